@@ -1,0 +1,103 @@
+"""Cards as ints, their names, and decks.
+
+A card is ``4 * rank + suit``: rank 0 is the deuce, 12 the ace; suits c d h s are 0 to 3. So card 0 is 2c and
+51 is As, and ascending ints are ascending ranks.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from .errors import CardError
+
+RANKS = "23456789TJQKA"
+SUITS = "cdhs"
+NUM_CARDS = 52
+
+
+def parse_card(text: str) -> int:
+    """Read one card.
+
+    >>> parse_card("As")
+    51
+    """
+    return _parse_token(text, 0)
+
+
+def card_name(card: int) -> str:
+    """Write one card.
+
+    >>> card_name(51)
+    'As'
+    """
+    if not 0 <= card < NUM_CARDS:
+        raise CardError(f"card: expected an int from 0 to {NUM_CARDS - 1}, got {card!r}")
+    return RANKS[card >> 2] + SUITS[card & 3]
+
+
+def parse_cards(text: str) -> tuple[int, ...]:
+    """Read cards in the order given, with or without white space between them.
+
+    >>> parse_cards("Qs Jh 2h") == parse_cards("QsJh2h") == (43, 38, 2)
+    True
+    """
+    cards: list[int] = []
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        token = text[position : position + 2]
+        card = _parse_token(token, position)
+        if card in cards:
+            raise CardError(f"card {token!r} at position {position} of {text!r}: expected each card once")
+        cards.append(card)
+        position += 2
+    return tuple(cards)
+
+
+def cards_name(cards: Iterable[int]) -> str:
+    """Write cards in the order given.
+
+    >>> cards_name((43, 38, 2))
+    'QsJh2h'
+    """
+    return "".join(card_name(card) for card in cards)
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The cards of a game: the highest ranks in the last suits of c d h s, which is the ACPC's rule.
+
+    >>> cards_name(Deck(num_ranks=3, num_suits=2).cards)
+    'QhQsKhKsAhAs'
+    """
+
+    num_ranks: int = 13
+    num_suits: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.num_ranks <= len(RANKS):
+            raise CardError(f"deck ranks: expected 1 to {len(RANKS)}, got {self.num_ranks!r}")
+        if not 1 <= self.num_suits <= len(SUITS):
+            raise CardError(f"deck suits: expected 1 to {len(SUITS)}, got {self.num_suits!r}")
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """All cards, ascending."""
+        return tuple(
+            4 * rank + suit
+            for rank in range(len(RANKS) - self.num_ranks, len(RANKS))
+            for suit in range(len(SUITS) - self.num_suits, len(SUITS))
+        )
+
+    def __len__(self) -> int:
+        return self.num_ranks * self.num_suits
+
+
+def _parse_token(token: str, position: int) -> int:
+    if len(token) != 2 or token[0] not in RANKS or token[1] not in SUITS:
+        raise CardError(
+            f"card {token!r} at position {position}: expected a rank of {RANKS} and a suit of {SUITS}"
+        )
+    return 4 * RANKS.index(token[0]) + SUITS.index(token[1])

@@ -1,0 +1,139 @@
+"""Arrays as bytes: a small versioned header, the shape, the raw items. Never pickle.
+
+======  =====  =============================================================================
+offset  bytes  what
+======  =====  =============================================================================
+0       4      magic ``LOCK``
+4       1      version of this layout, 1
+5       1      codec of the items: 0 raw, 1 zlib
+6       1      dtype kind, one of ``b i u f`` (bool, int, unsigned int, float)
+7       1      dtype item size in bytes
+8       1      number of axes
+9       3      zero
+12      4      CRC-32 of the key, of bytes 0..11, of the shape and of the stored items
+16      8 * n  shape
+16+8n   rest   the items in C order
+======  =====  =============================================================================
+
+Everything is little-endian; arrays of another byte order are refused rather than converted, so that what
+comes out has the dtype that went in. The checksum covers the key, so a value that turns up under another
+key is noticed too.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lockers.errors import DamagedLockerError, LockerError
+from lockers.names import describe
+
+Array: TypeAlias = npt.NDArray[Any]
+CodecName: TypeAlias = Literal["raw", "zlib"]
+
+CODECS: dict[str, int] = {"raw": 0, "zlib": 1}
+
+_MAGIC = b"LOCK"
+_VERSION = 1
+_HEAD = struct.Struct("<4sBBcBB3x")  # without the checksum that follows it
+_CRC = struct.Struct("<I")
+_START = _HEAD.size + _CRC.size
+_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
+_MAX_AXES = 32
+_MAX_BYTES = 2**32 - 1  # LMDB keeps the length of a value in 32 bits
+
+
+def encode(array: Array, full_key: bytes, codec: CodecName = "raw") -> bytes:
+    """Return the bytes that `decode` turns back into ``array``, bound to the key they are stored under."""
+    _require_storable(array, full_key)
+    # asarray and not ascontiguousarray, which would turn 0 axes into 1.
+    items: Any = np.asarray(array, order="C")
+    body = items.tobytes() if items.size == 0 or codec != "raw" else memoryview(items).cast("B")
+    if codec == "zlib":
+        body = zlib.compress(body, 1)
+    head = _HEAD.pack(
+        _MAGIC, _VERSION, CODECS[codec], array.dtype.kind.encode(), array.dtype.itemsize, array.ndim
+    )
+    shape = struct.pack(f"<{array.ndim}Q", *array.shape)
+    value = b"".join((head, _CRC.pack(_checksum(full_key, head, shape, body)), shape, body))
+    if len(value) > _MAX_BYTES:
+        raise LockerError(f"{describe(full_key)}: expected at most {_MAX_BYTES} bytes, found {len(value)}")
+    return value
+
+
+def decode(value: bytearray, full_key: bytes) -> Array:
+    """Return the array that was encoded; it owns ``value`` from then on, and may be written to.
+
+    Raises `DamagedLockerError` unless all of it is as it was written.
+    """
+    if len(value) < _START:
+        raise _damaged(full_key, f"a header of {_START} bytes", f"{len(value)} bytes")
+    magic, version, codec, kind_byte, item_size, axes = _HEAD.unpack_from(value)
+    if magic != _MAGIC:
+        raise _damaged(full_key, f"magic {_MAGIC.hex()}", magic.hex())
+    start = _START + 8 * axes
+    if axes > _MAX_AXES or len(value) < start:
+        raise _damaged(full_key, f"a shape of at most {_MAX_AXES} axes in the value", f"{axes} axes")
+    view = memoryview(value)
+    (expected,) = _CRC.unpack_from(value, _HEAD.size)
+    found = _checksum(full_key, view[: _HEAD.size], view[_START:start], view[start:])
+    if found != expected:
+        raise _damaged(full_key, f"checksum {expected:08x}", f"{found:08x}")
+    # What follows was written as it stands: it can only be of another version of this layout.
+    kind = kind_byte.decode("ascii", "replace")
+    if version != _VERSION or codec not in CODECS.values() or item_size not in _SIZES.get(kind, ()):
+        raise _damaged(
+            full_key,
+            f"version {_VERSION}, a known codec and dtype",
+            f"version {version}, codec {codec}, dtype {kind}{item_size}",
+        )
+    shape = struct.unpack_from(f"<{axes}Q", value, _START)
+    size = math.prod(shape) * item_size
+    body = value if codec == CODECS["raw"] else _inflate(view[start:], size, full_key)
+    offset = start if body is value else 0
+    if len(body) - offset != size:
+        raise _damaged(full_key, f"{size} bytes for shape {shape}", f"{len(body) - offset} bytes")
+    dtype = np.dtype(f"<{kind}{item_size}")
+    if size == 0:
+        return np.empty(shape, dtype)
+    return np.frombuffer(body, dtype, offset=offset).reshape(shape)
+
+
+def _require_storable(array: Array, full_key: bytes) -> None:
+    if not isinstance(array, np.ndarray):
+        raise LockerError(f"{describe(full_key)}: expected a numpy array, found {type(array).__name__}")
+    dtype = array.dtype
+    if dtype.itemsize not in _SIZES.get(dtype.kind, ()) or dtype.str[0] == ">":
+        raise LockerError(
+            f"{describe(full_key)}: expected little-endian bool, int, uint or float items "
+            f"of at most 8 bytes, found dtype {dtype.str}"
+        )
+    if array.ndim > _MAX_AXES:
+        raise LockerError(f"{describe(full_key)}: expected at most {_MAX_AXES} axes, found {array.ndim}")
+
+
+def _checksum(
+    full_key: bytes, head: bytes | memoryview, shape: bytes | memoryview, body: bytes | memoryview
+) -> int:
+    return zlib.crc32(body, zlib.crc32(shape, zlib.crc32(head, zlib.crc32(full_key))))
+
+
+def _inflate(packed: memoryview, size: int, full_key: bytes) -> bytearray:
+    worker = zlib.decompressobj()
+    try:
+        # One byte more than expected is enough to notice a stream that is too long.
+        body = bytearray(worker.decompress(packed, size + 1))
+    except zlib.error as error:
+        raise _damaged(full_key, "a zlib stream", str(error)) from error
+    if not worker.eof:
+        raise _damaged(full_key, f"a zlib stream of {size} bytes", "another length")
+    return body
+
+
+def _damaged(full_key: bytes, expected: str, found: str) -> DamagedLockerError:
+    return DamagedLockerError(f"{describe(full_key)}: expected {expected}, found {found}")

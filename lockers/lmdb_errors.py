@@ -1,0 +1,54 @@
+"""LMDB's errors and the operating system's as errors of the lockers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import lmdb
+
+from lockers.errors import DamagedLockerError, LockerError, LockerFullError, ReadOnlyLockerError
+
+# A short write reads EIO in LMDB ("filesystem full?" says its source); EFBIG is a limit on file sizes.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+_DAMAGED = (
+    lmdb.CorruptedError,
+    lmdb.PageNotFoundError,
+    lmdb.InvalidError,
+    lmdb.VersionMismatchError,
+    lmdb.PageFullError,
+    lmdb.CursorFullError,
+    lmdb.NotFoundError,
+)
+
+
+def translate(error: lmdb.Error | OSError, path: Path, needed: int = 0) -> LockerError:
+    """Return the locker error that says what an error about the file ``path`` means.
+
+    ``needed`` is about how many bytes were to be written, 0 if that is not known.
+    """
+    code = error.errno if isinstance(error, OSError) else getattr(error, "code", 0)
+    if code in _FULL or isinstance(error, lmdb.DiskError):
+        room = f"room for about {needed} bytes" if needed else "room to write"
+        return LockerFullError(
+            f"{path}: expected {room}, found {_free_bytes(path)} bytes free and: {error} ({_name(code)})"
+        )
+    if code in _READ_ONLY or isinstance(error, lmdb.ReadonlyError):
+        return ReadOnlyLockerError(f"{path}: expected a folder and files that can be written, found: {error}")
+    if isinstance(error, _DAMAGED):
+        return DamagedLockerError(f"{path}: expected sound LMDB pages, found: {error}")
+    return LockerError(f"{path}: expected LMDB to work, found: {error} ({_name(code)})")
+
+
+def _free_bytes(path: Path) -> int | str:
+    try:
+        return shutil.disk_usage(path.parent).free
+    except OSError:
+        return "an unknown number of"
+
+
+def _name(code: int | None) -> str:
+    return errno.errorcode.get(code or 0) or os.strerror(code) if code and code > 0 else f"code {code}"

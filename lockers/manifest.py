@@ -1,0 +1,106 @@
+"""The manifest of a store on disk: what its lockers are for, the format, the number of shards.
+
+``manifest.json`` is written last when a store is created, atomically (a temporary file, fsync, rename), so
+a folder that has one has all the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from lockers.errors import DamagedLockerError, LockerError, ManifestMismatchError
+
+FILE = "manifest.json"
+FORMAT = 1
+MAX_SHARDS = 256
+
+
+@dataclass(frozen=True)
+class Header:
+    """What ``manifest.json`` says: the caller's manifest and the number of shards."""
+
+    manifest: Mapping[str, Any]
+    shards: int
+
+
+def normalise(manifest: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
+    """Return the manifest as JSON would give it back (tuples become lists), read-only."""
+    try:
+        text = json.dumps(dict(manifest), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise LockerError(f"manifest of {subject}: expected JSON values, found {error}") from error
+    return MappingProxyType(json.loads(text))
+
+
+def require_same(expected: Mapping[str, Any], found: Mapping[str, Any], folder: Path) -> None:
+    """Raise `ManifestMismatchError` with every differing key, unless the manifests are equal."""
+    ours, theirs = dict(_leaves(expected)), dict(_leaves(found))
+    differing = [
+        f"{key}: expected {ours.get(key, 'nothing')}, found {theirs.get(key, 'nothing')}"
+        for key in sorted(ours.keys() | theirs.keys())
+        if ours.get(key) != theirs.get(key)
+    ]
+    if differing:
+        raise ManifestMismatchError(f"{folder} holds the lockers of another job: " + "; ".join(differing))
+
+
+def write_header(folder: Path, header: Header) -> None:
+    """Write ``manifest.json``, all of it or nothing."""
+    content = {"format": FORMAT, "shards": header.shards, "manifest": dict(header.manifest)}
+    text = json.dumps({**content, "crc32": _checksum(content)}, indent=2) + "\n"
+    temporary = folder / f".{FILE}.{os.getpid()}.tmp"
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / FILE)
+    finally:
+        temporary.unlink(missing_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_header(folder: Path) -> Header:
+    """Read and verify ``manifest.json``; `FileNotFoundError` when there is none."""
+    path = folder / FILE
+    text = path.read_bytes()
+    try:
+        content = json.loads(text)
+        checksum = content.pop("crc32")
+        version = content["format"]
+    except (ValueError, AttributeError, LookupError) as error:
+        raise DamagedLockerError(
+            f"{path}: expected a JSON object with format, shards, manifest and crc32, found {error!r}"
+        ) from error
+    if version != FORMAT:
+        raise LockerError(f"{path}: expected format version {FORMAT}, found {version!r}")
+    if checksum != _checksum(content):
+        raise DamagedLockerError(f"{path}: expected checksum {checksum}, found {_checksum(content)}")
+    shards, manifest = content.get("shards"), content.get("manifest")
+    if not isinstance(shards, int) or not 1 <= shards <= MAX_SHARDS or not isinstance(manifest, dict):
+        raise DamagedLockerError(f"{path}: expected 1..{MAX_SHARDS} shards and a manifest, found {content}")
+    return Header(MappingProxyType(manifest), shards)
+
+
+def _checksum(content: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield ("rows.flop", "40") and so on; values as JSON text, which keeps 1, 1.0, true and "1" apart."""
+    if isinstance(value, Mapping) and (value or not name):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, json.dumps(value, sort_keys=True)

@@ -1,0 +1,148 @@
+"""The memory twin: a store in a dictionary with the semantics of the one on disk; the model of its tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from lockers.codec import Array, decode, encode
+from lockers.entry import entry_findings
+from lockers.errors import LockerError, ReadOnlyLockerError
+from lockers.manifest import normalise
+from lockers.names import TICKETS, full_key, internal_key, locker_start, split_key
+from lockers.store import T, Transaction
+from lockers.transaction import TURNSTILE, BaseTransaction, read_tickets
+
+
+class MemoryStore:
+    """A `Store` that lives and ends with its process; threads may share it, processes cannot.
+
+    Parameters
+    ----------
+    manifest : mapping, optional
+        What the lockers are for, as JSON values.
+    read_only : bool
+        Refuse `transact`.
+
+    """
+
+    def __init__(self, manifest: Mapping[str, Any] | None = None, *, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self._manifest = normalise({} if manifest is None else manifest, "a memory store")
+        # Values are kept encoded: copies, refusals and checksums are then the same as on disk.
+        self._values: dict[bytes, bytes] = {}
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the lockers were made for, as JSON values."""
+        return self._manifest
+
+    def get(self, locker: str, key: bytes) -> Array | None:
+        """Return a fresh copy of an array as last committed, or None."""
+        return self._read(full_key(locker, key))
+
+    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
+        """Return what `get` returns for each key, all from one snapshot."""
+        fulls = [full_key(locker, key) for key in keys]
+        with self._lock:
+            return [self._read(full) for full in fulls]
+
+    def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
+        """Yield the keys of a locker that begin with a prefix, sorted."""
+        start = locker_start(locker) + prefix
+        with self._lock:
+            self._require_open()
+            found = sorted(full for full in self._values if full.startswith(start))
+        return (split_key(full)[1] for full in found)
+
+    def tickets(self, key: bytes) -> tuple[int, int]:
+        """Return the number of visits counted for a key and the last ticket, as last committed."""
+        full = internal_key(TICKETS, key)
+        return read_tickets(self._read(full), full)
+
+    def transact(self, shard_key: bytes, body: Callable[[Transaction], T]) -> T:
+        """Run ``body`` in one transaction on the shard part of ``shard_key``: all of it, or nothing."""
+        if self.read_only:
+            raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
+        with TURNSTILE.pass_through("a memory store"), self._lock:
+            self._require_open()
+            transaction = _MemoryTransaction(shard_key, self._values)
+            try:
+                answer = body(transaction)
+            finally:
+                transaction.end()
+            for full, value in transaction.changes.items():
+                if value is None:
+                    self._values.pop(full, None)
+                else:
+                    self._values[full] = value
+            return answer
+
+    def flush(self) -> None:
+        """Do nothing: memory has no disk to wait for."""
+        self._require_open()
+
+    def check(self) -> list[str]:
+        """Audit the store as the one on disk is audited."""
+        with self._lock:
+            self._require_open()
+            return [
+                finding for full, value in self._values.items() for finding in entry_findings(full, value)
+            ]
+
+    def size(self) -> int:
+        """Return the bytes of the arrays, their headers included."""
+        with self._lock:
+            self._require_open()
+            return sum(map(len, self._values.values()))
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._closed = True
+            self._values = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        # A pickled copy would go its own way in the other process, and what it learns would be lost.
+        raise LockerError("a memory store: expected to stay in its process, found an attempt to pickle it")
+
+    def _read(self, full: bytes) -> Array | None:
+        with self._lock:
+            self._require_open()
+            value = self._values.get(full)
+        return None if value is None else decode(bytearray(value), full)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise LockerError("a memory store: expected an open store, found a closed one")
+
+
+class _MemoryTransaction(BaseTransaction):
+    def __init__(self, shard_key: bytes, values: Mapping[bytes, bytes]) -> None:
+        super().__init__(shard_key)
+        self._values = values
+        self.changes: dict[bytes, bytes | None] = {}
+
+    def _load(self, full: bytes) -> Array | None:
+        value = self.changes[full] if full in self.changes else self._values.get(full)
+        return None if value is None else decode(bytearray(value), full)
+
+    def _save(self, full: bytes, array: Array) -> None:
+        self.changes[full] = encode(array, full)
+
+    def _drop(self, full: bytes) -> bool:
+        there = full in self._values if full not in self.changes else self.changes[full] is not None
+        self.changes[full] = None
+        return there

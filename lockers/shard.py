@@ -1,0 +1,338 @@
+"""One LMDB file of a store, as one process uses it.
+
+What LMDB asks of a process, and how it is kept here:
+
+- *A file must not be opened twice in a process.* All stores share a table of shards, by device and inode.
+- *The map may change its size only while the process has no transaction.* Transactions pass a `Gate`;
+  whoever finds the map full, or enlarged by another process, closes the gate, resizes and runs the
+  transaction again.
+- *An environment must not be used after a fork*, and closing an inherited one in the child would take the
+  parent's readers out of the reader table. So the parent closes its environments before it forks, and both
+  sides open them again when they need them. Where that is impossible (a transaction is running and does not
+  end) the child refuses to use the shard.
+- *Memory-mapped files must not be shorter than they claim*: a missing page, once touched, ends the process
+  with SIGBUS. `lockers.metapages` judges the file before LMDB maps it, and a lock file gets its blocks when
+  it is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import lmdb
+
+from lockers.errors import DamagedLockerError, LockerError
+from lockers.gate import Gate
+from lockers.lmdb_errors import translate
+from lockers.metapages import read_meta_pages
+from lockers.structure import structure_findings
+
+T = TypeVar("T")
+LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
+
+DEFAULT_MAP_SIZE = 64 * 2**20
+
+_ROUND = 2**16  # the largest page size of any platform
+_MAX_READERS = 1024
+_LOCK_FILE_SIZE = 64 * _MAX_READERS + 4096  # 64 bytes for each reader, and a header
+_FORK_PATIENCE = 10.0  # seconds
+# Data version 1, which `lockers.metapages` knows; lmdb before 3.0 has no other and no such argument.
+_ENGINE: dict[str, Any] = {"lib_version": 0} if int(lmdb.__version__.split(".")[0]) >= 3 else {}
+
+
+@dataclass
+class Need:
+    """How many bytes a transaction has put so far: what a full map must make room for."""
+
+    size: int = 0
+
+
+class Shard:
+    """An LMDB environment that is opened when needed, grows by itself and survives a fork.
+
+    Parameters
+    ----------
+    path : Path
+        The data file; the lock file stands beside it under the same name and ``-lock``.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.users = 0
+        self.writers = 0
+        self.durable = False
+        self._map_size = DEFAULT_MAP_SIZE
+        self._env: lmdb.Environment | None = None
+        self._env_writable = False
+        self._gate = Gate()
+        self._opening = threading.Lock()
+        self._orphan = False
+
+    def read(self, body: Callable[[LmdbTransaction], T]) -> T:
+        """Run ``body`` on a snapshot. It must copy what it takes out."""
+        while True:
+            env = self._enter(write=False)
+            try:
+                with env.begin(buffers=True) as transaction:
+                    return body(transaction)
+            except lmdb.MapResizedError:
+                pass
+            except lmdb.Error as error:
+                raise translate(error, self.path) from error
+            finally:
+                self._gate.leave()
+            self._resize(0)
+
+    def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
+        """Run ``body`` in a write transaction and commit it, again with a larger map when the map is full."""
+        panicked = False
+        while True:
+            env = self._enter(write=True)
+            map_size = self._map_size
+            need = Need()
+            try:
+                with env.begin(write=True, buffers=True) as transaction:
+                    return body(transaction, need)
+            except lmdb.MapFullError:
+                map_size = max(2 * map_size, map_size + 2 * need.size)
+            except lmdb.MapResizedError:
+                map_size = 0
+            except lmdb.PanicError as error:
+                # A commit of this process failed at the very last step; a new environment is sound again.
+                if panicked:
+                    raise translate(error, self.path) from error
+                panicked, map_size = True, -1
+            except (lmdb.Error, OSError) as error:
+                raise translate(error, self.path, need.size) from error
+            finally:
+                self._gate.leave()
+            self._close() if map_size < 0 else self._resize(map_size)
+
+    def sync(self) -> None:
+        """Wait until what was committed, by any process, is on the disk."""
+        env = self._enter(write=True)
+        try:
+            env.sync(True)
+        except lmdb.Error as error:
+            raise translate(error, self.path) from error
+        finally:
+            self._gate.leave()
+
+    def probe(self) -> None:
+        """Open the environment now, so that whatever is wrong with it is told now."""
+        self._enter(write=self.writers > 0)
+        self._gate.leave()
+
+    def attach(self, *, writer: bool, durable: bool, map_size: int) -> None:
+        """Count one more store that uses this shard."""
+        self.users += 1
+        self.writers += writer
+        self.durable = self.durable or durable
+        if self._env is None:
+            self._map_size = _rounded(map_size)
+
+    def detach(self, *, writer: bool) -> None:
+        """Count one store less, and close the environment after the last."""
+        self.users -= 1
+        self.writers -= writer
+        if not self.users:
+            self._close()
+
+    def before_fork(self) -> None:
+        """Close the environment and keep everybody out; give up on a transaction that does not end."""
+        self._orphan = not self._gate.close(_FORK_PATIENCE)
+        if not self._orphan:
+            self._drop_env()
+
+    def after_fork_in_parent(self) -> None:
+        """Let everybody in again."""
+        if not self._orphan:
+            self._gate.open()
+        self._orphan = False
+
+    def after_fork_in_child(self) -> None:
+        """Start with new locks: the old ones may belong to threads that this process does not have."""
+        self._gate = Gate()
+        self._opening = threading.Lock()
+
+    def _enter(self, *, write: bool) -> lmdb.Environment:
+        """Pass the gate and return the environment; the caller leaves the gate."""
+        while True:
+            self._gate.enter()
+            try:
+                if self._orphan:
+                    raise LockerError(
+                        f"{self.path}: expected a process that was forked while no transaction ran, "
+                        f"found one that was forked in the middle of one"
+                    )
+                with self._opening:
+                    if self._env is None:
+                        self._env = self._open()
+                    if self._env_writable or not write:
+                        return self._env
+            except BaseException:
+                self._gate.leave()
+                raise
+            self._gate.leave()
+            self._close()  # it was opened for readers only, before the first writer came
+
+    def _open(self) -> lmdb.Environment:
+        _require_sound(self.path)
+        writable = self.writers > 0
+        try:
+            if writable:
+                make_lock_file(self.path)
+            env = lmdb.open(
+                os.fspath(self.path),
+                map_size=self._map_size,
+                subdir=False,
+                create=False,
+                readonly=not writable,
+                sync=self.durable,
+                metasync=self.durable,
+                max_readers=_MAX_READERS,
+                **_ENGINE,
+            )
+        except (lmdb.Error, OSError) as error:
+            raise translate(error, self.path) from error
+        env.reader_check()
+        self._env_writable = writable
+        self._map_size = env.info()["map_size"]
+        return env
+
+    def _resize(self, map_size: int) -> None:
+        """Enlarge the map to at least ``map_size``; 0 adopts what another process has made of it."""
+        with self._gate.closed():
+            if self._env is None or (map_size and map_size <= self._map_size):
+                return  # another thread was here first
+            try:
+                self._env.set_mapsize(_rounded(map_size))
+            except lmdb.Error as error:
+                # LMDB has let go of the old map by now: without the new one the environment is of no use.
+                self._drop_env()
+                raise translate(error, self.path, map_size) from error
+            self._map_size = self._env.info()["map_size"]
+
+    def _close(self) -> None:
+        if self._orphan:
+            return  # closing what belongs to the parent would hide the parent's readers from its writers
+        with self._gate.closed():
+            self._drop_env()
+
+    def _drop_env(self) -> None:
+        if self._env is not None:
+            self._env.close()
+            self._env = None
+
+
+def create_shard_file(path: Path) -> None:
+    """Create an empty data file and its lock file."""
+    try:
+        make_lock_file(path)
+        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=_MAX_READERS, **_ENGINE).close()
+    except (lmdb.Error, OSError) as error:
+        raise translate(error, path) from error
+
+
+def make_lock_file(path: Path) -> None:
+    """Make the lock file of a data file, with blocks of its own, unless there is one.
+
+    LMDB makes a file with a hole in it and maps that; when the disk is full, writing there ends the process
+    with SIGBUS.
+    """
+    lock = path.with_name(path.name + "-lock")
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        try:
+            os.posix_fallocate(descriptor, 0, _LOCK_FILE_SIZE)
+        except OSError:
+            lock.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> Shard:
+    """Return this process's shard for a data file, the same for all stores."""
+    with _TABLE_LOCK:
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        shard = _TABLE.setdefault((status.st_dev, status.st_ino), Shard(path))
+        shard.attach(writer=writer, durable=durable, map_size=map_size)
+    return shard
+
+
+def detach_shard(shard: Shard, *, writer: bool) -> None:
+    """Undo `attach_shard`."""
+    with _TABLE_LOCK:
+        shard.detach(writer=writer)
+        if not shard.users:
+            for key in [key for key, value in _TABLE.items() if value is shard]:
+                del _TABLE[key]
+
+
+def _require_sound(path: Path) -> None:
+    try:
+        pages = read_meta_pages(path)
+        size = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if size < pages.size:
+        # Pages that were taken and given back within one transaction at the end of the file were never
+        # written, so a file may be shorter than it says. Only a walk can tell that from one that was cut
+        # off.
+        findings = structure_findings(path)
+        if findings:
+            raise DamagedLockerError(
+                f"{path}: expected {pages.size} bytes, found {size}, "
+                f"and the missing ones are in use: {findings[0]}"
+            )
+
+
+def _unreadable(path: Path, error: OSError) -> LockerError:
+    if isinstance(error, FileNotFoundError):
+        return DamagedLockerError(f"{path}: expected a shard's data file, found none")
+    return translate(error, path)
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _ROUND) * _ROUND
+
+
+# Reentrant: a store that is forgotten without being closed lets go of its shards whenever the collector
+# finds it.
+_TABLE_LOCK = threading.RLock()
+_TABLE: dict[tuple[int, int], Shard] = {}
+
+
+def _before_fork() -> None:
+    _TABLE_LOCK.acquire()
+    for shard in _TABLE.values():
+        shard.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for shard in _TABLE.values():
+        shard.after_fork_in_parent()
+    _TABLE_LOCK.release()
+
+
+def _after_fork_in_child() -> None:
+    global _TABLE_LOCK
+    _TABLE_LOCK = threading.RLock()
+    for shard in _TABLE.values():
+        shard.after_fork_in_child()
+
+
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+)

@@ -1,0 +1,208 @@
+"""The betting of one round as arrays: a forest with one tree per line that enters the round.
+
+Cards do not shape betting, so all boards of a round share one forest; a chunk is one of its trees on one board.
+
+Conventions that bite:
+
+- Nodes are numbered breadth first, so parents come before children, the children of a node are adjacent
+  (``first_child[n] + a``) and nodes ``0 .. n_roots - 1`` are the roots.
+- Each player's decisions own *slots*, one per (node, action): regrets and strategies are arrays ``[slot, row]``.
+- A player's *sequence* at a node is the last slot that the player chose on the way there (von Stengel 1996).
+  Sequences ``0 .. n_roots - 1`` stand for entering by that root; slot ``s`` is sequence ``n_roots + s``.
+  What a player's reach is at a node depends on the player's own sequence only: ``reach[sequence, row]``.
+- ``stake`` of a fold is what player 0 wins (negative when player 0 folds); of a showdown what the winner wins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.errors import SolverError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DECISION, FOLD, SHOWDOWN, CHANCE = range(4)
+KIND_NAMES = ("decision", "fold", "showdown", "chance")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A player to act: ``children[a]`` is what follows action ``a``."""
+
+    player: int
+    children: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Play ends without a showdown: player 0 wins ``stake`` chips (negative: loses)."""
+
+    stake: float
+
+
+@dataclass(frozen=True)
+class Showdown:
+    """Play ends with cards on their backs: the stronger row wins ``stake`` chips, a tie wins nothing."""
+
+    stake: float
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The round ends, cards are dealt, play goes on at root ``target`` of the next round's forest."""
+
+    target: int
+
+
+Tree = Decision | Fold | Showdown | Chance
+
+
+class ForestArrays(NamedTuple):
+    """What the kernels read. Shapes: N nodes, D decisions; see the module's conventions."""
+
+    n_roots: int
+    kind: Ints  # [N]
+    player: Ints  # [N], -1 at leaves
+    first_child: Ints  # [N], -1 at leaves
+    n_actions: Ints  # [N]
+    slot: Ints  # [N] first slot of a decision among its player's slots
+    sequence: Ints  # [2, N]
+    stake: Floats  # [N]
+    target: Ints  # [N] next root of a chance leaf, -1 elsewhere
+
+
+class Lanes(NamedTuple):
+    """The opponent's sequences that end in a terminal, each once: leaves that share one share its sums.
+
+    A leaf's value needs only the opponent's reach there, so a lane is a sequence and not a leaf.
+    """
+
+    fold_sequence: Ints  # [fold lanes]
+    fold_leaf: Ints  # nodes
+    fold_lane: Ints  # lane of each of those nodes
+    showdown_sequence: Ints
+    showdown_leaf: Ints
+    showdown_lane: Ints
+
+
+@dataclass(frozen=True)
+class Forest:
+    """One round's betting, see the module. Built by :meth:`build`, never by hand."""
+
+    arrays: ForestArrays
+    n_slots: tuple[int, int]
+    lanes: tuple[Lanes, Lanes]  # [q]: lanes over the sequences of player q
+    chance_leaves: Ints  # [next round's roots]: the node that leads there
+
+    @classmethod
+    def build(cls, roots: Sequence[Tree]) -> Forest:
+        """Number the nodes of the trees.
+
+        Raises:
+            SolverError: a decision without actions, a player other than 0 and 1, or chance targets that are
+                not exactly 0 .. n-1, each once.
+        """
+        if not roots:
+            raise SolverError("forest: expected at least one root, found none")
+        order = _breadth_first(roots)
+        nodes = [tree for tree, _, _ in order]
+        n_roots, n_nodes = len(roots), len(order)
+        kind, player, first_child, n_actions, slot, target = (
+            np.full(n_nodes, fill, dtype=np.int64) for fill in (0, -1, -1, 0, -1, -1)
+        )
+        sequence = np.zeros((2, n_nodes), dtype=np.int64)
+        stake = np.zeros(n_nodes)
+        n_slots = [0, 0]
+        for n, (tree, parent, action) in enumerate(order):
+            if parent < 0:
+                sequence[:, n] = n
+            else:
+                sequence[:, n] = sequence[:, parent]
+                mover = player[parent]
+                sequence[mover, n] = n_roots + slot[parent] + action
+                if action == 0:
+                    first_child[parent] = n
+            match tree:
+                case Decision(mover, children):
+                    if mover not in (0, 1) or not children:
+                        raise SolverError(
+                            f"decision node {n}: expected player 0 or 1 and at least one action, "
+                            f"found player {mover} and {len(children)} actions"
+                        )
+                    kind[n], player[n], n_actions[n], slot[n] = DECISION, mover, len(children), n_slots[mover]
+                    n_slots[mover] += len(children)
+                case Fold(chips):
+                    kind[n], stake[n] = FOLD, chips
+                case Showdown(chips):
+                    kind[n], stake[n] = SHOWDOWN, chips
+                case Chance(root):
+                    kind[n], target[n] = CHANCE, root
+        chance = [n for n in range(n_nodes) if isinstance(nodes[n], Chance)]
+        chance.sort(key=lambda n: int(target[n]))
+        if [int(target[n]) for n in chance] != list(range(len(chance))):
+            found = [int(target[n]) for n in chance]
+            raise SolverError(f"chance targets: expected 0 .. {len(chance) - 1}, each once, found {found}")
+        arrays = ForestArrays(
+            n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target
+        )
+        lanes = (_lanes(arrays, 0), _lanes(arrays, 1))
+        return cls(arrays, (n_slots[0], n_slots[1]), lanes, np.array(chance, dtype=np.int64))
+
+    @property
+    def n_nodes(self) -> int:
+        """Decisions and leaves, all roots' trees together."""
+        return len(self.arrays.kind)
+
+    @property
+    def n_roots(self) -> int:
+        """Lines that enter the round."""
+        return self.arrays.n_roots
+
+    def n_sequences(self, player: int) -> int:
+        """Rows of the player's ``reach`` array."""
+        return self.n_roots + self.n_slots[player]
+
+    def check(self) -> None:
+        """Verify the invariants that the module's text promises; SolverError names the broken one."""
+        a = self.arrays
+        for n in range(self.n_nodes):
+            if a.kind[n] != DECISION:
+                continue
+            children = np.arange(a.first_child[n], a.first_child[n] + a.n_actions[n])
+            mover = a.player[n]
+            if children[0] <= n or children[-1] >= self.n_nodes:
+                raise SolverError(f"node {n}: expected children behind it, found {children}")
+            expected = a.n_roots + a.slot[n] + np.arange(a.n_actions[n])
+            if not np.array_equal(a.sequence[mover, children], expected):
+                raise SolverError(f"node {n}: expected sequences {expected}, found other ones at its children")
+            if np.any(a.sequence[1 - mover, children] != a.sequence[1 - mover, n]):
+                raise SolverError(f"node {n}: the other player's sequence changes below it")
+
+
+def _breadth_first(roots: Sequence[Tree]) -> list[tuple[Tree, int, int]]:
+    """List (tree, number of the parent, action at the parent) in the order of the numbers."""
+    order: list[tuple[Tree, int, int]] = []
+    queue: deque[tuple[Tree, int, int]] = deque((root, -1, 0) for root in roots)
+    while queue:
+        tree, parent, action = queue.popleft()
+        number = len(order)
+        order.append((tree, parent, action))
+        if isinstance(tree, Decision):
+            queue.extend((child, number, a) for a, child in enumerate(tree.children))
+    return order
+
+
+def _lanes(a: ForestArrays, q: int) -> Lanes:
+    parts: list[Ints] = []
+    for kind in (FOLD, SHOWDOWN):
+        leaf = np.flatnonzero(a.kind == kind)
+        sequences, lane = np.unique(a.sequence[q, leaf], return_inverse=True)
+        parts += [sequences.astype(np.int64), leaf.astype(np.int64), lane.astype(np.int64)]
+    return Lanes(*parts)

@@ -1,0 +1,86 @@
+"""The named variants of counterfactual regret minimisation, as numbers that one update rule takes.
+
+With ``r`` the instantaneous regret of iteration ``t = 1, 2, ...`` the rule is
+
+    R ← (R⁺ · positive − R⁻ · negative) + r,  then R ← R⁺ if ``clip``
+    strategy ∝ R⁺, or ∝ (R + r)⁺ if ``predictive``
+    S ← S · decay + own reach · strategy
+
+Sources: CFR, Zinkevich et al. 2007; CFR+, Tammelin 2014; LCFR and DCFR(α, β, γ), Brown and Sandholm 2019;
+PCFR+, Farina, Kroer and Sandholm 2021 (quadratic averaging). A linear average ``Σ t · x_t`` is kept as the
+decay ``(t − 1) / t``: the same strategy after normalising, without numbers that grow.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from solvers.errors import SolverError
+
+
+class Factors(NamedTuple):
+    """One iteration's numbers in the module's update rule."""
+
+    positive: float
+    negative: float
+    clip: bool
+    predictive: bool
+    decay: float
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A schedule: α and β discount positive and negative regrets, γ the older strategies."""
+
+    name: str
+    alpha: float = float("inf")
+    beta: float = float("inf")
+    gamma: float = 0.0
+    clip: bool = False
+    predictive: bool = False
+
+    def factors(self, iteration: int) -> Factors:
+        """Numbers of iteration 1, 2, ...; what was there before is discounted as after ``iteration - 1``."""
+        if iteration < 1:
+            raise SolverError(f"iteration: expected 1 or more, found {iteration}")
+        before = iteration - 1
+        return Factors(
+            _discount(before, self.alpha),
+            _discount(before, self.beta),
+            self.clip,
+            self.predictive,
+            (before / iteration) ** self.gamma,
+        )
+
+
+def dcfr(alpha: float = 1.5, beta: float = 0.5, gamma: float = 2.0) -> Variant:
+    """DCFR(α, β, γ); the default is the schedule that did best on river spots (the paper's has β = 0)."""
+    return Variant("dcfr", alpha, beta, gamma)
+
+
+VARIANTS = {
+    "cfr": Variant("cfr"),
+    "cfr+": Variant("cfr+", gamma=1.0, clip=True),
+    "lcfr": Variant("lcfr", alpha=1.0, beta=1.0, gamma=1.0),
+    "dcfr": dcfr(),
+    "pcfr+": Variant("pcfr+", gamma=2.0, clip=True, predictive=True),
+}
+
+
+def variant(name: str) -> Variant:
+    """The variant of that name.
+
+    Raises:
+        SolverError: no such name.
+    """
+    try:
+        return VARIANTS[name]
+    except KeyError:
+        raise SolverError(f"variant: expected one of {', '.join(VARIANTS)}, found {name!r}") from None
+
+
+def _discount(before: int, power: float) -> float:
+    """``t^p / (t^p + 1)``, which is ``t / (t + 1)`` for LCFR's p = 1 and 1 for p = ∞."""
+    if power == float("inf"):
+        return 1.0
+    weight = float(before) ** power
+    return weight / (weight + 1.0)

@@ -1,0 +1,295 @@
+"""Passes over a live game: learn, evaluate, respond. Chance leaves are entered board by board on the way.
+
+A pass takes the opponent's reach down and brings the own rows' values up (``kernels.py`` tells the steps). Boards of
+the last round, where nearly all the work is, are walked inside one kernel; rounds above recurse in Python. The
+boards below the first wide deal are shared among threads in fixed portions and their values are added in a fixed
+order, so results are the same bits with any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers._jit import kernel
+from solvers.forest import Floats, ForestArrays, Ints, Lanes
+from solvers.kernels import (
+    BEST,
+    EVALUATE,
+    UPDATE,
+    add_to_sums,
+    gather_rows,
+    match,
+    reach_down,
+    scatter_values,
+    terminal_values,
+    update_regrets,
+    values_up,
+)
+from solvers.live import LiveGame, Rows, Strategies
+from solvers.variants import Factors
+
+_TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
+_NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
+
+Watch = Callable[[Floats, Floats], None]
+
+
+class Walker:
+    """Passes over one live game, with ``threads`` that share the boards; numbers are of type ``dtype``."""
+
+    def __init__(self, game: LiveGame, threads: int = 1, dtype: type = np.float64) -> None:
+        self.game = game
+        self.dtype = dtype
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def update(
+        self,
+        p: int,
+        factors: Factors,
+        regrets: Strategies,
+        sums: Strategies,
+        guesses: Strategies | None = None,
+    ) -> Floats:
+        """Update player p's regrets everywhere against the opponent's current strategy, whose sums grow.
+
+        Current strategies are matched from the regrets, or from the ``guesses`` of a predictive variant. Returns the
+        root values ``[root, own row]`` of the strategies before the update.
+        """
+        current = regrets if guesses is None else guesses
+        return self._run(_Pass(p, UPDATE, factors, current, regrets, current, sums))
+
+    def best_response(self, p: int, opponent: Strategies) -> Floats:
+        """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``."""
+        return self._run(_Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent))
+
+    def evaluate(self, p: int, strategies: Strategies, watch: Watch | None = None) -> Floats:
+        """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
+
+        ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
+        """
+        return self._run(_Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch))
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _run(self, job: _Pass) -> Floats:
+        return self._board(job, 0, 0, self.game.reach[1 - job.player].astype(self.dtype))
+
+    def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
+        """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""
+        this, p, q = self.game.rounds[t], job.player, 1 - job.player
+        forest = this.forest
+        bundle = job.bundle(self.game, t)
+        reach, values = _scratch(bundle, forest.n_sequences(q), forest.n_nodes, self.dtype)
+        strategies = _strategies(bundle, self.dtype)
+        reach[: forest.n_roots] = incoming
+        _go_down(bundle, b, reach, strategies)
+        if this.deal is not None:
+            leaves = forest.chance_leaves
+            values[leaves] = self._deal(job, t, b, reach[forest.arrays.sequence[q, leaves]])
+        _go_up(bundle, b, reach, values, strategies)
+        if t == 0 and job.watch is not None:
+            job.watch(values, reach)
+        return values[: forest.n_roots]
+
+    def _deal(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
+        """Values ``[chance leaf, own row]`` of board b for the opponent's reach ``[chance leaf, row]``."""
+        deal = self.game.rounds[t].deal
+        assert deal is not None
+        entries = range(int(deal.first[b]), int(deal.first[b + 1]))
+        tasks = [entries[i : i + _TASK] for i in range(0, len(entries), _TASK)]
+
+        def work(task: range) -> Floats:
+            return self._entries(job, t, task, outgoing)
+
+        shared = self._pool is not None and t == self._shared_round
+        parts = list(self._pool.map(work, tasks)) if shared and self._pool else list(map(work, tasks))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    @cached_property
+    def _shared_round(self) -> int:
+        """The first round whose deal is wide enough for several threads; deals below stay within one."""
+        for t, r in enumerate(self.game.rounds):
+            if r.deal is not None and len(r.deal.child) > _TASK:
+                return t
+        return -1
+
+    def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
+        this, below = self.game.rounds[t], self.game.rounds[t + 1]
+        p, q, deal = job.player, 1 - job.player, this.deal
+        assert deal is not None
+        n_roots, n_rows = below.forest.n_roots, this.rows[p].group.shape[1]
+        total = np.zeros((n_roots, n_rows), self.dtype)
+        if below.deal is None:
+            bundle = job.bundle(self.game, t + 1)
+            reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
+            passage = _Passage(deal.child, deal.origin[q], deal.first_image, deal.images[p], deal.probability)
+            strategies = _strategies(bundle, self.dtype)
+            _last_boards(
+                bundle, passage, entries.start, entries.stop, outgoing, reach, values, strategies, total
+            )
+            return total
+        for e in entries:
+            c = int(deal.child[e])
+            incoming = np.zeros((n_roots, below.rows[q].group.shape[1]), self.dtype)
+            gather_rows(outgoing, deal.origin[q][e], int(below.rows[q].count[c]), incoming)
+            values = self._board(job, t + 1, c, incoming)
+            for m in range(int(deal.first_image[e]), int(deal.first_image[e + 1])):
+                scatter_values(values, deal.images[p][m], deal.probability, n_roots, n_rows, total)
+        return total
+
+
+class _RowArrays(NamedTuple):
+    count: Ints
+    blockers: Ints
+    strength: Ints
+    twin: Ints
+    group: Ints
+    weight: Floats
+
+
+class _Bundle(NamedTuple):
+    """All that a kernel needs for one round: the forest, both players' rows, and the arrays it reads and writes."""
+
+    forest: ForestArrays
+    lanes: Lanes
+    player: int
+    mode: int
+    factors: Factors
+    n_ids: int
+    own_direct: bool
+    other_direct: bool
+    own: _RowArrays
+    other: _RowArrays
+    own_current: Floats  # [board, slot, group]
+    other_current: Floats
+    regrets: Floats
+    guesses: Floats
+    other_sums: Floats
+
+
+class _Passage(NamedTuple):
+    """A deal as seen from one side: the opponent's reach goes down by origin, own values come up by images."""
+
+    child: Ints
+    origin: Ints
+    first_image: Ints
+    images: Ints
+    probability: float
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What one walk does: player, mode, and the arrays of all rounds."""
+
+    player: int
+    mode: int
+    factors: Factors
+    current: Strategies
+    regrets: Strategies
+    guesses: Strategies
+    sums: Strategies
+    watch: Watch | None = None
+
+    def bundle(self, game: LiveGame, t: int) -> _Bundle:
+        p, q, r = self.player, 1 - self.player, game.rounds[t]
+        own, other = r.rows[p], r.rows[q]
+        return _Bundle(
+            r.forest.arrays,
+            r.forest.lanes[q],
+            p,
+            self.mode,
+            self.factors,
+            game.n_ids,
+            own.direct,
+            other.direct,
+            _row_arrays(own),
+            _row_arrays(other),
+            self.current[t][p],
+            self.current[t][q],
+            self.regrets[t][p],
+            self.guesses[t][p],
+            self.sums[t][q],
+        )
+
+
+def _row_arrays(rows: Rows) -> _RowArrays:
+    return _RowArrays(rows.count, rows.blockers, rows.strength, rows.twin, rows.group, rows.weight)
+
+
+def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tuple[Floats, Floats]:
+    reach = np.zeros((n_sequences, bundle.other.group.shape[1]), dtype)
+    values = np.zeros((n_nodes, bundle.own.group.shape[1]), dtype)
+    return reach, values
+
+
+def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
+    """Scratch ``[slot, group]`` for the strategies of the updating player and of the opponent."""
+    return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
+
+
+@kernel
+def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats]) -> None:
+    q = 1 - x.player
+    count, group = x.other.count[b], x.other.group[b]
+    match(x.forest, q, x.other_current[b], strategies[1])
+    reach_down(x.forest, q, strategies[1], group, x.other_direct, count, reach)
+    if x.mode == UPDATE:
+        add_to_sums(x.forest.n_roots, group, x.other_direct, count, reach, x.factors.decay, x.other_sums[b])
+
+
+@kernel
+def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[Floats, Floats]) -> None:
+    p, own, other = x.player, x.own, x.other
+    count, group = own.count[b], own.group[b]
+    if x.mode != BEST:
+        match(x.forest, p, x.own_current[b], strategies[0])
+    terminal_values(
+        x.forest,
+        x.lanes,
+        p,
+        reach,
+        (count, own.blockers[b], own.strength[b], own.twin[b]),
+        (other.count[b], other.blockers[b], other.strength[b], other.twin[b]),
+        x.n_ids,
+        values,
+    )
+    values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
+    if x.mode == UPDATE:
+        update_regrets(
+            x.forest, p, x.factors, group, x.own_direct, count, own.weight[b], values, x.regrets[b], x.guesses[b]
+        )
+
+
+@kernel
+def _last_boards(
+    x: _Bundle,
+    passage: _Passage,
+    start: int,
+    stop: int,
+    outgoing: Floats,
+    reach: Floats,
+    values: Floats,
+    strategies: tuple[Floats, Floats],
+    total: Floats,
+) -> None:
+    """Walk the entries ``start .. stop`` of a deal into the last round; add their values to ``total``."""
+    n_roots = x.forest.n_roots
+    for e in range(start, stop):
+        b = passage.child[e]
+        gather_rows(outgoing, passage.origin[e], x.other.count[b], reach)
+        _go_down(x, b, reach, strategies)
+        _go_up(x, b, reach, values, strategies)
+        for m in range(passage.first_image[e], passage.first_image[e + 1]):
+            scatter_values(values, passage.images[m], passage.probability, n_roots, total.shape[1], total)

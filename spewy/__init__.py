@@ -1,0 +1,1 @@
+"""Spewy: a chunk-based range-vs-range solver for heads-up poker."""

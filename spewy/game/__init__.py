@@ -1,0 +1,1 @@
+"""The game: rules, betting, bet sizes, betting trees and ranges."""

@@ -1,0 +1,203 @@
+"""What may be done when: the ACPC dealer's betting rules as a small immutable state.
+
+Amounts are total chips that a player has put in over the whole hand, blinds included. Actions are the
+ACPC's: ``"f"``, ``"c"`` (call or check), ``"r"`` in limit and ``"r<total>"`` in no-limit games. A line is the
+ACPC's betting string: a ``/`` follows at once when a round ends and another one exists; when nobody can bet
+any more the remaining rounds are empty.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from ..errors import InputError
+from .gamefile import Game
+
+__all__ = ["MAX_ACTIONS", "UNLIMITED", "Betting", "parse_line"]
+
+MAX_ACTIONS = 64
+"""The ACPC dealer keeps at most this many actions of a round; a raise must leave room for the answers."""
+UNLIMITED = 2**31 - 1
+"""The stack of a player in a game without stacks."""
+
+
+@dataclass(frozen=True)
+class Betting:
+    """A betting state of one hand; `apply` gives the next one."""
+
+    game: Game
+    round: int
+    spent: tuple[int, int]
+    """Total chips put in over the whole hand."""
+    rounds: tuple[tuple[str, ...], ...]
+    """Actions by round, up to the current round."""
+    to_act: int | None
+    """Whose turn it is; None when the hand is over."""
+    folded: int | None
+    """Who folded."""
+    min_bet: int
+    """Smallest bet of a no-limit round: the big blind, unless `start` was told otherwise."""
+    raise_by: int
+    """Smallest raise now: `min_bet`, or the largest bet or raise of this round."""
+
+    @classmethod
+    def start(cls, game: Game, min_bet: int | None = None) -> "Betting":
+        """Post the blinds."""
+        spent = (game.blinds[0], game.blinds[1])
+        first = game.first_player[0]
+        smallest = game.big_blind if min_bet is None else max(1, min_bet)
+        state = cls(game, 0, spent, ((),), first, None, smallest, smallest)
+        if not state._is_all_in(first):
+            return state
+        if not state._is_all_in(1 - first):
+            return replace(state, to_act=1 - first)
+        return state._close_round()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody acts any more."""
+        return self.to_act is None
+
+    @property
+    def line(self) -> str:
+        """The ACPC betting string."""
+        return "/".join("".join(actions) for actions in self.rounds)
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether the player to act faces a bet."""
+        player = self.to_act
+        return player is not None and self.spent[player] < max(self.spent) and not self._is_all_in(player)
+
+    @property
+    def num_raises(self) -> int:
+        """Bets and raises of this round; blinds do not count."""
+        return sum(action[0] == "r" for action in self.rounds[-1])
+
+    def stack(self, player: int) -> int:
+        """Chips of a player at the start of the hand."""
+        return UNLIMITED if self.game.stacks is None else self.game.stacks[player]
+
+    def raise_bounds(self) -> tuple[int, int] | None:
+        """Smallest and largest total that the player to act may raise to; None when a raise is not legal.
+
+        >>> from spewy.game.gamefile import load_game
+        >>> Betting.start(load_game("holdem.nolimit.2p.reverse_blinds")).raise_bounds()
+        (200, 20000)
+        """
+        player = self.to_act
+        if player is None or self._is_all_in(1 - player):
+            return None
+        if self.num_raises >= self.game.max_raises[self.round]:
+            return None
+        if len(self.rounds[-1]) + self.game.num_players > MAX_ACTIONS:
+            return None
+        highest, stack = max(self.spent), self.stack(player)
+        if highest >= stack:
+            return None
+        if self.game.limit:
+            total = min(highest + self.game.raise_sizes[self.round], stack)
+            return total, total
+        return min(highest + self.raise_by, stack), stack
+
+    def apply(self, action: str) -> "Betting":
+        """Give the state after a legal action; InputError for any other."""
+        player = self.to_act
+        if player is None:
+            raise InputError(f"action {action!r} after {self.line!r}: expected none, the hand is over")
+        if action == "c":
+            return self._call(player)
+        if action == "f" and self.can_fold:
+            return replace(self, rounds=self._with("f"), to_act=None, folded=player)
+        if re.fullmatch(r"r[0-9]*", action):
+            return self._raise(player, action)
+        raise InputError(f"action {action!r} after {self.line!r}: expected {self.legal_text()}")
+
+    def legal_text(self) -> str:
+        """Say the legal actions in words, for messages."""
+        parts = ["f", "c"] if self.can_fold else ["c"] if self.to_act is not None else []
+        bounds = self.raise_bounds()
+        if bounds is not None:
+            parts.append("r" if self.game.limit else f"r{bounds[0]} to r{bounds[1]}")
+        return ", ".join(parts) or "no action"
+
+    def _raise(self, player: int, action: str) -> "Betting":
+        bounds = self.raise_bounds()
+        legal = bounds is not None and (
+            action == "r" if self.game.limit else action != "r" and bounds[0] <= int(action[1:]) <= bounds[1]
+        )
+        if bounds is None or not legal:
+            raise InputError(f"action {action!r} after {self.line!r}: expected {self.legal_text()}")
+        total = bounds[0] if self.game.limit else int(action[1:])
+        # A short all-in does not lower the smallest raise.
+        by = max(self.raise_by, total - max(self.spent))
+        return replace(
+            self, spent=self._paid(player, total), rounds=self._with(action), to_act=1 - player, raise_by=by
+        )
+
+    def _call(self, player: int) -> "Betting":
+        answered = len(self.rounds[-1]) > 0 or self._is_all_in(1 - player)
+        total = min(max(self.spent), self.stack(player))
+        state = replace(self, spent=self._paid(player, total), rounds=self._with("c"), to_act=1 - player)
+        return state._close_round() if answered else state
+
+    def _close_round(self) -> "Betting":
+        last = self.game.num_rounds - 1
+        if self._is_all_in(0) or self._is_all_in(1):
+            return replace(self, round=last, rounds=self.rounds + ((),) * (last - self.round), to_act=None)
+        if self.round == last:
+            return replace(self, to_act=None)
+        following = self.round + 1
+        return replace(
+            self,
+            round=following,
+            rounds=(*self.rounds, ()),
+            to_act=self.game.first_player[following],
+            raise_by=self.min_bet,
+        )
+
+    def _is_all_in(self, player: int) -> bool:
+        return self.spent[player] >= self.stack(player)
+
+    def _paid(self, player: int, total: int) -> tuple[int, int]:
+        return (total, self.spent[1]) if player == 0 else (self.spent[0], total)
+
+    def _with(self, action: str) -> tuple[tuple[str, ...], ...]:
+        return (*self.rounds[:-1], (*self.rounds[-1], action))
+
+
+_TOKEN = re.compile(r"/|[fc]|r[0-9]*")
+
+
+def parse_line(game: Game, line: str) -> Betting:
+    """Replay an ACPC betting string from the start of the hand.
+
+    A line must have its ``/`` where the rounds end; only those at its very end may be missing.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> parse_line(load_game("holdem.nolimit.2p.reverse_blinds"), "cc/r4351").raise_bounds()
+    (8602, 20000)
+    """
+    state = Betting.start(game)
+    pending = state.line.count("/")
+    position = 0
+    while position < len(line):
+        subject = f"line {line!r}, position {position}"
+        match = _TOKEN.match(line, position)
+        if match is None:
+            raise InputError(f"{subject}: expected f, c, r or /, found {line[position]!r}")
+        token = match.group()
+        if token == "/":
+            if pending == 0:
+                raise InputError(f"{subject}: expected {state.legal_text()}, found '/' inside a round")
+            pending -= 1
+        elif pending:
+            raise InputError(f"{subject}: expected '/' after a round, found {token!r}")
+        else:
+            before = state.round
+            try:
+                state = state.apply(token)
+            except InputError as error:
+                raise InputError(f"{subject}: {error}") from error
+            pending = state.round - before
+        position = match.end()
+    return state

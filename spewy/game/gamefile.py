@@ -1,0 +1,256 @@
+"""Game definitions: the ACPC's ``.game`` files.
+
+The format is line based: a keyword, an optional ``=``, numbers. Lists over players are in position order:
+player 0 is the big blind and is first to act after the flop, player 1 is the button. `Game.first_player` is
+0-based, the file's ``firstPlayer`` is 1-based. Equal blinds are antes. Only two-player games with one or two
+hole cards are read.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+from buckets.cards import Deck
+
+from ..errors import InputError
+
+__all__ = ["DEFAULT_MAX_RAISES", "Game", "format_game", "load_game", "parse_game", "shipped_games"]
+
+DEFAULT_MAX_RAISES = 255
+_ROUND_NAMES = ("preflop", "flop", "turn", "river")
+
+
+@dataclass(frozen=True)
+class Game:
+    """The rules of one game; lists over rounds and players are tuples."""
+
+    name: str
+    limit: bool
+    num_players: int
+    num_rounds: int
+    stacks: tuple[int, ...] | None
+    """Chips of each player at the start of a hand; None: unlimited."""
+    blinds: tuple[int, ...]
+    raise_sizes: tuple[int, ...]
+    """Raise per round in limit games; empty in no-limit games."""
+    first_player: tuple[int, ...]
+    """Who starts each round, 0-based."""
+    max_raises: tuple[int, ...]
+    num_suits: int
+    num_ranks: int
+    num_hole_cards: int
+    num_board_cards: tuple[int, ...]
+    """Board cards dealt at the start of each round."""
+
+    @cached_property
+    def deck(self) -> Deck:
+        """The cards of the game."""
+        return Deck(self.num_ranks, self.num_suits)
+
+    @property
+    def big_blind(self) -> int:
+        """The larger blind: the smallest no-limit bet; at least 1."""
+        return max(1, *self.blinds)
+
+    @property
+    def has_antes(self) -> bool:
+        """Whether the blinds are equal, so that nobody faces a bet at the start."""
+        return len(set(self.blinds)) == 1
+
+    @cached_property
+    def board_sizes(self) -> tuple[int, ...]:
+        """Number of board cards that are public in each round.
+
+        >>> load_game("leduc").board_sizes
+        (0, 1)
+        """
+        return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
+
+    @property
+    def round_names(self) -> tuple[str, ...]:
+        """Names of the rounds in keys of job files: preflop, flop, turn, river (hold'em's for every game)."""
+        return _ROUND_NAMES[: self.num_rounds]
+
+
+def load_game(name_or_path: str | Path) -> Game:
+    """Read a game by its shipped name, or from a file.
+
+    >>> load_game("kuhn").num_ranks
+    3
+    """
+    if str(name_or_path) in shipped_games():
+        text = (resources.files("spewy") / "games" / f"{name_or_path}.game").read_text()
+        return parse_game(text, str(name_or_path))
+    path = Path(name_or_path)
+    if not path.is_file():
+        names = ", ".join(shipped_games())
+        raise InputError(
+            f"game {str(name_or_path)!r}: expected a .game file or one of {names}; found neither"
+        )
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"game {str(name_or_path)!r}: expected a readable text file, found: {error}"
+        ) from error
+    return parse_game(text, path.name.removesuffix(".game"))
+
+
+def shipped_games() -> tuple[str, ...]:
+    """Names of the games that come with spewy."""
+    folder = resources.files("spewy") / "games"
+    return tuple(sorted(f.name.removesuffix(".game") for f in folder.iterdir() if f.name.endswith(".game")))
+
+
+def parse_game(text: str, name: str) -> Game:
+    """Read the text of a ``.game`` file."""
+    limit, fields = _read_lines(text, name)
+    fields.check_players()
+    rounds = fields.one("numRounds", low=1, high=4)
+    stacks = fields.many("stack", 2, "player", low=1, default=())
+    blinds = fields.many("blind", 2, "player")
+    raise_sizes = fields.many("raiseSize", rounds, "round", low=1) if limit else ()
+    first_player = fields.many("firstPlayer", rounds, "round", low=1, high=2, default=(1,) * rounds)
+    max_raises = fields.many(
+        "maxRaises", rounds, "round", high=DEFAULT_MAX_RAISES, default=(DEFAULT_MAX_RAISES,) * rounds
+    )
+    game = Game(
+        name=name,
+        limit=limit,
+        num_players=2,
+        num_rounds=rounds,
+        stacks=stacks or None,
+        blinds=blinds,
+        raise_sizes=raise_sizes,
+        first_player=tuple(player - 1 for player in first_player),
+        max_raises=max_raises,
+        num_suits=fields.one("numSuits", low=1, high=4),
+        num_ranks=fields.one("numRanks", low=1, high=13),
+        num_hole_cards=fields.one("numHoleCards", low=1, high=2),
+        num_board_cards=fields.many("numBoardCards", rounds, "round"),
+    )
+    _check(game)
+    return game
+
+
+def format_game(game: Game) -> str:
+    """Write a game so that ``parse_game(format_game(game), game.name) == game``."""
+
+    def row(keyword: str, values: tuple[int, ...]) -> str:
+        return f"{keyword} = {' '.join(map(str, values))}"
+
+    lines = ["GAMEDEF", "limit" if game.limit else "nolimit"]
+    lines += [row("numPlayers", (game.num_players,)), row("numRounds", (game.num_rounds,))]
+    if game.stacks is not None:
+        lines.append(row("stack", game.stacks))
+    lines.append(row("blind", game.blinds))
+    if game.limit:
+        lines.append(row("raiseSize", game.raise_sizes))
+    lines.append(row("firstPlayer", tuple(player + 1 for player in game.first_player)))
+    if set(game.max_raises) != {DEFAULT_MAX_RAISES}:
+        lines.append(row("maxRaises", game.max_raises))
+    lines += [row("numSuits", (game.num_suits,)), row("numRanks", (game.num_ranks,))]
+    lines += [row("numHoleCards", (game.num_hole_cards,)), row("numBoardCards", game.num_board_cards)]
+    return "\n".join([*lines, "END GAMEDEF", ""])
+
+
+_FLAGS = ("limit", "nolimit")
+_KEYWORDS = (
+    *("numPlayers", "numRounds", "stack", "blind", "raiseSize", "firstPlayer", "maxRaises"),
+    *("numSuits", "numRanks", "numHoleCards", "numBoardCards"),
+)
+_BY_LOWER = {keyword.lower(): keyword for keyword in (*_FLAGS, *_KEYWORDS)}
+
+
+class _Fields:
+    """The numbers of a file by keyword, with the number of their line."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: dict[str, tuple[int, tuple[int, ...]]] = {}
+
+    def one(self, keyword: str, low: int, high: int) -> int:
+        return self.many(keyword, 1, None, low, high)[0]
+
+    def many(
+        self,
+        keyword: str,
+        count: int,
+        per: str | None,
+        low: int = 0,
+        high: int | None = None,
+        default: tuple[int, ...] | None = None,
+    ) -> tuple[int, ...]:
+        if keyword not in self.values:
+            if default is None:
+                raise InputError(f"game {self.name!r}: expected a line {keyword}, found none")
+            return default
+        line, values = self.values[keyword]
+        subject = f"game {self.name!r}, line {line}, {keyword}"
+        if len(values) != count:
+            wanted = f"{count} numbers, one per {per}" if per else "one number"
+            raise InputError(f"{subject}: expected {wanted}; found {len(values)}")
+        for value in values:
+            if value < low or (high is not None and value > high):
+                bounds = f"{low} to {high}" if high is not None else f"at least {low}"
+                raise InputError(f"{subject}: expected {bounds}, found {value}")
+        return values
+
+    def check_players(self) -> None:
+        line, values = self.values.get("numPlayers", (0, (2,)))
+        if values != (2,) and len(values) == 1:
+            subject = f"game {self.name!r}, line {line}, numPlayers"
+            raise InputError(f"{subject}: expected 2 (heads-up games only), found {values[0]}")
+        self.one("numPlayers", low=2, high=2)
+
+
+def _read_lines(text: str, name: str) -> tuple[bool, _Fields]:
+    limit, fields, started = True, _Fields(name), False
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        words = re.sub(r"\s*=\s*", " ", line, count=1).split()
+        subject = f"game {name!r}, line {number}"
+        if not started:
+            if line.upper() != "GAMEDEF":
+                raise InputError(f"{subject}: expected GAMEDEF, found {line!r}")
+            started = True
+            continue
+        if [word.upper() for word in words] == ["END", "GAMEDEF"]:
+            return limit, fields
+        keyword = _BY_LOWER.get(words[0].lower()) if words else None
+        if keyword is None:
+            raise InputError(f"{subject}: expected a keyword of a .game file, found {line!r}")
+        if keyword in _FLAGS:
+            if len(words) > 1:
+                raise InputError(f"{subject}: expected {keyword} alone, found {line!r}")
+            limit = keyword == "limit"
+            continue
+        if keyword in fields.values:
+            raise InputError(
+                f"{subject}: expected {keyword} once, found it in line {fields.values[keyword][0]} too"
+            )
+        for word in words[1:]:
+            if not re.fullmatch(r"[0-9]+", word):
+                raise InputError(f"{subject}, {keyword}: expected a whole number, found {word!r}")
+        fields.values[keyword] = (number, tuple(int(word) for word in words[1:]))
+    raise InputError(
+        f"game {name!r}: expected {'END GAMEDEF' if started else 'GAMEDEF'}, found the end of the text"
+    )
+
+
+def _check(game: Game) -> None:
+    needed = game.num_players * game.num_hole_cards + sum(game.num_board_cards)
+    if needed > game.num_suits * game.num_ranks:
+        raise InputError(
+            f"game {game.name!r}, numSuits and numRanks: expected at least {needed} cards (holes and board), "
+            f"found {game.num_suits} x {game.num_ranks} = {game.num_suits * game.num_ranks}"
+        )
+    if game.stacks is not None:
+        for player, (stack, blind) in enumerate(zip(game.stacks, game.blinds, strict=True)):
+            if stack < blind:
+                subject = f"game {game.name!r}, stack of player {player}"
+                raise InputError(f"{subject}: expected at least the blind {blind}, found {stack}")

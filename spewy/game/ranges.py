@@ -1,0 +1,239 @@
+"""Ranges: one weight in [0, 1] per hand, in the order of `buckets.hands.hands` (1326 rows for hold'em).
+
+The text form is a list of groups with commas between them, each with an optional ``:weight``:
+
+==============  ==========================================================================================
+``QQ``          a pair; ``QQ+`` and all higher pairs; ``QQ-99`` from one to the other
+``AKs``         suited; ``AKo`` offsuit; ``AK`` both
+``A8s+``        the same high card, kickers from here up
+``A5s-A2s``     the same high card, kickers from one to the other
+``JTs-65s``     the same gap, from one to the other
+``KhQh``        one hand
+``random``      every hand, ``any two`` too
+==============  ==========================================================================================
+
+A later group overrides an earlier one. Or else the text is 1326 numbers with white space or commas between them.
+Positions in messages count characters from 0.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards import RANKS, SUITS, Deck, card_name, parse_card
+from buckets.hands import blocked, hands
+
+from ..errors import InputError
+
+__all__ = ["NUM_HANDS", "Range", "combo_name", "parse_range"]
+
+NUM_HANDS = 1326
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """A range of hold'em hands. Two are equal when their weights are."""
+
+    weights: NDArray[np.float64]
+    """Shape (1326,), read-only."""
+    dropped: tuple[str, ...] = field(default=(), repr=False)
+    """Hands that the text gave weight but that dead cards make impossible."""
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.shape != (NUM_HANDS,):
+            raise InputError(f"range: expected {NUM_HANDS} weights, found an array of shape {weights.shape}")
+        wrong = ~((weights >= 0) & (weights <= 1))
+        if wrong.any():
+            hand = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"range, weight of {combo_name(hand)}: expected 0 to 1, found {float(weights[hand])}"
+            )
+        weights.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and bool(np.array_equal(self.weights, other.weights))
+
+    def __hash__(self) -> int:
+        return hash((self.weights + 0.0).tobytes())  # + 0.0: -0.0 equals 0.0
+
+    @classmethod
+    def uniform(cls) -> "Range":
+        """Give every hand the weight 1."""
+        return cls(np.ones(NUM_HANDS))
+
+    @property
+    def combos(self) -> float:
+        """Sum of the weights.
+
+        >>> parse_range("AA:0.5, AKs").combos
+        7.0
+        """
+        return float(self.weights.sum())
+
+    def without(self, dead: Iterable[int]) -> "Range":
+        """Drop the hands that hold a dead card, and report those that had weight."""
+        mask = blocked(hands(Deck(), 2), list(dead))
+        gone = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
+        return Range(np.where(mask, 0.0, self.weights), self.dropped + gone)
+
+
+def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
+    """Read a range; hands with a `dead` card (a board, say) are dropped and reported.
+
+    >>> parse_range("QQ+, AKs, A5s-A2s:0.5, KhQh").combos
+    31.0
+    """
+    numbers = re.findall(r"[^\s,]+", text)
+    if not numbers:
+        raise InputError("range: expected at least one group of hands, found nothing")
+    # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
+    if len(numbers) > _FEWEST_NUMBERS and not re.search("[TJQKAa-df-z]", text):
+        weights = _number_form(numbers)
+    else:
+        weights = _group_form(text)
+    if not weights.any():
+        raise InputError(f"range {_short(text)!r}: expected a hand with a weight above 0, found none")
+    found = Range(weights).without(dead)
+    if not found.weights.any():
+        raise InputError(f"range {_short(text)!r}: expected a hand without a dead card, found none")
+    return found
+
+
+def combo_name(hand: int) -> str:
+    """Write the name of a hand number, its higher card first.
+
+    >>> combo_name(1325)
+    'AsAh'
+    """
+    low, high = hands(Deck(), 2)[hand]
+    return card_name(int(high)) + card_name(int(low))
+
+
+HandClass = tuple[int, int, str]
+"""High rank, low rank, and ``s`` suited, ``o`` offsuit; a pair has ``""``."""
+
+
+@lru_cache(maxsize=256)
+def class_hands(hand_class: HandClass) -> tuple[int, ...]:
+    """Give the hand numbers of a class.
+
+    >>> len(class_hands((12, 11, "s"))), len(class_hands((12, 11, "o"))), len(class_hands((12, 12, "")))
+    (4, 12, 6)
+    """
+    high, low, kind = hand_class
+    pairs = [
+        (4 * high + a, 4 * low + b)
+        for a in range(len(SUITS))
+        for b in range(len(SUITS))
+        if (a > b if high == low else (a == b) == (kind == "s"))
+    ]
+    return tuple(hand_number(a, b) for a, b in pairs)
+
+
+def hand_number(a: int, b: int) -> int:
+    """Give the number of the hand of two cards in any order."""
+    low, high = min(a, b), max(a, b)
+    return low * (103 - low) // 2 + high - low - 1
+
+
+_FEWEST_NUMBERS = 100
+_CARD = f"[{RANKS}][{SUITS}]"
+_CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
+_COMBO = re.compile(f"({_CARD})({_CARD})")
+_SINGLE = re.compile(rf"{_CLASS}(\+?)")
+_DASH = re.compile(rf"{_CLASS}\s*-\s*{_CLASS}")
+_RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
+
+
+def _number_form(words: list[str]) -> NDArray[np.float64]:
+    if len(words) != NUM_HANDS:
+        raise InputError(f"range: expected {NUM_HANDS} numbers, found {len(words)}")
+    return np.array([_weight(word, f"range, number {i}") for i, word in enumerate(words)])
+
+
+def _group_form(text: str) -> NDArray[np.float64]:
+    weights = np.zeros(NUM_HANDS)
+    position = 0
+    for part in text.split(","):
+        token = part.strip()
+        start = position + (len(part) - len(part.lstrip()) if token else 0)
+        subject = f"range, position {start}"
+        group, colon, number = token.partition(":")
+        weight = _weight(number.strip(), f"{subject}, weight of {group.strip()!r}") if colon else 1.0
+        try:
+            for hand in _group(group.strip()):
+                weights[hand] = weight
+        except ValueError as error:
+            raise InputError(f"{subject}: expected {error}; found {token!r}") from None
+        position += len(part) + 1
+    return weights
+
+
+def _weight(word: str, subject: str) -> float:
+    try:
+        weight = float(word)
+    except ValueError:
+        weight = float("nan")
+    if not 0 <= weight <= 1:
+        raise InputError(f"{subject}: expected a number from 0 to 1, found {word!r}")
+    return abs(weight)  # -0.0
+
+
+def _group(text: str) -> Iterator[int]:
+    """Hands of one group; the text of the ValueError is what was expected."""
+    if match := _COMBO.fullmatch(text):
+        a, b = (parse_card(card) for card in match.groups())
+        if a == b:
+            raise ValueError("two different cards")
+        yield hand_number(a, b)
+    elif match := _SINGLE.fullmatch(text):
+        high, low, suits = _hand_class(*match.groups()[:3])
+        if not match.group(4):
+            top = low
+        else:
+            top = len(RANKS) - 1 if high == low else high - 1
+        for rank in range(low, top + 1):
+            yield from _hands(rank if high == low else high, rank, suits)
+    elif match := _DASH.fullmatch(text):
+        yield from _between(_hand_class(*match.groups()[:3]), _hand_class(*match.groups()[3:]))
+    elif _RANDOM.fullmatch(text):
+        yield from range(NUM_HANDS)
+    else:
+        raise ValueError("a group such as QQ+, AKs, A5s-A2s:0.5, KhQh or random")
+
+
+def _between(one: HandClass, other: HandClass) -> Iterator[int]:
+    if one[2] != other[2]:
+        raise ValueError("both ends suited, both offsuit or both without s and o")
+    (high, low, suits), (high_to, low_to, _) = max(one, other), min(one, other)
+    if high - low == high_to - low_to:
+        for down in range(high - high_to + 1):
+            yield from _hands(high - down, low - down, suits)
+    elif high == high_to and low_to != high_to and low != high:
+        for rank in range(low_to, low + 1):
+            yield from _hands(high, rank, suits)
+    else:
+        raise ValueError("both ends pairs, or with the same high card, or with the same gap")
+
+
+def _hand_class(first: str, second: str, suits: str) -> HandClass:
+    a, b = RANKS.index(first), RANKS.index(second)
+    if a == b and suits:
+        raise ValueError("a pair without s or o")
+    return max(a, b), min(a, b), suits
+
+
+def _hands(high: int, low: int, suits: str) -> Iterator[int]:
+    kinds = (suits,) if suits or high == low else ("s", "o")
+    for kind in kinds:
+        yield from class_hands((high, low, kind))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."

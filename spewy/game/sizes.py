@@ -1,0 +1,119 @@
+"""The mini-language of bet sizes: ``60%, 2.5x, 100c, e, a``.
+
+========  =================================================================================================
+``60%``   that share of the pot after a call; a raise adds it to the bet that it raises
+``2.5x``  a raise to that many times the bet that it raises (raises only)
+``100c``  chips: a bet of 100, or a raise by 100
+``e``     geometric: the same share of the pot on every round that is left ends all-in; ``3e`` over three
+          rounds; ``e200%`` never more than that share of the pot
+``a``     all-in
+========  =================================================================================================
+
+What a size is worth at a node is told in `sizing`.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import InputError
+
+__all__ = ["Size", "SizeKind", "format_sizes", "parse_sizes"]
+
+SizeKind = Literal["pot", "times", "chips", "geometric", "allin"]
+
+_NUMBER = r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_POT = re.compile(_NUMBER + "%")
+_TIMES = re.compile(_NUMBER + "x")
+_CHIPS = re.compile(_NUMBER + "c")
+_GEOMETRIC = re.compile(rf"([0-9]*)e(?:{_NUMBER}%)?")
+
+
+@dataclass(frozen=True)
+class Size:
+    """One bet size; ``str(size)`` is its token."""
+
+    kind: SizeKind
+    value: float = 0.0
+    """Percent of the pot, factor or chips; the cap in percent of a geometric size, 0: no cap."""
+    rounds: int = 0
+    """Rounds of a geometric size; 0: those that are left."""
+
+    def __str__(self) -> str:
+        number = str(int(self.value)) if self.value == int(self.value) else repr(self.value)
+        match self.kind:
+            case "pot":
+                return f"{number}%"
+            case "times":
+                return f"{number}x"
+            case "chips":
+                return f"{number}c"
+            case "geometric":
+                return f"{self.rounds or ''}e" + (f"{number}%" if self.value else "")
+            case "allin":
+                return "a"
+
+
+def parse_sizes(text: str, *, raises: bool = False, key: str = "bet sizes") -> tuple[Size, ...]:
+    """Read sizes; empty text gives none. Positions in messages count from 0.
+
+    `raises` allows ``x``; `key` is the subject of messages.
+
+    >>> [size.kind for size in parse_sizes("60%, e, a")]
+    ['pot', 'geometric', 'allin']
+    """
+    if not text.strip():
+        return ()
+    sizes = []
+    position = 0
+    for part in text.split(","):
+        token = part.strip()
+        start = position + len(part) - len(part.lstrip()) if token else position
+        try:
+            sizes.append(_parse_size(token.lower(), raises))
+        except ValueError as error:
+            raise InputError(f"{key}, position {start}: expected {error}, found {token!r}") from None
+        position += len(part) + 1
+    return tuple(sizes)
+
+
+def format_sizes(sizes: tuple[Size, ...]) -> str:
+    """Write sizes so that `parse_sizes` gives them back.
+
+    >>> format_sizes(parse_sizes("60%,2.50x,a", raises=True))
+    '60%, 2.5x, a'
+    """
+    return ", ".join(map(str, sizes))
+
+
+def _parse_size(token: str, raises: bool) -> Size:
+    """One size; the text of the ValueError is what was expected."""
+    if token == "a":
+        return Size("allin")
+    if match := _POT.fullmatch(token):
+        return Size("pot", _positive(match.group(1), "a share of the pot above 0%"))
+    if match := _TIMES.fullmatch(token):
+        if not raises:
+            raise ValueError("a bet size (x is for raises only)")
+        factor = float(match.group(1))
+        if factor <= 1:
+            raise ValueError("a factor above 1x")
+        return Size("times", factor)
+    if match := _CHIPS.fullmatch(token):
+        chips = _positive(match.group(1), "a whole number of chips above 0")
+        if chips != int(chips):
+            raise ValueError("a whole number of chips above 0")
+        return Size("chips", chips)
+    if match := _GEOMETRIC.fullmatch(token):
+        rounds, cap = match.groups()
+        if rounds and int(rounds) == 0:
+            raise ValueError("at least 1 round before e")
+        return Size("geometric", _positive(cap, "a cap above 0%") if cap else 0.0, int(rounds or 0))
+    raise ValueError(f"a size such as 60%, {'2.5x, ' if raises else ''}100c, e or a")
+
+
+def _positive(number: str, expected: str) -> float:
+    value = float(number)
+    if value <= 0 or value == float("inf"):
+        raise ValueError(expected)
+    return value

@@ -1,0 +1,281 @@
+"""Betting trees: every public line of actions from a spot or from the deal, with explicit amounts.
+
+Conventions: ``put_in`` counts chips since the tree's root, in whole games blinds included; `Action.amount` is
+a *street total*, chips put in on the round (antes, that is equal blinds, do not count). Each round that
+ends before the last leads to a chance node with one child, what follows the deal; after an all-in call chance
+nodes follow one another down to the showdown. The legality of every action is `Betting`'s.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from ..errors import InputError
+from .betting import Betting
+from .sizing import Stake, Thresholds, bet_amounts
+from .treeconfig import PlayerSizes, RoundSizes, Sizes, TreeConfig, game_config, player_sizes, spot_config
+from .treetext import indented, node_json
+
+__all__ = [
+    "Action",
+    "ActionKind",
+    "BettingTree",
+    "Node",
+    "NodeKind",
+    "PlayerSizes",
+    "RoundSizes",
+    "Sizes",
+    "TreeConfig",
+    "build_tree",
+    "game_config",
+    "player_sizes",
+    "spot_config",
+    "terminal_stakes",
+    "tree_text",
+]
+
+ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
+NodeKind = Literal["decision", "fold", "showdown", "chance"]
+
+_NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise": "Raise", "allin": "AllIn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One choice at a decision."""
+
+    kind: ActionKind
+    amount: int
+    """Street total of the player after a bet, raise or all-in; 0 for fold, check and call."""
+    acpc: str
+    """The ACPC's text, with the total put in since the root: ``f``, ``c``, ``r120``; ``r`` in limit games."""
+
+    @property
+    def label(self) -> str:
+        """Text for people: ``Check``, ``Bet(120)``, ``AllIn(780)``."""
+        name = _NAMES[self.kind]
+        return f"{name}({self.amount})" if self.kind in ("bet", "raise", "allin") else name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A public state of the betting. Nodes are compared by identity."""
+
+    kind: NodeKind
+    player: int | None
+    """Decision: who acts; fold: who folded; else None."""
+    round: int
+    """The game's round; for a chance node the round that has just ended."""
+    put_in: tuple[int, int]
+    actions: tuple[Action, ...]
+    children: tuple["Node", ...]
+    line: str
+    """ACPC betting string from the root. A chance node's line lacks its child's last ``/``."""
+
+
+@dataclass(frozen=True, eq=False)
+class BettingTree:
+    """A betting tree and what it was built from."""
+
+    root: Node
+    config: TreeConfig
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, each before its children, children in order."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def count(self) -> int:
+        """Count decisions and ends (folds and showdowns): ``betting_nodes`` of the JSON form."""
+        return sum(node.kind != "chance" for node in self.nodes())
+
+    def find(self, line: str) -> Node:
+        """Give the node at a line: ``cr120c`` is a chance node, ``cr120c/`` the round that follows it."""
+        return _find(self.root, line)
+
+    @cached_property
+    def rounds(self) -> Mapping[int, Mapping[str, Node]]:
+        """For each round of the game the decisions that start it, by line: the roots of its chunks."""
+        found: dict[int, dict[str, Node]] = {
+            r: {} for r in range(self.config.start_round, self.config.game.num_rounds)
+        }
+        if self.root.kind == "decision":
+            found[self.root.round][self.root.line] = self.root
+        for node in self.nodes():
+            if node.kind == "chance" and node.children[0].kind == "decision":
+                child = node.children[0]
+                found[child.round][child.line] = child
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the form that solvers exchange; see `treetext`."""
+        return {"betting_nodes": self.count(), "root": node_json(self.root)}
+
+
+def build_tree(config: TreeConfig) -> BettingTree:
+    """Build the tree of a configuration."""
+    root = _Builder(config).root()
+    _check_sizes_used(root, config)
+    return BettingTree(root, config)
+
+
+def tree_text(tree: BettingTree) -> str:
+    """Print a tree with one indented line per node."""
+    return indented(tree.root, tree.config.game.round_names)
+
+
+def terminal_stakes(node: Node, config: TreeConfig) -> float:
+    """Chips that change hands at an end of the tree; half of a spot's pot is each player's.
+
+    Fold: what the folder loses. Showdown: what the loser loses; a tie is worth 0.
+    """
+    if node.kind == "fold" and node.player is not None:
+        return config.pot / 2 + node.put_in[node.player]
+    if node.kind == "showdown":
+        return config.pot / 2 + min(node.put_in)
+    raise InputError(f"line {node.line!r}: expected a fold or a showdown, found a {node.kind}")
+
+
+class _Builder:
+    """Builds nodes depth first; a path is at most 64 actions a round, so recursion is safe."""
+
+    def __init__(self, config: TreeConfig) -> None:
+        self.config = config
+        self.rules = config.rules
+        self.thresholds = Thresholds(config.add_allin, config.force_allin, config.merge)
+
+    def root(self) -> Node:
+        """Build the whole tree."""
+        state, blinds = self.config.start(), self.rules.blinds
+        if state.is_over:
+            return self.after_round(state, 0, "")
+        return self.decision(state, blinds[0] if self.rules.has_antes else 0)
+
+    def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
+        """Build a decision and all below it; `base`: what both had put in before this round."""
+        actions = tuple(self.actions(state, base, donk))
+        children = tuple(self.child(state, action, base) for action in actions)
+        return self.make("decision", state.to_act, state.round, state.spent, state.line, actions, children)
+
+    def child(self, state: Betting, action: Action, base: int) -> Node:
+        following = state.apply(action.acpc)
+        if following.folded is not None:
+            return self.make("fold", following.folded, state.round, following.spent, following.line)
+        if following.is_over:
+            return self.after_round(following, state.round, state.line + "c")
+        if following.round == state.round:
+            return self.decision(following, base)
+        # Whoever called the last bet and now starts the round may bet into its maker: a donk bet.
+        donk = action.kind == "call" and state.to_act == following.to_act
+        below = self.decision(following, following.spent[0], donk)
+        return self.make("chance", None, state.round, following.spent, state.line + "c", (), (below,))
+
+    def after_round(self, state: Betting, ended: int, line: str) -> Node:
+        """Run the board out from the round that ended to the showdown."""
+        last = self.rules.num_rounds - 1
+        node = self.make("showdown", None, last, state.spent, line + "/" * (last - ended))
+        for r in range(last - 1, ended - 1, -1):
+            node = self.make("chance", None, r, state.spent, line + "/" * (r - ended), (), (node,))
+        return node
+
+    def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
+        player = state.to_act
+        if player is None:
+            return
+        if state.can_fold:
+            yield Action("fold", 0, "f")
+        yield Action("call" if state.spent[player] < max(state.spent) else "check", 0, "c")
+        bounds = state.raise_bounds()
+        if bounds is None:
+            return
+        faces_bet = max(state.spent) > base
+        for total in self.totals(state, player, bounds, base, donk):
+            allin = total >= min(state.stack(0), state.stack(1))
+            kind: ActionKind = "allin" if allin else "raise" if faces_bet else "bet"
+            yield Action(kind, total - base, "r" if self.rules.limit else f"r{total}")
+
+    def totals(
+        self, state: Betting, player: int, bounds: tuple[int, int], base: int, donk: bool
+    ) -> list[int]:
+        """List the totals since the root that the player may bet or raise to."""
+        if self.rules.limit:
+            return [bounds[0]]
+        highest = max(state.spent)
+        # More than the smaller stack is never called; but rules may ask for more, and then the least of it.
+        high = max(min(bounds[1], state.stack(1 - player)), bounds[0])
+        stake = Stake(
+            pot=self.config.pot + 2 * highest,
+            faced=highest - base,
+            low=bounds[0] - base,
+            high=high - base,
+            rounds_left=self.rules.num_rounds - state.round,
+            bets_before=state.num_raises,
+        )
+        row = self.config.sizes[state.round][player]
+        sizes = row.raises if stake.faced else row.bet
+        if donk and row.donk is not None:
+            sizes = row.donk
+        return [base + amount for amount in bet_amounts(sizes, stake, self.thresholds)]
+
+    def make(
+        self,
+        kind: NodeKind,
+        player: int | None,
+        round_: int,
+        put_in: tuple[int, int],
+        line: str,
+        actions: tuple[Action, ...] = (),
+        children: tuple[Node, ...] = (),
+    ) -> Node:
+        return Node(kind, player, round_ + self.config.start_round, put_in, actions, children, line)
+
+
+def _check_sizes_used(root: Node, config: TreeConfig) -> None:
+    """Refuse sizes that give nobody anything to bet."""
+    keys = [
+        f"bets.{config.game.round_names[r]}.{name}.{key}"
+        for r, players in enumerate(config.sizes, start=config.start_round)
+        for name, player in zip(("oop", "ip"), players, strict=True)
+        for key, row in (("bet", player.bet), ("raise", player.raises), ("donk", player.donk))
+        if row
+    ]
+    if keys and not any(
+        action.amount for node in BettingTree(root, config).nodes() for action in node.actions
+    ):
+        raise InputError(
+            f"{keys[0]}: expected bet sizes that make a legal action, found none in the whole tree"
+        )
+
+
+_TOKEN = re.compile(r"[fc/]|r[0-9]*")
+
+
+def _find(root: Node, line: str) -> Node:
+    node, position = root, 0
+    while position < len(line):
+        match = _TOKEN.match(line, position)
+        token = match.group() if match else line[position]
+        if node.kind == "chance" and token == "/":
+            node = node.children[0]
+        else:
+            choice = [i for i, action in enumerate(node.actions) if action.acpc == token]
+            if not choice:
+                raise InputError(
+                    f"line {line!r}, position {position}: expected {_possible(node)}; found {token!r}"
+                )
+            node = node.children[choice[0]]
+        position += len(token)
+    return node
+
+
+def _possible(node: Node) -> str:
+    if node.kind == "chance":
+        return "'/' (the round is over)"
+    if node.kind != "decision":
+        return f"the end of the line (a {node.kind})"
+    return "one of " + ", ".join(f"{action.acpc} ({action.label})" for action in node.actions)

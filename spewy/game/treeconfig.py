@@ -1,0 +1,176 @@
+"""What a betting tree is built from: rules, where it starts, and the bet sizes of every round and player.
+
+A tree starts at a *spot* (a pot in the middle, equal chips behind, no blinds) or at the deal of a whole game.
+For the betting rules a spot is a game of its own with the rounds that are left, without blinds:
+`TreeConfig.rules`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ..errors import InputError
+from .betting import Betting
+from .gamefile import Game
+from .sizes import Size, parse_sizes
+
+__all__ = ["PlayerSizes", "RoundSizes", "Sizes", "TreeConfig", "game_config", "player_sizes", "spot_config"]
+
+PLAYER_NAMES = ("oop", "ip")
+
+
+@dataclass(frozen=True)
+class PlayerSizes:
+    """One player's sizes in one round."""
+
+    bet: tuple[Size, ...] = ()
+    raises: tuple[Size, ...] = ()
+    donk: tuple[Size, ...] | None = None
+    """For who starts a round after calling the last bet of the one before; None: `bet`."""
+
+
+RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
+"""Sizes of player 0 (oop) and player 1 (ip)."""
+Sizes: TypeAlias = Mapping[int, RoundSizes]
+"""Sizes by round of the game (0: before the flop); a round that is missing takes the round before it."""
+
+
+@dataclass(frozen=True)
+class TreeConfig:
+    """Everything that fixes a betting tree. `spot_config` and `game_config` make valid ones."""
+
+    game: Game
+    start_round: int
+    pot: int
+    """Chips in the middle at the root of a spot; 0 for a whole game, whose blinds count as put in."""
+    stack: int | None
+    """Chips behind at the root of a spot, the smaller of both; None for whole games: the game's stacks."""
+    sizes: tuple[RoundSizes, ...]
+    """Sizes for each round from `start_round` on; not used in limit games."""
+    add_allin: float = 0.0
+    """An all-in is added where it is at most this share of the pot after a call, above the bet faced."""
+    force_allin: float = 0.0
+    """A bet becomes all-in when at most this share of the pot after its call would stay behind."""
+    merge: float = 0.0
+    """Of sizes that are closer than this the larger stays."""
+    min_bet: int | None = None
+    """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether the tree starts from a pot and not from the deal."""
+        return self.pot > 0
+
+    @cached_property
+    def rules(self) -> Game:
+        """The game whose betting the tree follows: round 0 is `start_round`."""
+        if not self.is_spot:
+            return self.game
+        first, game = self.start_round, self.game
+        return replace(
+            game,
+            num_rounds=game.num_rounds - first,
+            stacks=None if self.stack is None else (self.stack, self.stack),
+            blinds=(0, 0),
+            raise_sizes=game.raise_sizes[first:],
+            first_player=game.first_player[first:],
+            max_raises=game.max_raises[first:],
+            num_board_cards=game.num_board_cards[first:],
+        )
+
+    def start(self) -> Betting:
+        """Give the betting state at the root."""
+        return Betting.start(self.rules, self.min_bet)
+
+
+def spot_config(
+    game: Game,
+    start_round: int,
+    pot: int,
+    stack: int | None,
+    sizes: Sizes | None = None,
+    *,
+    add_allin: float = 0.0,
+    force_allin: float = 0.0,
+    merge: float = 0.0,
+    min_bet: int | None = None,
+) -> TreeConfig:
+    """Configure the tree of a spot; `stack` None is unlimited, in limit games only."""
+    if not 0 <= start_round < game.num_rounds:
+        raise InputError(f"start round: expected 0 to {game.num_rounds - 1}, found {start_round}")
+    if pot < 1:
+        raise InputError(f"spot.pot: expected at least 1 chip, found {pot}")
+    if stack is None and not game.limit:
+        raise InputError("spot.stack: expected chips behind in a no-limit game, found none")
+    if stack is not None and stack < 1:
+        raise InputError(f"spot.stack: expected at least 1 chip, found {stack}")
+    by_round = _sizes_by_round(game, start_round, sizes or {})
+    return _checked(
+        TreeConfig(game, start_round, pot, stack, by_round, add_allin, force_allin, merge, min_bet)
+    )
+
+
+def game_config(
+    game: Game,
+    sizes: Sizes | None = None,
+    *,
+    add_allin: float = 0.0,
+    force_allin: float = 0.0,
+    merge: float = 0.0,
+    min_bet: int | None = None,
+) -> TreeConfig:
+    """Configure the tree of a whole game, from the deal."""
+    if not game.limit and game.stacks is None:
+        raise InputError(f"game {game.name!r}: expected stacks in a no-limit game, found none")
+    if min_bet is not None and min_bet < game.big_blind:
+        raise InputError(f"tree.min_bet: expected at least the big blind {game.big_blind}, found {min_bet}")
+    by_round = _sizes_by_round(game, 0, sizes or {})
+    return _checked(TreeConfig(game, 0, 0, None, by_round, add_allin, force_allin, merge, min_bet))
+
+
+def player_sizes(bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets") -> PlayerSizes:
+    """Read one player's sizes from text; `key` is the subject of messages.
+
+    >>> player_sizes("60%, a", "2.5x").raises
+    (Size(kind='times', value=2.5, rounds=0),)
+    """
+    return PlayerSizes(
+        bet=parse_sizes(bet, key=f"{key}.bet"),
+        raises=parse_sizes(raises, raises=True, key=f"{key}.raise"),
+        donk=None if donk is None else parse_sizes(donk, key=f"{key}.donk"),
+    )
+
+
+def _sizes_by_round(game: Game, start_round: int, sizes: Sizes) -> tuple[RoundSizes, ...]:
+    for given in sizes:
+        if not 0 <= given < game.num_rounds:
+            raise InputError(f"bets: expected rounds 0 to {game.num_rounds - 1}, found {given}")
+    if game.limit:
+        if sizes:
+            name = game.round_names[min(sizes)]
+            raise InputError(f"bets.{name}: expected no sizes, the limit game {game.name!r} has its own")
+        return ((PlayerSizes(), PlayerSizes()),) * (game.num_rounds - start_round)
+    filled: list[RoundSizes] = []
+    for r in range(start_round, game.num_rounds):
+        source = max((given for given in sizes if given <= r), default=None)
+        if source is None:
+            raise InputError(f"bets.{game.round_names[r]}: expected bet sizes, found none")
+        filled.append(sizes[source])
+    for r, players in enumerate(filled, start=start_round):
+        for name, player in zip(PLAYER_NAMES, players, strict=True):
+            for kind, row in (("bet", player.bet), ("donk", player.donk or ())):
+                if any(size.kind == "times" for size in row):
+                    key = f"bets.{game.round_names[r]}.{name}.{kind}"
+                    raise InputError(f"{key}: expected sizes without x (for raises only), found one")
+    return tuple(filled)
+
+
+def _checked(config: TreeConfig) -> TreeConfig:
+    for key in ("add_allin", "force_allin", "merge"):
+        value: float = getattr(config, key)
+        if not 0 <= value < float("inf"):
+            raise InputError(f"tree.{key}: expected a share of the pot, at least 0; found {value}")
+    if config.min_bet is not None and config.min_bet < 1:
+        raise InputError(f"tree.min_bet: expected at least 1 chip, found {config.min_bet}")
+    return config

@@ -1,0 +1,60 @@
+"""Betting trees as JSON and as text.
+
+In the JSON form a decision is ``{"actions": {label: node}, "put_in": [a, b]}``, with ``"new_street": true``
+when it starts a round below the root; every end is the text ``"terminal"``, also an all-in call before the
+last round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .tree import Node
+
+__all__ = ["indented", "node_json"]
+
+
+def node_json(node: Node, new_street: bool = False) -> dict[str, Any] | str:
+    """Give a node's JSON form."""
+    if node.kind == "chance":
+        return node_json(node.children[0], True)
+    if node.kind != "decision":
+        return "terminal"
+    actions = {
+        action.label: node_json(child) for action, child in zip(node.actions, node.children, strict=True)
+    }
+    form: dict[str, Any] = {"actions": actions, "put_in": list(node.put_in)}
+    if new_street:
+        form["new_street"] = True
+    return form
+
+
+def indented(root: Node, round_names: tuple[str, ...]) -> str:
+    """Print one line per decision or end, indented by depth; rounds are told where they start."""
+    lines = []
+    pending = [("", root, 0, True)]
+    while pending:
+        label, node, depth, starts_round = pending.pop()
+        if node.kind == "chance" and node.children[0].kind == "decision":
+            node, starts_round = node.children[0], True
+        where = f"{round_names[node.round]}, " if starts_round else ""
+        lines.append(f"{'  ' * depth}{label}{where}{_describe(node)}")
+        pending.extend(
+            (f"{action.label}: ", child, depth + 1, False)
+            for action, child in zip(reversed(node.actions), reversed(node.children), strict=False)
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _describe(node: Node) -> str:
+    chips = f"put in {node.put_in[0]} and {node.put_in[1]}"
+    match node.kind:
+        case "decision":
+            return f"player {node.player} to act, {chips}"
+        case "fold":
+            return f"player {node.player} folded, {chips}"
+        case "showdown":
+            return f"showdown, {chips}"
+        case "chance":
+            return f"all-in, the board is run out, {chips}"

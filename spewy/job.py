@@ -1,0 +1,391 @@
+"""The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
+
+Players, rounds and bet sizes are in the field's words; :meth:`Job.problem` turns them into a
+:class:`~spewy.solve.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from buckets.cards import Deck, parse_cards
+from buckets.errors import CardError
+from buckets.grouping import GROUPINGS
+from buckets.hands import hands
+from buckets.symmetry import History
+from solvers.variants import VARIANTS
+from spewy.errors import InputError
+from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.game.ranges import Range, parse_range
+from spewy.game.sizes import parse_sizes
+from spewy.game.tree import BettingTree, build_tree
+from spewy.game.treeconfig import PlayerSizes, RoundSizes, Sizes, game_config, player_sizes, spot_config
+from spewy.solve.problem import Problem
+
+ROUND_NAMES = ("preflop", "flop", "turn", "river")
+RoundName = Literal["preflop", "flop", "turn", "river"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class GameSection(_Section):
+    """``file``: a shipped game's name, or a path to a .game file; or its ``text`` itself."""
+
+    file: str | None = None
+    text: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> GameSection:
+        if (self.file is None) == (self.text is None):
+            raise ValueError("expected either file or text")
+        return self
+
+
+class SpotSection(_Section):
+    """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
+
+    board: str
+    pot: int = Field(gt=0)
+    stack: int = Field(gt=0)
+    oop: str
+    ip: str
+
+
+class PlayerBets(_Section):
+    """One player's sizes in a round; None: what the round gives both."""
+
+    bet: str | None = None
+    raise_: str | None = Field(None, alias="raise")
+    donk: str | None = None
+
+
+class BetsSection(PlayerBets):
+    """Sizes of a round, for both players or for each."""
+
+    oop: PlayerBets | None = None
+    ip: PlayerBets | None = None
+
+
+class TreeSection(_Section):
+    """Thresholds: add an all-in, make it one, merge sizes. Fractions of the pot, as in the docs of bet sizes."""
+
+    add_allin: float = Field(0.0, ge=0)
+    force_allin: float = Field(0.0, ge=0)
+    merge: float = Field(0.0, ge=0)
+    min_bet: int | None = Field(None, gt=0)
+
+
+class RowsSection(_Section):
+    """Rows per board: a number of buckets or "hands"."""
+
+    preflop: int | Literal["hands"] = "hands"
+    flop: int | Literal["hands"] = "hands"
+    turn: int | Literal["hands"] = "hands"
+    river: int | Literal["hands"] = "hands"
+    clustering: str = "equity-quantiles"
+
+    @field_validator("preflop", "flop", "turn", "river")
+    @classmethod
+    def _positive(cls, value: int | str) -> int | str:
+        if isinstance(value, int) and value < 1:
+            raise ValueError('expected "hands" or a number of rows of at least 1')
+        return value
+
+    @field_validator("clustering")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in GROUPINGS:
+            raise ValueError(f"expected one of {', '.join(GROUPINGS)}")
+        return value
+
+
+class SolveSection(_Section):
+    """How to solve; what does not apply to the kind of leaves is ignored."""
+
+    method: Literal["cfr", "lp"] = "cfr"
+    variant: str = "dcfr"
+    integrate: Literal["regret", "average"] = "regret"
+    leaves: Literal["auto", "stored", "live"] = "auto"
+    target: str = "0.3%"
+    max_sweeps: int = Field(1000, gt=0)
+    check_every: int = Field(10, gt=0)
+    iterations: int | None = Field(None, gt=0)
+    tremble: float = Field(1e-3, gt=0, lt=1)
+    order: Literal["bottom-up", "top-down"] = "bottom-up"
+    symmetry: bool = True
+    precision: Literal["single", "double"] = "double"
+    workers: int = Field(1, gt=0)
+    memory: str = "2 GiB"
+
+    @field_validator("variant")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in VARIANTS:
+            raise ValueError(f"expected one of {', '.join(VARIANTS)}")
+        return value
+
+    @field_validator("target")
+    @classmethod
+    def _target(cls, value: str) -> str:
+        parse_target(value)
+        return value
+
+    @field_validator("memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        parse_memory(value)
+        return value
+
+
+class Job(_Section):
+    """A whole job file."""
+
+    name: str = Field(min_length=1)
+    game: GameSection
+    spot: SpotSection | None = None
+    bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
+    tree: TreeSection = TreeSection()
+    rows: RowsSection = RowsSection()
+    solve: SolveSection = SolveSection()
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
+        """Read a job file. ``overrides`` are ``"solve.target=0.1%"``: a key of the file and a TOML value or bare text.
+
+        Raises:
+            InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
+        """
+        path = Path(path)
+        try:
+            data = tomllib.loads(path.read_text())
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"job {path}: expected a readable TOML file, found: {error}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"job {path}: expected TOML, found: {error}") from None
+        for override in overrides:
+            _override(data, override)
+        game = data.get("game")
+        if isinstance(game, dict) and isinstance(game.get("file"), str):
+            beside = path.parent / game["file"]
+            if game["file"].endswith(".game") and beside.exists():
+                game["file"] = str(beside)
+        return cls.of(data, f"job {path}")
+
+    @classmethod
+    def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
+        """Validate a job given as nested dictionaries, the file's form.
+
+        Raises:
+            InputError: as :meth:`load`.
+        """
+        try:
+            job = cls.model_validate(data)
+        except ValidationError as error:
+            raise InputError("; ".join(_explain(subject, item) for item in error.errors())) from None
+        job.problem()  # everything that is wrong shows now, not in the middle of a solve
+        return job
+
+    @cached_property
+    def rules(self) -> Game:
+        """The game's rules."""
+        if self.game.text is not None:
+            return parse_game(self.game.text, "game.text")
+        assert self.game.file is not None
+        return load_game(self.game.file)
+
+    @cached_property
+    def betting_tree(self) -> BettingTree:
+        """The explicit betting tree."""
+        return self._tree()
+
+    @cached_property
+    def ranges(self) -> tuple[Range, Range] | None:
+        """Both parsed ranges of a spot, oop first; None for whole games."""
+        if self.spot is None:
+            return None
+        board = self.board
+        return parse_range(self.spot.oop, dead=board), parse_range(self.spot.ip, dead=board)
+
+    @cached_property
+    def board(self) -> tuple[int, ...]:
+        """The cards of the spot's board; empty for whole games."""
+        if self.spot is None:
+            return ()
+        try:
+            return parse_cards(self.spot.board)
+        except CardError as error:
+            raise InputError(f"spot.board: {error}") from None
+
+    def problem(self) -> Problem:
+        """What is to be solved.
+
+        Raises:
+            InputError: board, ranges, rows or sizes that the game does not allow.
+        """
+        game = self.rules
+        history = self._history()
+        if self.ranges is None:
+            n = len(_uniform(game))
+            ranges = (np.ones(n), np.ones(n))
+        else:
+            ranges = (self.ranges[0].weights, self.ranges[1].weights)
+            _check_pair(ranges)
+        chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: game.num_rounds]]
+        rows = tuple(None if k == "hands" else k for k in chosen)
+        return Problem(
+            game,
+            self.betting_tree,
+            history,
+            float(self.spot.pot) if self.spot else 0.0,
+            ranges,
+            rows,
+            self.rows.clustering,
+            self.solve.symmetry,
+        )
+
+    def manifest(self) -> dict[str, Any]:
+        """What makes two jobs the same for a folder: all but where to stop and how many hands help."""
+        data = json.loads(self.model_dump_json(by_alias=True))
+        for key in ("target", "max_sweeps", "check_every", "workers", "memory"):
+            del data["solve"][key]
+        data["game"] = {"text": format_game(self.rules)}
+        return {"spewy": 1, "job": data}
+
+    @property
+    def live(self) -> bool:
+        """Whether chance leaves recurse into the chunks below instead of reading stored payoffs."""
+        if self.solve.leaves != "auto":
+            return self.solve.leaves == "live"
+        bucketed = any(k is not None for k in self.problem().rows)
+        return not bucketed and self.solve.integrate == "regret" and self.solve.method == "cfr"
+
+    def _history(self) -> History:
+        game = self.rules
+        if self.spot is None:
+            return ()
+        if game.num_hole_cards != 2 or len(game.deck) != 52:
+            raise InputError(f"spot: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
+        sizes = np.cumsum(game.num_board_cards)
+        if len(self.board) not in sizes[1:].tolist():
+            allowed = ", ".join(map(str, sizes[1:]))
+            raise InputError(f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})")
+        groups, start = [], 0
+        for size in sizes[: int(np.searchsorted(sizes, len(self.board))) + 1]:
+            if size > start:
+                groups.append(tuple(sorted(self.board[start:size])))
+                start = int(size)
+        return tuple(groups)
+
+    def _tree(self) -> BettingTree:
+        game, tree = self.rules, self.tree
+        sizes = self._sizes(game)
+        options = {
+            "add_allin": tree.add_allin,
+            "force_allin": tree.force_allin,
+            "merge": tree.merge,
+            "min_bet": tree.min_bet,
+        }
+        if self.spot is None:
+            return build_tree(game_config(game, sizes, **options))
+        start = len(self._history())
+        return build_tree(spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options))
+
+    def _sizes(self, game: Game) -> Sizes:
+        out: dict[int, RoundSizes] = {}
+        for name, section in self.bets.items():
+            number = ROUND_NAMES.index(name)
+            if number >= game.num_rounds:
+                raise InputError(f"bets.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
+            oop, ip = (_player_sizes(f"bets.{name}", section, mine) for mine in (section.oop, section.ip))
+            out[number] = (oop, ip)
+        return out
+
+
+def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
+    """``"0.3%"`` of the pot, ``"1 mbb"`` per hand, or ``"0.005 chips"``."""
+    for unit in ("%", "mbb", "chips"):
+        if text.endswith(unit):
+            try:
+                number = float(text.removesuffix(unit))
+            except ValueError:
+                break
+            if 0 <= number < float("inf"):
+                return number, unit  # type: ignore[return-value]
+    raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
+
+
+def parse_memory(text: str) -> int:
+    """Bytes of ``"2 GiB"``, ``"500 MiB"``."""
+    for unit, size in (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
+        if text.endswith(unit):
+            try:
+                number = float(text.removesuffix(unit))
+            except ValueError:
+                break
+            if 0 < number < float("inf"):
+                return int(number * size)
+    raise ValueError('expected a positive number and a unit: "500 MiB" or "2 GiB"')
+
+
+def _override(data: dict[str, Any], text: str) -> None:
+    """Set ``section.key=value`` in the nested dictionaries of a job."""
+    path, equals, value = text.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise InputError(f"--set: expected section.key=value, found {text!r}")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value.strip()  # bare text: no need to quote a quote for the shell
+    for key in keys[:-1]:
+        data = data.setdefault(key, {})
+        if not isinstance(data, dict):
+            raise InputError(f"--set {text}: expected {key} to be a section, found a value")
+    data[keys[-1]] = parsed
+
+
+def _explain(subject: str, item: Any) -> str:
+    """One line for one thing that pydantic found: key, expected, found."""
+    key = ".".join("raise" if part == "raise_" else str(part) for part in item["loc"])
+    found = item["input"]
+    if item["type"] == "extra_forbidden":
+        return f"{subject}: unknown key {key}"
+    if item["type"] == "missing":
+        return f"{subject}: {key}: expected a value, found none"
+    said = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    said = said if said.startswith("expected") else f"expected {said}"
+    return f"{subject}: {key}: {said}, found {found!r}"
+
+
+def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> PlayerSizes:
+    """A player's own sizes where given, else those of the round."""
+    own = mine or PlayerBets()
+    bet = both.bet if own.bet is None else own.bet
+    raises = both.raise_ if own.raise_ is None else own.raise_
+    return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key)
+
+
+def _uniform(game: Game) -> np.ndarray:
+    return hands(game.deck, game.num_hole_cards)
+
+
+def _check_pair(ranges: tuple[np.ndarray, np.ndarray]) -> None:
+    """Refuse ranges that the board leaves empty or that share every card."""
+    cards = hands(Deck(), 2)
+    for name, weights in zip(("oop", "ip"), ranges, strict=True):
+        if not weights.any():
+            raise InputError(f"spot.{name}: expected at least one hand that the board leaves, found none")
+    mine, theirs = (cards[weights > 0] for weights in ranges)
+    possible = ~(mine[:, None, :, None] == theirs[None, :, None, :]).any(axis=(2, 3))
+    if not possible.any():
+        raise InputError("spot: expected two ranges that can be dealt together, found none without a shared card")

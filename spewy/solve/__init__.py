@@ -1,0 +1,1 @@
+"""The chunked solve: chunks, play-down, visits and sweeps."""

@@ -1,0 +1,215 @@
+"""The two ways to sweep over all chunks: through the lockers, or live in memory with the lockers as its safe.
+
+*Stored* (Spewy Louie's): every chunk is visited on its own; a parent sees the payoff matrices that the visits below
+stored. Chunks of one round do not see each other, so visits of a level run in parallel, in any order, with the same
+result. *Live*: a parent's chance leaves recurse into the chunks below, which improve on the way; with a row per hand
+that is an exact solver. Both leave averaged strategies in the strategy locker, chunk by chunk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from lockers import Store, Transaction
+from solvers.cfr import Cfr
+from solvers.live import Strategies
+from solvers.variants import variant
+from spewy.solve.keys import GUESS, META, REGRET, STRATEGY
+from spewy.solve.layout import Layout
+from spewy.solve.problem import Problem
+from spewy.solve.visit import VisitSettings, Visitor, join, split
+
+Order = Literal["bottom-up", "top-down"]
+Progress = Callable[[int, int], None]
+"""(visits done, visits in all) within a sweep."""
+
+SWEEP_KEY = b"sweep|"
+
+
+class Engine(Protocol):
+    """What sweeps: ``sweeps`` counts those that are finished, saved or not."""
+
+    sweeps: int
+
+    def sweep(self, progress: Progress | None = None) -> None:
+        """Visit every chunk once more."""
+        ...
+
+    def averages(self) -> Strategies:
+        """Sums of the strategies so far, as the live game lays them out."""
+        ...
+
+    def save(self, force: bool = True) -> None:
+        """Make all finished sweeps last: what was saved survives any interruption."""
+        ...
+
+    def close(self) -> None:
+        """Stop helpers."""
+        ...
+
+
+class StoredEngine:
+    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped."""
+
+    def __init__(
+        self, layout: Layout, store: Store, settings: VisitSettings, order: Order, workers: int = 1
+    ) -> None:
+        self.layout = layout
+        self.store = store
+        self.settings = settings
+        self.order = order
+        self._workers = workers
+        self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
+        self.sweeps = _saved_sweeps(store)
+
+    def sweep(self, progress: Progress | None = None) -> None:
+        """Visit all chunks level by level; each visit is saved at once."""
+        number, layout = self.sweeps + 1, self.layout
+        levels = range(layout.n_rounds)
+        total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
+            for finished in self._visit(t, number):
+                done += finished
+                if progress is not None:
+                    progress(done, total)
+        self.store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(number)))
+        self.sweeps = number
+
+    def averages(self) -> Strategies:
+        """Read the strategy locker."""
+        return load(self.layout, self.store, STRATEGY)
+
+    def save(self, force: bool = True) -> None:
+        """Visits are saved as they happen; this only asks the disk to write."""
+        if force:
+            self.store.flush()
+
+    def close(self) -> None:
+        """Nothing to stop: joblib's workers retire by themselves."""
+
+    def _visit(self, t: int, number: int) -> Iterator[int]:
+        chunks = list(self.layout.chunks(t))
+        if self._parallel is None or len(chunks) < 2 * self._workers:
+            visitor = Visitor(self.layout, self.store, self.settings)
+            for b, r in chunks:
+                visitor.visit(t, b, r, number)
+                yield 1
+            return
+        boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
+        roots = len(self.layout.betting[t].chunks)
+        portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
+        token = f"{os.getpid()}-{id(self)}"
+        yield from self._parallel(
+            delayed(_visit_portion)(token, self.layout.problem, self.store, self.settings, t, portion, number)
+            for portion in portions
+        )
+
+
+_layouts: dict[str, Layout] = {}
+
+
+def _visit_portion(
+    token: str,
+    problem: Problem,
+    store: Store,
+    settings: VisitSettings,
+    t: int,
+    chunks: Sequence[tuple[int, int]],
+    number: int,
+) -> int:
+    """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
+    if token not in _layouts:
+        _layouts.clear()
+        _layouts[token] = Layout.of(problem)
+    visitor = Visitor(_layouts[token], store, settings)
+    for b, r in chunks:
+        visitor.visit(t, b, r, number)
+    return len(chunks)
+
+
+class LiveEngine:
+    """CFR over the live game in memory. ``save`` writes everything in one transaction, so a store is never half new."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        variant_name: str,
+        threads: int = 1,
+        dtype: type = np.float64,
+    ) -> None:
+        self.layout = layout
+        self.store = store
+        self.cfr = Cfr(layout.live, variant(variant_name), threads=threads, dtype=dtype)
+        self._saved = _saved_sweeps(store)
+        if self._saved:
+            self.cfr.iteration = self._saved
+            for locker, arrays in self._lockers().items():
+                load(layout, store, locker, arrays)
+
+    @property
+    def sweeps(self) -> int:
+        """One iteration visits every chunk once."""
+        return self.cfr.iteration
+
+    def sweep(self, progress: Progress | None = None) -> None:
+        """One CFR iteration."""
+        self.cfr.run(1)
+        if progress is not None:
+            progress(1, 1)
+
+    def averages(self) -> Strategies:
+        """The sums in memory."""
+        return self.cfr.sums
+
+    def save(self, force: bool = True) -> None:
+        """Write all chunks' arrays and the number of sweeps together."""
+        if self._saved == self.sweeps:
+            return
+        lockers = self._lockers()
+
+        def write(txn: Transaction) -> None:
+            for t in range(self.layout.n_rounds):
+                for b, r in self.layout.chunks(t):
+                    key = self.layout.key(t, b, r)
+                    txn.punch(key, self.sweeps)
+                    for locker, arrays in lockers.items():
+                        txn.put(locker, key, join(self.layout.take(arrays, t, b, r)))
+            txn.put(META, SWEEP_KEY, np.array(self.sweeps))
+
+        self.store.transact(SWEEP_KEY, write)
+        if force:
+            self.store.flush()
+        self._saved = self.sweeps
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.cfr.walker.close()
+
+    def _lockers(self) -> dict[str, Strategies]:
+        out = {REGRET: self.cfr.regrets, STRATEGY: self.cfr.sums}
+        if self.cfr.guesses is not None:
+            out[GUESS] = self.cfr.guesses
+        return out
+
+
+def load(layout: Layout, store: Store, locker: str, into: Strategies | None = None) -> Strategies:
+    """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored."""
+    out = layout.live.zeros() if into is None else into
+    for t in range(layout.n_rounds):
+        chunks = list(layout.chunks(t))
+        found = store.get_many(locker, [layout.key(t, b, r) for b, r in chunks])
+        for (b, r), array in zip(chunks, found, strict=True):
+            if array is not None:
+                layout.place(out, t, b, r, split(layout, t, b, r, array))
+    return out
+
+
+def _saved_sweeps(store: Store) -> int:
+    array = store.get(META, SWEEP_KEY)
+    return 0 if array is None else int(array)

@@ -1,0 +1,84 @@
+"""What a solve will cost, before it starts: chunks, information sets, memory and disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.variants import variant
+from spewy.solve.layout import Layout
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Counts of a problem after suit symmetry, and bytes.
+
+    Attributes:
+        boards, chunks: per round from the root's.
+        information_sets: (decision, row) pairs of both players, all boards.
+        state_bytes: regrets, sums (and guesses) of all chunks.
+        table_bytes: cards, strengths and maps between rounds.
+        payoff_bytes: stored payoff matrices; 0 where leaves are live.
+        memory_bytes: what the main process needs beside interpreter and libraries.
+        disk_bytes: what the lockers will hold.
+    """
+
+    boards: tuple[int, ...]
+    chunks: tuple[int, ...]
+    information_sets: int
+    state_bytes: int
+    table_bytes: int
+    payoff_bytes: int
+    memory_bytes: int
+    disk_bytes: int
+
+
+def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, integrate: str) -> Estimate:
+    """Count the chunks of a layout and add up the bytes of their arrays."""
+    predictive = variant(variant_name).predictive
+    copies = 1 if integrate == "average" else 3 if predictive else 2
+    boards, chunks = [], []
+    cells = padded = information_sets = payoff_cells = values = 0
+    by_hand = [k is None for k in layout.problem.rows]
+    for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
+        boards.append(len(table.boards))
+        chunks.append(len(table.boards) * len(bets.chunks))
+        slots = np.array(bets.forest.n_slots)
+        rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
+        cells += int((rows @ slots).sum())
+        padded += len(rows) * int(rows.max(axis=0) @ slots)
+        a = bets.forest.arrays
+        decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
+        information_sets += int((rows @ decisions).sum())
+        if t > 0 and not live:
+            views = 1 if integrate == "average" or by_hand[table.round] else 2
+            payoff_cells += views * len(bets.chunks) * int((rows[:, 0] * rows[:, 1]).sum())
+        values += sum(bets.forest.n_slots)
+    item = itemsize if live else 8
+    state = padded * item * copies
+    tables = _table_bytes(layout)
+    # a live solve keeps its state; a stored one only the sums, while exploitability is measured
+    memory = (state if live else padded * 8) + tables
+    disk = cells * item * copies + payoff_cells * 8
+    pages = sum(chunks) * (copies + (0 if live else 1)) * 4096 // 2  # half-empty pages of small values
+    return Estimate(
+        tuple(boards),
+        tuple(chunks),
+        information_sets,
+        cells * item * copies,
+        tables,
+        payoff_cells * 8,
+        memory,
+        disk + pages,
+    )
+
+
+def _table_bytes(layout: Layout) -> int:
+    total = 0
+    for r in layout.live.rounds:
+        for rows in r.rows:
+            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
+        if r.deal is not None:
+            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    return total

@@ -1,0 +1,127 @@
+"""The betting tree cut into rounds: one forest per round for the solvers, one tree of it per chunk.
+
+A *line* enters each chunk; root r of round t's forest is chunk r of every board of that round.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers import forest as f
+from solvers.forest import Forest
+from spewy.game.tree import Node
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChunkTree:
+    """One tree of a round's forest as a forest of its own.
+
+    Attributes:
+        forest: node numbers and slots of the chunk alone.
+        nodes: the betting node of each of its numbers.
+        slots: per player, the slot in the round's forest of each slot here.
+        exits: for each chance leaf here, the root of the next round's forest that it leads to.
+    """
+
+    forest: Forest
+    nodes: tuple[Node, ...]
+    slots: tuple[Ints, Ints]
+    exits: Ints
+
+    @property
+    def line(self) -> str:
+        """The line that enters the chunk."""
+        return self.nodes[0].line
+
+
+@dataclass(frozen=True)
+class BettingRound:
+    """One round's forest with the betting node of each of its numbers, and its chunks.
+
+    ``parents[r]`` is (root, chance leaf) in the round above from which root r is entered; (-1, -1) in the first.
+    """
+
+    round: int
+    forest: Forest
+    nodes: tuple[Node, ...]
+    chunks: tuple[ChunkTree, ...]
+    parents: tuple[tuple[int, int], ...]
+
+    def find(self, line: str) -> int:
+        """The number of the chunk that ``line`` enters.
+
+        Raises:
+            KeyError: no chunk of this round has that line.
+        """
+        for r, chunk in enumerate(self.chunks):
+            if chunk.line == line:
+                return r
+        raise KeyError(line)
+
+
+def betting_rounds(root: Node, pot: float) -> list[BettingRound]:
+    """Cut the tree below ``root`` into rounds; ``pot / 2`` is added to what each player has at stake."""
+    out: list[BettingRound] = []
+    roots: list[Node] = [root]
+    parents: list[tuple[int, int]] = [(-1, -1)]
+    while roots:
+        below: list[Node] = []
+        specs = [_spec(node, pot, below) for node in roots]
+        forest, nodes = Forest.build(specs), _breadth_first(roots)
+        number = {id(node): n for n, node in enumerate(nodes)}
+        chunks = tuple(_chunk(node, pot, forest, number) for node in roots)
+        out.append(BettingRound(roots[0].round, forest, nodes, chunks, tuple(parents)))
+        parents = [(0, 0)] * len(below)
+        for r, chunk in enumerate(chunks):
+            for leaf, target in enumerate(chunk.exits):
+                parents[int(target)] = (r, leaf)
+        roots = below
+    return out
+
+
+def _spec(node: Node, pot: float, below: list[Node]) -> f.Tree:
+    """The solvers' form of a node; what follows its chance leaves is appended to ``below``."""
+    if node.kind == "decision":
+        assert node.player is not None
+        return f.Decision(node.player, tuple(_spec(child, pot, below) for child in node.children))
+    if node.kind == "fold":
+        assert node.player is not None
+        lost = pot / 2 + node.put_in[node.player]
+        return f.Fold(lost if node.player == 1 else -lost)
+    if node.kind == "showdown":
+        return f.Showdown(pot / 2 + min(node.put_in))
+    below.append(node.children[0])
+    return f.Chance(len(below) - 1)
+
+
+def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
+    """Betting nodes in the order in which the forest numbers them."""
+    order: list[Node] = []
+    queue = deque(roots)
+    while queue:
+        node = queue.popleft()
+        order.append(node)
+        if node.kind == "decision":
+            queue.extend(node.children)
+    return tuple(order)
+
+
+def _chunk(root: Node, pot: float, whole: Forest, number: dict[int, int]) -> ChunkTree:
+    forest = Forest.build([_spec(root, pot, [])])
+    nodes = _breadth_first([root])
+    slots = tuple(np.zeros(forest.n_slots[p], dtype=np.int64) for p in (0, 1))
+    a, w = forest.arrays, whole.arrays
+    for n, node in enumerate(nodes):
+        if a.kind[n] == f.DECISION:
+            mine = slots[a.player[n]]
+            first, actions = int(a.slot[n]), int(a.n_actions[n])
+            mine[first : first + actions] = w.slot[number[id(node)]] + np.arange(actions)
+    exits = [int(w.target[number[id(nodes[leaf])]]) for leaf in forest.chance_leaves]
+    return ChunkTree(forest, nodes, (slots[0], slots[1]), np.array(exits, dtype=np.int64))

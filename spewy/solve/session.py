@@ -1,0 +1,347 @@
+"""A solve from start or resume to its target: sweeps, checks by exact best response, saving, interruption."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+import numpy as np
+
+from buckets.equity import range_equity
+from lockers import MemoryStore, Store, open_store
+from solvers.exploit import Exploitability, expected_value, exploitability
+from solvers.walk import Walker
+from spewy.errors import InputError
+from spewy.job import Job, parse_memory, parse_target
+from spewy.solve.engines import Engine, LiveEngine, StoredEngine
+from spewy.solve.estimate import Estimate, estimate
+from spewy.solve.keys import META
+from spewy.solve.layout import Layout
+from spewy.solve.visit import VisitSettings
+
+TRACE_KEY = b"trace|"
+SAVE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """What a solve reached; the fields of ``spewy solve --json``. What does not apply is None.
+
+    ``exploitability`` is in chips, measured in the real game against the average strategies. ``seconds``: ``build``
+    (tree, boards, stores), ``solve`` (first iteration to stop, checks included), ``best_response`` (the checks) and
+    ``total``. ``trace`` holds (sweep, seconds, exploitability) of every check, earlier runs included.
+    """
+
+    name: str
+    converged: bool
+    interrupted: bool
+    sweeps: int
+    exploitability: float | None
+    exploitability_pct: float | None
+    exploitability_mbb: float | None
+    ev: tuple[float, float] | None
+    equity: tuple[float, float] | None
+    value: float | None
+    value_bracket: tuple[float, float] | None
+    seconds: Mapping[str, float]
+    peak_rss_mib: float
+    trace: tuple[tuple[int, float, float], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The documented object."""
+        return asdict(self)
+
+
+class Reporter(Protocol):
+    """Hears how a solve goes; :class:`Silent` is the one that does nothing."""
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Before the first sweep: what it will cost, and how many sweeps earlier runs left."""
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Within sweep ``number``: visits done so far and in all."""
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """After a check: exploitability in the target's unit, and a forecast."""
+
+    def end(self) -> None:
+        """After the last sweep, also when interrupted."""
+
+
+class Silent:
+    """Reports nothing."""
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Say nothing."""
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""
+
+
+class Session:
+    """A job bound to a store: what ``solve``, ``show`` and ``exploit`` work on.
+
+    Args:
+        job: what to solve.
+        folder: where its lockers are or shall be; None keeps them in memory.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder holds another job.
+    """
+
+    def __init__(self, job: Job, folder: Path | None = None) -> None:
+        started = time.perf_counter()
+        self.job = job
+        self.layout = Layout.of(job.problem())
+        manifest = job.manifest()
+        self.store: Store = (
+            MemoryStore(manifest)
+            if folder is None
+            else open_store(folder, manifest, shards=1 if job.live else 8)
+        )
+        self.build_seconds = time.perf_counter() - started
+
+    def cost(self) -> Estimate:
+        """What the solve needs in memory and on disk."""
+        return job_estimate(self.job, self.layout)
+
+    def solve(self, reporter: Reporter | None = None) -> SolveResult:
+        """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
+
+        Raises:
+            InputError: the estimate exceeds ``solve.memory``.
+        """
+        report = reporter or Silent()
+        cost = self.cost()
+        budget = parse_memory(self.job.solve.memory)
+        if cost.memory_bytes > budget:
+            raise InputError(
+                f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
+                f"found {self.job.solve.memory}"
+            )
+        begun = time.perf_counter()
+        engine = self._engine()
+        building = self.build_seconds + time.perf_counter() - begun
+        try:
+            return self._run(engine, report, cost, building)
+        finally:
+            engine.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def _engine(self) -> Engine:
+        solve = self.job.solve
+        if self.job.live:
+            dtype = np.float32 if solve.precision == "single" else np.float64
+            return LiveEngine(self.layout, self.store, solve.variant, solve.workers, dtype)
+        settings = VisitSettings(
+            solve.integrate,
+            solve.method,
+            solve.variant,
+            solve.iterations or (1 if solve.integrate == "regret" else 50),
+            solve.tremble,
+        )
+        return StoredEngine(self.layout, self.store, settings, solve.order, solve.workers)
+
+    def _run(self, engine: Engine, report: Reporter, cost: Estimate, building: float) -> SolveResult:
+        job, judge = self.job, _Judge(self.job, self.layout)
+        trace = [row for row in _read_trace(self.store) if row[0] <= engine.sweeps]
+        earlier = trace[-1][1] if trace else 0.0
+        report.begin(job, cost, engine.sweeps)
+        started = saved = time.perf_counter()
+        checking = 0.0
+        found: Exploitability | None = None
+        interrupted = False
+        with interruptible() as stop:
+            if engine.sweeps:  # resumed: what was reached decides, freshly measured
+                found, checking = judge.measure(engine.averages())
+            while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
+                number = engine.sweeps + 1
+
+                def progress(done: int, total: int, number: int = number) -> None:
+                    report.sweep(number, done, total)
+                    if stop.is_set() and done < total:
+                        raise Interrupted
+
+                try:
+                    engine.sweep(progress)
+                except Interrupted:
+                    interrupted = True
+                    break
+                found = None
+                if number % job.solve.check_every == 0 or number == job.solve.max_sweeps or stop.is_set():
+                    found, seconds = judge.measure(engine.averages())
+                    checking += seconds
+                    trace.append((number, earlier + time.perf_counter() - started, found.value))
+                    size, unit = judge.in_target_unit(found.value)
+                    report.check(number, size, unit, forecast(trace, judge.target_chips))
+                interrupted = stop.is_set()
+                if time.perf_counter() - saved > SAVE_SECONDS:
+                    engine.save()
+                    _write_trace(self.store, trace)
+                    saved = time.perf_counter()
+            engine.save()
+            _write_trace(self.store, trace)
+        solving = time.perf_counter() - started
+        report.end()
+        if found is None and engine.sweeps:
+            found, seconds = judge.measure(engine.averages())
+            checking += seconds
+        seconds_of = {
+            "build": building,
+            "solve": solving,
+            "best_response": checking,
+            "total": building + solving,
+        }
+        interrupted = interrupted and not judge.satisfied(found)
+        return judge.result(engine, found, interrupted, seconds_of, trace)
+
+
+class Interrupted(Exception):
+    """Raised between visits after Ctrl-C: everything visited is already in the lockers."""
+
+
+@contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into an event to be looked at between visits; the next one interrupts for good."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def job_estimate(job: Job, layout: Layout) -> Estimate:
+    """The cost of a job on its layout."""
+    return estimate(
+        layout,
+        live=job.live,
+        variant_name=job.solve.variant,
+        itemsize=4 if job.solve.precision == "single" else 8,
+        integrate=job.solve.integrate,
+    )
+
+
+def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:
+    """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps."""
+    if len(trace) < 2 or target <= 0:
+        return None
+    last = trace[-1]
+    first = next((row for row in reversed(trace[:-1]) if row[0] <= last[0] / 2), trace[0])
+    if not (0 < last[2] < first[2]):
+        return None
+    slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
+    sweeps = last[0] * (last[2] / target) ** (1 / slope)
+    pace = (last[1] - first[1]) / (last[0] - first[0])
+    return max(0.0, float((sweeps - last[0]) * pace))
+
+
+class _Judge:
+    """Measures average strategies in the real game and knows the target."""
+
+    def __init__(self, job: Job, layout: Layout) -> None:
+        self.job = job
+        self.layout = layout
+        self.problem = layout.problem
+        self.walker = Walker(layout.live)
+        amount, self.unit = parse_target(job.solve.target)
+        self.target_chips = amount * self._unit_chips()
+        self.averages: Any = None
+
+    def measure(self, averages: Any) -> tuple[Exploitability, float]:
+        """Exact best responses, and the seconds they took."""
+        started = time.perf_counter()
+        if averages[0][0].dtype != np.float64:
+            averages = [(a.astype(np.float64), b.astype(np.float64)) for a, b in averages]
+        self.averages = averages
+        return exploitability(self.walker, averages), time.perf_counter() - started
+
+    def satisfied(self, found: Exploitability | None) -> bool:
+        return found is not None and found.value <= self.target_chips
+
+    def in_target_unit(self, chips: float) -> tuple[float, str]:
+        return chips / self._unit_chips(), self.unit
+
+    def result(
+        self,
+        engine: Engine,
+        found: Exploitability | None,
+        interrupted: bool,
+        seconds: dict[str, float],
+        trace: list[tuple[int, float, float]],
+    ) -> SolveResult:
+        problem, spot = self.problem, self.problem.is_spot
+        chips = None if found is None else found.value
+        value = None if found is None else expected_value(self.walker, self.averages)
+        ev = equity = None
+        if spot and value is not None:
+            ev = (problem.pot / 2 + value, problem.pot / 2 - value)
+        if spot:
+            share = range_equity(self.job.board, problem.hands, *problem.ranges)
+            equity = (share, 1 - share)
+        usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        big_blind = problem.game.big_blind
+        return SolveResult(
+            name=self.job.name,
+            converged=self.satisfied(found),
+            interrupted=interrupted,
+            sweeps=engine.sweeps,
+            exploitability=chips,
+            exploitability_pct=None if chips is None or not spot else 100 * chips / problem.pot,
+            exploitability_mbb=None if chips is None or spot else 1000 * chips / big_blind,
+            ev=ev,
+            equity=equity,
+            value=None if spot else value,
+            value_bracket=None if spot or found is None else found.bracket,
+            seconds=seconds,
+            peak_rss_mib=usage,
+            trace=tuple(trace),
+        )
+
+    def _unit_chips(self) -> float:
+        """Chips that one unit of the target is worth."""
+        if self.unit == "%":
+            if not self.problem.is_spot:
+                raise InputError("solve.target: expected mbb or chips for a whole game, found %")
+            return self.problem.pot / 100
+        if self.unit == "mbb":
+            if self.problem.is_spot:
+                raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
+            return self.problem.game.big_blind / 1000
+        return 1.0
+
+
+def _read_trace(store: Store) -> list[tuple[int, float, float]]:
+    array = store.get(META, TRACE_KEY)
+    return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
+
+
+def _write_trace(store: Store, trace: list[tuple[int, float, float]]) -> None:
+    array = np.array(trace, dtype=np.float64).reshape(-1, 3)
+    store.transact(TRACE_KEY, lambda txn: txn.put(META, TRACE_KEY, array))
