@@ -79,7 +79,7 @@ def read_header(folder: Path) -> Header:
         content = json.loads(text)
         checksum = content.pop("crc32")
         version = content["format"]
-    except (ValueError, AttributeError, LookupError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
         raise DamagedLockerError(
             f"{path}: expected a JSON object with format, shards, manifest and crc32, found {error!r}"
         ) from error

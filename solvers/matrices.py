@@ -90,8 +90,9 @@ def deal_matrix(
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
     """``out[x, y] = Σ_{group(i) = x} own_weight[i] · values[i, y]``."""
-    out = np.zeros((own.n_groups, values.shape[1]))
-    np.add.at(out, own.group, own_weight[:, None] * values)
+    weigh = np.zeros((own.n_groups, len(own.group)))
+    weigh[own.group, np.arange(len(own.group))] = own_weight
+    out: Floats = weigh @ values
     return out
 
 

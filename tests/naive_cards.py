@@ -97,7 +97,7 @@ def rename(cards, perm):
 
 
 def orbits(history, n_cards, deck_cards):
-    """Deals after a history as a set of sets: two are alike if a renaming of suits maps one whole onto the other."""
+    """Deals after a history as a set of sets: alike if a renaming of suits maps one whole onto the other."""
     suits = sorted({card % 4 for card in deck_cards})
     perms = []
     for images in permutations(suits):

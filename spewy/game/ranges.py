@@ -12,26 +12,25 @@ The text form is a list of groups with commas between them, each with an optiona
 ``random``      every hand, ``any two`` too
 ==============  ==========================================================================================
 
-A later group overrides an earlier one. Or else the text is 1326 numbers with white space or commas between them.
+A later group overrides an earlier one. Or else the text is 1326 numbers with white space or commas between.
 Positions in messages count characters from 0.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import RANKS, SUITS, Deck, card_name, parse_card
+from buckets.cards import RANKS, SUITS, Deck, parse_card
 from buckets.hands import blocked, hands
 
 from ..errors import InputError
+from .handclass import NUM_HANDS, HandClass, class_hands, combo_name, hand_number
+from .rangetext import weights_text
 
-__all__ = ["NUM_HANDS", "Range", "combo_name", "parse_range"]
-
-NUM_HANDS = 1326
+__all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     if not numbers:
         raise InputError("range: expected at least one group of hands, found nothing")
     # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
-    if len(numbers) > _FEWEST_NUMBERS and not re.search("[TJQKAa-df-z]", text):
+    if len(numbers) > _FEWEST_NUMBERS and not re.search("[TJQKAcdhso]", text):
         weights = _number_form(numbers)
     else:
         weights = _group_form(text)
@@ -105,41 +104,13 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     return found
 
 
-def combo_name(hand: int) -> str:
-    """Write the name of a hand number, its higher card first.
+def format_range(hand_range: Range) -> str:
+    """Write a range: ``parse_range(format_range(r)) == r`` for every range with a hand in it.
 
-    >>> combo_name(1325)
-    'AsAh'
+    >>> format_range(parse_range("AA,KK,QQ,AKs,AKo,A5s:0.5,A4s:0.5,KhQh"))
+    'QQ+,AKs,A5s-A4s:0.5,AKo,KhQh'
     """
-    low, high = hands(Deck(), 2)[hand]
-    return card_name(int(high)) + card_name(int(low))
-
-
-HandClass = tuple[int, int, str]
-"""High rank, low rank, and ``s`` suited, ``o`` offsuit; a pair has ``""``."""
-
-
-@lru_cache(maxsize=256)
-def class_hands(hand_class: HandClass) -> tuple[int, ...]:
-    """Give the hand numbers of a class.
-
-    >>> len(class_hands((12, 11, "s"))), len(class_hands((12, 11, "o"))), len(class_hands((12, 12, "")))
-    (4, 12, 6)
-    """
-    high, low, kind = hand_class
-    pairs = [
-        (4 * high + a, 4 * low + b)
-        for a in range(len(SUITS))
-        for b in range(len(SUITS))
-        if (a > b if high == low else (a == b) == (kind == "s"))
-    ]
-    return tuple(hand_number(a, b) for a, b in pairs)
-
-
-def hand_number(a: int, b: int) -> int:
-    """Give the number of the hand of two cards in any order."""
-    low, high = min(a, b), max(a, b)
-    return low * (103 - low) // 2 + high - low - 1
+    return weights_text(hand_range.weights.tolist())
 
 
 _FEWEST_NUMBERS = 100
@@ -194,11 +165,8 @@ def _group(text: str) -> Iterator[int]:
         yield hand_number(a, b)
     elif match := _SINGLE.fullmatch(text):
         high, low, suits = _hand_class(*match.groups()[:3])
-        if not match.group(4):
-            top = low
-        else:
-            top = len(RANKS) - 1 if high == low else high - 1
-        for rank in range(low, top + 1):
+        best = len(RANKS) - 1 if high == low else high - 1
+        for rank in range(low, (best if match.group(4) else low) + 1):
             yield from _hands(rank if high == low else high, rank, suits)
     elif match := _DASH.fullmatch(text):
         yield from _between(_hand_class(*match.groups()[:3]), _hand_class(*match.groups()[3:]))

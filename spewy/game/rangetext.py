@@ -1,22 +1,16 @@
-"""Ranges as compact text that `parse_range` reads back exactly."""
+"""Weights of hands as compact text that `ranges.parse_range` reads back exactly."""
 
 from collections.abc import Iterator
 
 from buckets.cards import RANKS
 
-from .ranges import HandClass, Range, class_hands, combo_name
+from .handclass import HandClass, class_hands, combo_name
 
-__all__ = ["format_range"]
+__all__ = ["weights_text"]
 
 
-def format_range(hand_range: Range) -> str:
-    """Write a range: ``parse_range(format_range(r)) == r`` for every range with a hand in it.
-
-    >>> from spewy.game.ranges import parse_range
-    >>> format_range(parse_range("AA,KK,QQ,AKs,AKo,A5s:0.5,A4s:0.5,KhQh"))
-    'QQ+,AKs,A5s-A4s:0.5,AKo,KhQh'
-    """
-    weights = hand_range.weights.tolist()
+def weights_text(weights: list[float]) -> str:
+    """Write the weights of all hands, in the order of their numbers, as groups."""
     if len(set(weights)) == 1 and weights[0] > 0:
         return "random" + _suffix(weights[0])
     groups: list[str] = []
@@ -37,7 +31,7 @@ def _ladders() -> Iterator[list[HandClass]]:
 
 
 def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
-    """Groups of classes with one weight next to each other; hands of uneven classes go to `single`."""
+    """Join classes with one weight next to each other; put hands of uneven classes into `single`."""
     common: list[float] = []
     for hand_class in ladder:
         found = [weights[hand] for hand in class_hands(hand_class)]

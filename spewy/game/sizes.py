@@ -14,6 +14,7 @@ What a size is worth at a node is told in `sizing`.
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from ..errors import InputError
@@ -40,7 +41,8 @@ class Size:
     """Rounds of a geometric size; 0: those that are left."""
 
     def __str__(self) -> str:
-        number = str(int(self.value)) if self.value == int(self.value) else repr(self.value)
+        # Plain digits: the e of an exponent means something else here.
+        number = format(Decimal(repr(self.value)), "f").removesuffix(".0")
         match self.kind:
             case "pot":
                 return f"{number}%"

@@ -22,7 +22,7 @@ PLAYER_NAMES = ("oop", "ip")
 
 @dataclass(frozen=True)
 class PlayerSizes:
-    """One player's sizes in one round."""
+    """One player's sizes in one round. Against a blind even the first bet is a raise."""
 
     bet: tuple[Size, ...] = ()
     raises: tuple[Size, ...] = ()
@@ -123,6 +123,8 @@ def game_config(
     """Configure the tree of a whole game, from the deal."""
     if not game.limit and game.stacks is None:
         raise InputError(f"game {game.name!r}: expected stacks in a no-limit game, found none")
+    if not game.limit and not any(game.blinds):
+        raise InputError(f"game {game.name!r}: expected blinds or antes in a no-limit game, found none")
     if min_bet is not None and min_bet < game.big_blind:
         raise InputError(f"tree.min_bet: expected at least the big blind {game.big_blind}, found {min_bet}")
     by_round = _sizes_by_round(game, 0, sizes or {})

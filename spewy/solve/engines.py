@@ -65,7 +65,7 @@ class StoredEngine:
         self.order = order
         self._workers = workers
         self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
-        self.sweeps = _saved_sweeps(store)
+        self.sweeps = saved_sweeps(store)
 
     def sweep(self, progress: Progress | None = None) -> None:
         """Visit all chunks level by level; each visit is saved at once."""
@@ -146,7 +146,7 @@ class LiveEngine:
         self.layout = layout
         self.store = store
         self.cfr = Cfr(layout.live, variant(variant_name), threads=threads, dtype=dtype)
-        self._saved = _saved_sweeps(store)
+        self._saved = saved_sweeps(store)
         if self._saved:
             self.cfr.iteration = self._saved
             for locker, arrays in self._lockers().items():
@@ -210,6 +210,6 @@ def load(layout: Layout, store: Store, locker: str, into: Strategies | None = No
     return out
 
 
-def _saved_sweeps(store: Store) -> int:
+def saved_sweeps(store: Store) -> int:
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)

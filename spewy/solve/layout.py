@@ -6,7 +6,7 @@ A layout is made from the problem alone and holds no results; every process make
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,7 @@ class Layout:
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
         """Lay out a problem. ``progress`` is told of each finished board."""
-        betting = betting_rounds(problem.tree.root, problem.pot)
+        betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
 
     @property
@@ -47,6 +47,28 @@ class Layout:
     def live(self) -> LiveGame:
         """The same chunks as a live game."""
         return live_game(self.problem, self.betting, self.boards)
+
+    def below(self, t: int, b: int) -> Layout:
+        """Board b of round t and all that follows it, with all lines that reach it."""
+        tables, numbers = [], [b]
+        arrived: list[tuple[int, int, int]] = []
+        for i in range(t, self.n_rounds):
+            boards, following = [], []
+            for position, number in enumerate(numbers):
+                board = self.board(i, number)
+                entries = tuple(
+                    replace(entry, child=len(following) + e) for e, entry in enumerate(board.entries)
+                )
+                following += [(position, e, entry.child) for e, entry in enumerate(board.entries)]
+                boards.append(replace(board, entries=entries))
+            if i > t:
+                boards = [
+                    replace(board, parent=parent, entry=e)
+                    for board, (parent, e, _) in zip(boards, arrived, strict=True)
+                ]
+            tables.append(replace(self.boards[i], boards=tuple(boards)))
+            arrived, numbers = following, [child for _, _, child in following]
+        return Layout(self.problem, self.betting[t:], tables)
 
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
         """(b, r) of all chunks of a round."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from solvers import forest as f
 from solvers.forest import Forest
-from spewy.game.tree import Node
+from spewy.game.tree import BettingTree, Node, terminal_stakes
+from spewy.game.treeconfig import TreeConfig
 
 Ints = NDArray[np.int64]
 
@@ -66,17 +67,18 @@ class BettingRound:
         raise KeyError(line)
 
 
-def betting_rounds(root: Node, pot: float) -> list[BettingRound]:
-    """Cut the tree below ``root`` into rounds; ``pot / 2`` is added to what each player has at stake."""
+def betting_rounds(tree: BettingTree) -> list[BettingRound]:
+    """Cut a tree into rounds, from its root's."""
     out: list[BettingRound] = []
-    roots: list[Node] = [root]
+    config = tree.config
+    roots: list[Node] = [tree.root]
     parents: list[tuple[int, int]] = [(-1, -1)]
     while roots:
         below: list[Node] = []
-        specs = [_spec(node, pot, below) for node in roots]
+        specs = [_spec(node, config, below) for node in roots]
         forest, nodes = Forest.build(specs), _breadth_first(roots)
         number = {id(node): n for n, node in enumerate(nodes)}
-        chunks = tuple(_chunk(node, pot, forest, number) for node in roots)
+        chunks = tuple(_chunk(node, config, forest, number) for node in roots)
         out.append(BettingRound(roots[0].round, forest, nodes, chunks, tuple(parents)))
         parents = [(0, 0)] * len(below)
         for r, chunk in enumerate(chunks):
@@ -86,17 +88,17 @@ def betting_rounds(root: Node, pot: float) -> list[BettingRound]:
     return out
 
 
-def _spec(node: Node, pot: float, below: list[Node]) -> f.Tree:
+def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
     """The solvers' form of a node; what follows its chance leaves is appended to ``below``."""
     if node.kind == "decision":
         assert node.player is not None
-        return f.Decision(node.player, tuple(_spec(child, pot, below) for child in node.children))
+        return f.Decision(node.player, tuple(_spec(child, config, below) for child in node.children))
     if node.kind == "fold":
         assert node.player is not None
-        lost = pot / 2 + node.put_in[node.player]
+        lost = terminal_stakes(node, config)
         return f.Fold(lost if node.player == 1 else -lost)
     if node.kind == "showdown":
-        return f.Showdown(pot / 2 + min(node.put_in))
+        return f.Showdown(terminal_stakes(node, config))
     below.append(node.children[0])
     return f.Chance(len(below) - 1)
 
@@ -113,8 +115,8 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(order)
 
 
-def _chunk(root: Node, pot: float, whole: Forest, number: dict[int, int]) -> ChunkTree:
-    forest = Forest.build([_spec(root, pot, [])])
+def _chunk(root: Node, config: TreeConfig, whole: Forest, number: dict[int, int]) -> ChunkTree:
+    forest = Forest.build([_spec(root, config, [])])
     nodes = _breadth_first([root])
     slots = tuple(np.zeros(forest.n_slots[p], dtype=np.int64) for p in (0, 1))
     a, w = forest.arrays, whole.arrays

@@ -157,7 +157,8 @@ class Session:
             solve.iterations or (1 if solve.integrate == "regret" else 50),
             solve.tremble,
         )
-        return StoredEngine(self.layout, self.store, settings, solve.order, solve.workers)
+        workers = 1 if isinstance(self.store, MemoryStore) else solve.workers  # memory is not shared
+        return StoredEngine(self.layout, self.store, settings, solve.order, workers)
 
     def _run(self, engine: Engine, report: Reporter, cost: Estimate, building: float) -> SolveResult:
         job, judge = self.job, _Judge(self.job, self.layout)

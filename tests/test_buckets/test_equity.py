@@ -6,7 +6,7 @@ from buckets.cards import Deck, parse_cards
 from buckets.equity import equities, final_boards, range_equity
 from buckets.errors import BoardError, RangeError
 from buckets.hands import blocked, hand_index, hands
-from buckets.symmetry import hand_permutation, suit_permutations
+from buckets.symmetry import hand_permutation
 
 FULL, KUHN, LEDUC, SMALL = Deck(), Deck(3, 1), Deck(3, 2), Deck(5, 3)
 PAIRS = hands(FULL, 2)
@@ -15,10 +15,10 @@ GAMES = [  # deck, hole cards, board, final board cards, hands kept
     pytest.param(KUHN, 1, "", 0, 3, id="kuhn"),
     pytest.param(LEDUC, 1, "", 1, 6, id="leduc"),
     pytest.param(LEDUC, 1, "Kh", 1, 6, id="leduc-board"),
-    pytest.param(FULL, 2, "Kh", 1, 60, id="rhode-like-two-hole-cards"),
-    pytest.param(FULL, 1, "Kh", 2, 52, id="rhode-island"),
+    pytest.param(FULL, 2, "Kh", 1, 60, id="three-cards-two-in-hand"),
+    pytest.param(FULL, 1, "Kh", 2, 30, id="rhode-island"),
     pytest.param(SMALL, 2, "AsKsQh", 5, 20, id="short-deck"),
-    pytest.param(FULL, 2, "QsJh2h8c", 5, 25, id="turn"),
+    pytest.param(FULL, 2, "QsJh2h8c", 5, 15, id="turn"),
     pytest.param(FULL, 2, "QsJh2h8c3d", 5, 70, id="river"),
     pytest.param(FULL, 2, "AsKsQsJsTs", 5, 40, id="board-plays"),
 ]
@@ -40,8 +40,8 @@ def test_equities_equal_enumeration(deck, hole, board, n_board, kept, seed):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_range_equity_equals_enumeration(seed):
     rng = np.random.default_rng(seed)
-    rows = PAIRS[np.sort(rng.choice(len(PAIRS), 15, replace=False))]
-    own, other = rng.random(15), rng.random(15) * (rng.random(15) < 0.6)
+    rows = PAIRS[np.sort(rng.choice(len(PAIRS), 11, replace=False))]
+    own, other = rng.random(11), rng.random(11) * (rng.random(11) < 0.6)
     board = parse_cards("QsJh2h8c")
     found = range_equity(board, rows, own, other)
     assert found == pytest.approx(
@@ -104,12 +104,13 @@ def test_weights_may_be_scaled():
 
 def test_like_hands_have_exactly_the_same_equity_against_a_whole_range():
     board = parse_cards("QsJs2d")
-    swap_clubs_hearts = [perm for perm in suit_permutations(FULL) if perm.tolist() == [2, 1, 0, 3]][0]
+    swap_clubs_hearts = [2, 1, 0, 3]
     found = equities(board, PAIRS, np.ones(1326))
     np.testing.assert_array_equal(found[hand_permutation(FULL, 2, swap_clubs_hearts)], found)
 
 
-SPOTS = {  # range out of position, range in position, board, equity out of position; from an independent solver
+# Ranges out of and in position, board, equity out of position: from an independent solver.
+SPOTS = {
     "R1": (
         "TT-22,AJs-A2s,KQs-K2s,QJs-Q4s,JTs-J6s,T9s-T6s,98s-96s,87s-85s,76s-75s,65s-64s,54s-53s,43s,"
         "AJo-A5o,KQo-K9o,QJo-Q9o,JTo-J9o,T9o-T8o,98o,87o",

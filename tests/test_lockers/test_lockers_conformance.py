@@ -204,14 +204,11 @@ class StoreConformance:
         ],
     )
     def test_bad_names(self, store: Store, locker: str, key: bytes, message: str) -> None:
+        array = np.array(1)
         uses: list[Callable[[], object]] = [
             lambda: store.get(locker, key),
             lambda: store.get_many(locker, [key]),
-            lambda: (
-                put(store, locker, b"k" if isinstance(key, str) else key, np.array(1))
-                if not isinstance(key, str)
-                else store.get(locker, key)
-            ),
+            lambda: store.transact(b"k", lambda transaction: transaction.put(locker, key, array)),
         ]
         for use in uses:
             with pytest.raises(LockerError, match=message):

@@ -1,0 +1,262 @@
+"""A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
+
+    >>> from spewy.solution import Solution
+    >>> solution = Solution.open("results/T1")  # doctest: +SKIP
+    >>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from buckets.hands import hand_name
+from buckets.symmetry import permute_cards
+from lockers import Store, open_store
+from solvers.exploit import exploitability
+from solvers.forest import DECISION, Floats
+from solvers.walk import Walker
+from spewy.errors import InputError
+from spewy.game.tree import Node
+from spewy.job import Job
+from spewy.solve.engines import load, saved_sweeps
+from spewy.solve.keys import STRATEGY
+from spewy.solve.layout import Layout
+from spewy.solve.view import BoardView, NodeArrays
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One decision: arrays over the hands of the player to act.
+
+    ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
+    expected share of the pot from here on, ``equity`` the chance to win without further betting. NaN: the opponent
+    has no hand that goes with this one.
+    """
+
+    player: int
+    line: str
+    board: tuple[int, ...]
+    actions: tuple[str, ...]
+    hands: tuple[str, ...]
+    reach: Floats
+    strategy: Floats
+    ev: Floats
+    equity: Floats
+
+    @property
+    def frequencies(self) -> Floats:
+        """``[action]``: how often the range takes each action; NaN if it never comes here."""
+        total = self.reach.sum()
+        return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per hand and action, the columns of an export."""
+        n_actions, n_hands = self.strategy.shape
+        return pd.DataFrame(
+            {
+                "board": cards_name(self.board),
+                "line": self.line,
+                "player": self.player,
+                "hand": np.repeat(np.array(self.hands, dtype=object), n_actions),
+                "action": np.tile(np.array(self.actions, dtype=object), n_hands),
+                "reach": np.repeat(self.reach, n_actions),
+                "frequency": self.strategy.T.ravel(),
+                "ev": np.repeat(self.ev, n_actions),
+                "equity": np.repeat(self.equity, n_actions),
+            }
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``spewy show --json`` prints."""
+        hands = {
+            hand: {
+                "reach": float(self.reach[h]),
+                "strategy": self.strategy[:, h].tolist(),
+                "ev": _number(self.ev[h]),
+                "equity": _number(self.equity[h]),
+            }
+            for h, hand in enumerate(self.hands)
+        }
+        return {"player": self.player, "actions": list(self.actions), "hands": hands}
+
+
+@dataclass(frozen=True)
+class ExploitResult:
+    """Exact best responses to the stored average strategies, in chips, % of the pot (spots) or mbb/hand (games)."""
+
+    sweeps: int
+    exploitability: float
+    exploitability_pct: float | None
+    exploitability_mbb: float | None
+    best_response: tuple[float, float]
+    value_bracket: tuple[float, float]
+
+
+class Solution:
+    """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere."""
+
+    def __init__(self, job: Job, store: Store) -> None:
+        self.job = job
+        self.store = store
+        self.layout = Layout.of(job.problem())
+        self.sweeps = saved_sweeps(store)
+        self._views: dict[tuple[int, int], BoardView] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Solution:
+        """Open the lockers of a solve.
+
+        Raises:
+            lockers.LockerError: nothing is there, or it is damaged.
+            InputError: the lockers were made by something else.
+        """
+        store = open_store(Path(folder), read_only=True)
+        data = store.manifest.get("job")
+        if not isinstance(data, dict):
+            store.close()
+            raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
+        return cls(Job.of({**data, "solve": {**data["solve"]}}, f"folder {folder}"), store)
+
+    def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Raises:
+            InputError: no such line, no decision there, or a board that cannot follow.
+        """
+        node = self.job.betting_tree.find(line)
+        if node.kind != "decision":
+            raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
+        cards = self._cards(board, node)
+        t = node.round - self.layout.problem.first_round
+        b, perm = self._locate(cards, t)
+        view = self._view(t, b)
+        n = self.layout.betting[t].nodes.index(node)
+        return self._node_view(view.node(n), node, cards, t, b, perm)
+
+    def exploitability(self) -> ExploitResult:
+        """Walk the real game with best responses to what is stored."""
+        found = exploitability(Walker(self.layout.live), load(self.layout, self.store, STRATEGY))
+        problem = self.layout.problem
+        return ExploitResult(
+            self.sweeps,
+            found.value,
+            100 * found.value / problem.pot if problem.is_spot else None,
+            None if problem.is_spot else 1000 * found.value / problem.game.big_blind,
+            found.best_response,
+            found.bracket,
+        )
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames :meth:`frames` yields: decisions on all boards after symmetry."""
+        counts = (
+            len(table.boards) * int(np.sum(bets.forest.arrays.kind == DECISION))
+            for bets, table in zip(self.layout.betting, self.layout.boards, strict=True)
+        )
+        return sum(counts)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """One frame per decision and board (boards that are the same up to suits once), round by round."""
+        identity = np.arange(4)
+        for t, bets in enumerate(self.layout.betting):
+            decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
+            for b, board in enumerate(self.layout.boards[t].boards):
+                if not len(decisions):
+                    break
+                view = BoardView(self.layout, self.store, t, b)
+                for n in decisions:
+                    node = bets.nodes[n]
+                    yield self._node_view(view.node(int(n)), node, board.cards, t, b, identity).frame()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        """The solution itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+        self.close()
+
+    def _view(self, t: int, b: int) -> BoardView:
+        if (t, b) not in self._views:
+            self._views.clear()  # one board at a time: views of early rounds are large
+            self._views[t, b] = BoardView(self.layout, self.store, t, b)
+        return self._views[t, b]
+
+    def _node_view(
+        self, arrays: NodeArrays, node: Node, cards: Sequence[int], t: int, b: int, perm: np.ndarray
+    ) -> NodeView:
+        """Name the hands: a row of the solved board is the hand that ``perm`` turns into it."""
+        assert node.player is not None
+        back = np.argsort(perm)
+        problem, rows = self.layout.problem, self.layout.board(t, b).rows[node.player]
+        names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
+        order = np.lexsort((np.array(names), -arrays.reach)) if names else np.zeros(0, dtype=np.int64)
+        return NodeView(
+            node.player,
+            node.line,
+            tuple(int(c) for c in cards),
+            tuple(action.label for action in node.actions),
+            tuple(names[i] for i in order),
+            arrays.reach[order],
+            arrays.strategy[:, order],
+            arrays.ev[order],
+            arrays.equity[order],
+        )
+
+    def _cards(self, board: str | Sequence[int] | None, node: Node) -> tuple[int, ...]:
+        root = tuple(self.job.board)
+        if board is None:
+            cards = root
+        elif isinstance(board, str):
+            try:
+                cards = parse_cards(board)
+            except CardError as error:
+                raise InputError(f"board: {error}") from None
+        else:
+            cards = tuple(board)
+        needed = sum(self.layout.problem.game.num_board_cards[: node.round + 1])
+        if len(cards) != needed:
+            raise InputError(
+                f"board: expected {needed} cards at line {node.line!r}, "
+                f"found {len(cards)} ({cards_name(cards) or 'none'})"
+            )
+        if set(cards[: len(root)]) != set(root):
+            raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
+        return root + tuple(cards[len(root) :])
+
+    def _locate(self, cards: tuple[int, ...], t: int) -> tuple[int, np.ndarray]:
+        """The solved board that stands for these cards, and the suit permutation onto it."""
+        game, b, perm = self.layout.problem.game, 0, np.arange(4)
+        position = len(self.job.board)
+        for i in range(t):
+            dealt = game.num_board_cards[self.layout.boards[i].round + 1]
+            group = set(permute_cards(cards[position : position + dealt], perm).tolist())
+            position += dealt
+            for entry in self.layout.board(i, b).entries:
+                member = next((p for c, p in entry.members if set(map(int, c)) == group), None)
+                if member is not None:
+                    b, perm = entry.child, np.asarray(member)[perm]
+                    break
+            else:
+                raise InputError(f"board: {cards_name(cards)} cannot be dealt here")
+        return b, perm
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _article(kind: str) -> str:
+    return {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[kind]

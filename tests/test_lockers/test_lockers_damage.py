@@ -1,0 +1,325 @@
+"""Files that are not as they were written: clean errors or intact data, never a crash of this process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import lmdb
+import numpy as np
+import pytest
+from lockers_workers import put
+
+from lockers import DamagedLockerError, LmdbStore, LockerError, MemoryStore, Transaction, open_store
+from lockers import audit as audit_module
+from lockers.codec import encode
+from lockers.metapages import read_meta_pages
+from lockers.names import TICKETS, internal_key, shard_of
+from lockers.structure import structure_findings
+
+SHARDS = 2
+KEYS = [b"%d|x" % number for number in range(60)]
+
+
+def content(number: int) -> np.ndarray:
+    """Arrays that lie among the keys, arrays on pages of their own, and some that take several."""
+    return np.random.default_rng(number).integers(0, 2**62, (5, 400, 3000)[number % 3])
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template") / "store"
+    with open_store(folder, {"game": "leduc"}, shards=SHARDS) as store:
+        for turn in range(2):  # the second time over pages that are given back: there is a list of free pages
+            for number, key in enumerate(KEYS):
+
+                def body(transaction: Transaction, number: int = number, key: bytes = key) -> None:
+                    transaction.punch(key, turn + 1)
+                    transaction.put("payoff", key, content(number))
+
+                store.transact(key, body)
+        assert store.check() == []
+    return folder
+
+
+@pytest.fixture
+def folder(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path / "store"))
+
+
+def flip(path: Path, bit: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(bit // 8)
+        (old,) = file.read(1)
+        file.seek(bit // 8)
+        file.write(bytes([old ^ 1 << bit % 8]))
+
+
+def all_intact(store: LmdbStore) -> bool:
+    arrays = store.get_many("payoff", KEYS)
+    return list(store.keys("payoff")) == sorted(KEYS) and all(
+        array is not None and np.array_equal(array, content(number)) for number, array in enumerate(arrays)
+    )
+
+
+def put_raw(folder: Path, shard: int, full: bytes, value: bytes) -> None:
+    """Write past the store."""
+    with (
+        lmdb.open(str(folder / f"shard-{shard:03d}.mdb"), subdir=False, map_size=2**26) as env,
+        env.begin(write=True) as transaction,
+    ):
+        transaction.put(full, value)
+
+
+def one_finding(folder: Path) -> str:
+    with open_store(folder) as store:
+        (finding,) = store.check()
+    return finding
+
+
+@pytest.mark.parametrize("cut", [1, 4096, 40_000, "half", "one page", "half a page", "all"])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_truncation(folder: Path, cut: int | str, read_only: bool) -> None:
+    path = folder / "shard-001.mdb"
+    size = path.stat().st_size
+    left = {"half": size // 2, "one page": 4096, "half a page": 2048, "all": 0}
+    os.truncate(path, left[cut] if isinstance(cut, str) else size - cut)
+    with pytest.raises(DamagedLockerError, match=r"shard-001\.mdb: expected .*, found"):
+        open_store(folder, {"game": "leduc"}, read_only=read_only)
+
+
+def test_truncation_is_found_by_an_open_store_too(folder: Path) -> None:
+    with open_store(folder) as store:
+        os.truncate(folder / "shard-001.mdb", 4096)
+        assert [
+            finding for finding in store.check() if "shard-001.mdb: expected a whole meta page 1" in finding
+        ]
+
+
+def test_a_file_may_end_with_pages_that_were_never_written(tmp_path: Path) -> None:
+    # A large array that is replaced within its own transaction: its pages are given back before they are written.
+    def body(transaction: Transaction) -> None:
+        transaction.put("payoff", b"k", np.zeros(100_000))
+        transaction.put("payoff", b"k", np.arange(3))
+
+    with open_store(tmp_path, {}, shards=1) as store:
+        store.transact(b"k", body)
+    path = tmp_path / "shard-000.mdb"
+    assert path.stat().st_size < read_meta_pages(path).size
+    with open_store(tmp_path) as store:
+        np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(3))
+        assert store.check() == []
+        put(store, "payoff", b"l", np.zeros(100_000))
+        assert store.check() == []
+
+
+def test_a_flipped_bit_in_an_array_is_found_when_it_is_read(folder: Path) -> None:
+    items = content(2).tobytes()
+    path = folder / f"shard-{shard_of(KEYS[2], SHARDS):03d}.mdb"
+    pages = path.read_bytes()
+    starts = (
+        [at for at in range(len(pages)) if pages.startswith(items, at)] if False else [pages.rfind(items)]
+    )
+    for start in starts:
+        flip(path, 8 * (start + 777))
+    # The other copy, from the first turn, may lie on a free page: flip it as well.
+    first = pages.find(items)
+    if first not in starts:
+        flip(path, 8 * (first + 777))
+    message = f"locker 'payoff', key {KEYS[2].hex()}: expected checksum"
+    with open_store(folder) as store:
+        with pytest.raises(DamagedLockerError, match=message):
+            store.get("payoff", KEYS[2])
+        with pytest.raises(DamagedLockerError, match=message):
+            store.get_many("payoff", KEYS)
+        with pytest.raises(DamagedLockerError, match=message):
+            store.transact(KEYS[2], lambda transaction: transaction.get("payoff", KEYS[2]))
+        np.testing.assert_array_equal(store.get("payoff", KEYS[1]), content(1))
+        (finding,) = store.check()
+        assert message in finding
+        put(store, "payoff", KEYS[2], content(2))
+        assert store.check() == []
+
+
+def flips_anywhere(folder: Path, template: Path, count: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    outcomes = {"refused": 0, "found": 0, "intact": 0}
+    for _ in range(count):
+        path = folder / f"shard-{generator.integers(SHARDS):03d}.mdb"
+        shutil.copy(template / path.name, path)
+        pages = path.stat().st_size // 4096
+        # Half of them in what holds the tree together: meta pages, and the first bytes of pages.
+        if generator.random() < 0.5:
+            page = int(generator.integers(2 if generator.random() < 0.3 else pages))
+            bit = 8 * 4096 * page + int(generator.integers(8 * 160))
+        else:
+            bit = int(generator.integers(8 * path.stat().st_size))
+        flip(path, bit)
+        try:
+            with open_store(folder, read_only=True) as store:
+                findings = store.check()
+                if not findings:
+                    assert all_intact(store), f"bit {bit} of {path.name}: nothing found, but the data changed"
+                assert all("expected" in finding for finding in findings), findings
+                outcomes["found" if findings else "intact"] += 1
+        except DamagedLockerError as error:
+            outcomes["refused"] += 1
+            assert path.name in str(error)
+        shutil.copy(template / path.name, path)
+    assert min(outcomes.values()) > 0, outcomes
+
+
+def test_bits_flipped_anywhere(folder: Path, template: Path) -> None:
+    flips_anywhere(folder, template, 20, seed=1)
+
+
+@pytest.mark.slow
+def test_many_bits_flipped_anywhere(folder: Path, template: Path) -> None:
+    flips_anywhere(folder, template, 1500, seed=2)
+
+
+@pytest.mark.parametrize("page", [0, 1])
+def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int) -> None:
+    # No child here: whatever passes is opened and read in this process.
+    path = folder / "shard-000.mdb"
+    refused = 0
+    for bit in range(8 * 4096 * page, 8 * (4096 * page + 16 + 136)):
+        shutil.copy(template / path.name, path)
+        flip(path, bit)
+        try:
+            with open_store(folder, read_only=True) as store:
+                if not structure_findings(path):
+                    assert all_intact(store), f"bit {bit}"
+        except LockerError:
+            refused += 1
+    assert refused > 300
+
+
+@pytest.mark.parametrize(
+    ("full", "value", "message"),
+    [
+        (b"no separator", b"", "expected a locker name, a zero byte and a key"),
+        (b"pay off\0k", b"", "expected a locker name, a zero byte and a key"),
+        (b"payoff\0", b"", "expected a locker name, a zero byte and a key"),
+        (b"payoff\0k", b"short", "locker 'payoff', key 6b: expected a header of 16 bytes, found 5 bytes"),
+        (b"payoff\0k", b"x" * 50, "locker 'payoff', key 6b: expected magic 4c4f434b, found 78787878"),
+    ],
+)
+def test_check_finds_entries_that_no_store_writes(
+    folder: Path, full: bytes, value: bytes, message: str
+) -> None:
+    put_raw(folder, 0, full, value)
+    assert message in one_finding(folder)
+
+
+def test_check_finds_a_key_in_a_shard_of_another(folder: Path) -> None:
+    full = b"payoff\0k|x"
+    away = 1 - shard_of(b"k|x", SHARDS)
+    put_raw(folder, away, full, encode(np.arange(3), full))
+    assert f"locker 'payoff', key 6b7c78: expected in shard {1 - away}, found in shard {away}" in one_finding(
+        folder
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (np.array([2, 1], np.int64), "expected 1 <= visits <= last ticket, found 2 visits, last ticket 1"),
+        (np.array([0, 1], np.int64), "found 0 visits, last ticket 1"),
+        (np.array([1, 1], np.int32), r"expected a ticket record of two int64, found int32 \(2,\)"),
+        (np.array([1, 1, 1], np.int64), r"expected a ticket record of two int64, found int64 \(3,\)"),
+    ],
+)
+def test_check_finds_bad_tickets(folder: Path, record: np.ndarray, message: str) -> None:
+    full = internal_key(TICKETS, b"k")
+    put_raw(folder, shard_of(b"k", SHARDS), full, encode(record, full))
+    with open_store(folder) as store:
+        with pytest.raises(DamagedLockerError, match=message):
+            store.tickets(b"k")
+        (finding,) = store.check()
+        assert "key 6b" in finding
+    memory = MemoryStore()
+    memory._values[full] = encode(record, full)
+    assert len(memory.check()) == 1
+
+
+def test_check_finds_pages_that_belong_nowhere(folder: Path) -> None:
+    path = folder / "shard-000.mdb"
+    pages = read_meta_pages(path)
+    # A branch page that points to the wrong child.
+    data = bytearray(path.read_bytes())
+    for number in range(2, pages.last_page + 1):
+        flags = struct.unpack_from("=H", data, number * 4096 + 10)[0]
+        if flags == 1:
+            (offset,) = struct.unpack_from("=H", data, number * 4096 + 16)
+            data[number * 4096 + offset] ^= 1
+            break
+    path.write_bytes(data)
+    with open_store(folder, read_only=True) as store:
+        findings = store.check()
+    assert findings
+    assert all("shard-000.mdb: expected sound LMDB pages, found: " in finding for finding in findings)
+
+
+WALKER = """
+import os, signal, sys
+first = int(sys.argv[2])
+for number in range(first, 3):
+    print('{"shard": %d}' % number, flush=True)
+    if number == 1:
+        {death}
+    print('{"finding": "of %d"}' % number, flush=True)
+print('{"end": true}')
+"""
+
+
+@pytest.mark.parametrize(
+    ("death", "message"),
+    [
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "the walk was stopped by SIGSEGV"),
+        ("os.abort()", "the walk was stopped by SIGABRT"),
+        ("import time; time.sleep(100)", "the walk took more than 1 seconds"),
+        ("sys.exit('no luck')", "the walk exited with 1 no luck"),
+        ("print('{\"finding\": \"cut', end='', flush=True); os._exit(0)", "the walk exited with 0"),
+    ],
+)
+def test_a_walk_that_crashes_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, death: str, message: str
+) -> None:
+    script = tmp_path / "walker.py"
+    script.write_text(WALKER.replace("{death}", death))
+    run = subprocess.run
+
+    def run_script(command: list[str], **options):  # type: ignore[no-untyped-def]
+        assert command[:3] == [sys.executable, "-m", "lockers.walk"]
+        return run([sys.executable, str(script), *command[3:]], **options)
+
+    monkeypatch.setattr(audit_module.subprocess, "run", run_script)
+    findings = audit_module.audit(tmp_path, 1.0)
+    assert findings[0] == "of 0"
+    assert findings[1].startswith(f"{tmp_path}, shard 1: expected a walk through the shard to end well; ")
+    assert message in findings[1]
+    assert findings[2] == "of 2"
+
+
+def test_a_walk_that_never_begins_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    (finding,) = audit_module.audit(tmp_path)
+    assert "the walk exited with 1" in finding
+
+
+def test_the_walk_as_a_command(folder: Path) -> None:
+    child = subprocess.run(
+        [sys.executable, "-m", "lockers.walk", str(folder)], capture_output=True, text=True, check=True
+    )
+    assert child.stdout.splitlines() == ['{"shard": 0}', '{"shard": 1}', '{"end": true}']
+    assert child.stderr == ""
+
+
+def test_signals_are_as_the_audit_names_them() -> None:
+    assert signal.Signals(11).name == "SIGSEGV"

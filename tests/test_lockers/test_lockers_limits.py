@@ -1,0 +1,364 @@
+"""Maps that grow, disks that are full, folders that may not be written to."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import lmdb
+import numpy as np
+import pytest
+from lockers_workers import SIDE, put, visit
+
+from lockers import (
+    DamagedLockerError,
+    LockerError,
+    LockerFullError,
+    ReadOnlyLockerError,
+    Transaction,
+    open_store,
+)
+from lockers import shard as shard_module
+from lockers.lmdb_errors import translate
+
+
+def test_a_tiny_map_grows(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+        calls = 0
+        for number in range(50):
+
+            def body(transaction: Transaction, number: int = number) -> None:
+                nonlocal calls
+                calls += 1
+                transaction.punch(b"k|%d" % number, 1)
+                transaction.put("payoff", b"k|%d" % number, np.full(2**number if number < 20 else 7, number))
+
+            store.transact(b"k", body)
+        assert calls > 50
+        for number in range(50):
+            found = store.get("payoff", b"k|%d" % number)
+            assert found is not None
+            assert (found == number).all()
+            assert store.tickets(b"k|%d" % number) == (1, 1)
+        assert store.check() == []
+
+
+def test_one_array_far_larger_than_the_map(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+        put(store, "payoff", b"k", np.arange(2_000_000))
+        np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(2_000_000))
+
+
+def test_a_body_that_swallows_the_full_map(tmp_path: Path) -> None:
+    def body(transaction: Transaction) -> None:
+        try:
+            transaction.put("payoff", b"k", np.arange(100_000))
+        except lmdb.Error:
+            return
+
+    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+        store.transact(b"k", body)
+        np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(100_000))
+
+
+def test_a_map_that_another_process_enlarged(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+        put(store, "payoff", b"k|0", np.array(0))
+        script = (
+            "import sys, numpy as np, lockers\n"
+            "store = lockers.open_store(sys.argv[1])\n"
+            "for n in range(1, 30):\n"
+            "    store.transact(b'k', lambda t: t.put('payoff', b'k|%d' % n, np.full(9999, n)))\n"
+        )
+        for use in ("get", "get_many", "keys", "transact"):
+            subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+            if use == "get":
+                assert store.get("payoff", b"k|29")[0] == 29  # type: ignore[index]
+            elif use == "get_many":
+                assert store.get_many("payoff", [b"k|29"])[0][0] == 29  # type: ignore[index]
+            elif use == "keys":
+                assert len(list(store.keys("payoff"))) == 30
+            else:
+                put(store, "payoff", b"k|0", np.full(9999, 7))
+        assert store.check() == []
+
+
+def test_threads_and_growth(tmp_path: Path) -> None:
+    errors: list[BaseException] = []
+
+    def write(worker: int) -> None:
+        try:
+            for number in range(40):
+                key = b"%d|%d" % (number % 3, worker)
+                store.transact(
+                    key,
+                    lambda transaction, key=key, side=SIDE * (1 + number % 5): visit(
+                        transaction, key, 0, side
+                    ),
+                )
+        except BaseException as error:
+            errors.append(error)
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                for key in store.keys("regret"):
+                    regret = store.get("regret", key)
+                    assert regret is not None
+                    assert regret.min() == regret.max()
+        except BaseException as error:
+            errors.append(error)
+
+    with open_store(tmp_path, {}, shards=2, map_size=1) as store:
+        done = threading.Event()
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+        for thread in readers + writers:
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        for thread in readers:
+            thread.join()
+        assert errors == []
+        assert store.check() == []
+
+
+def test_a_map_that_cannot_grow(tmp_path: Path) -> None:
+    # The child may have only so much address space; the error leaves the store as it was.
+    script = (
+        "import resource, sys, numpy as np, lockers\n"
+        "store = lockers.open_store(sys.argv[1], {}, shards=1, map_size=1)\n"
+        "store.transact(b'k', lambda t: t.put('payoff', b'k', np.arange(3)))\n"
+        "array = np.zeros(20_000_000)\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))\n"
+        "try:\n"
+        "    store.transact(b'k', lambda t: t.put('payoff', b'k', array))\n"
+        "except lockers.LockerError as error:\n"
+        "    print(type(error).__name__, error)\n"
+        "except MemoryError:\n"
+        "    print('MemoryError')\n"
+        "assert store.get('payoff', b'k').tolist() == [0, 1, 2]\n"
+        "store.transact(b'k', lambda t: t.put('payoff', b'l', np.arange(4)))\n"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "Error" in child.stdout
+    with open_store(tmp_path) as store:
+        assert list(store.keys("payoff")) == [b"k", b"l"]
+        assert store.check() == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(tmp_path)], capture_output=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip("mounting a small file system needs privileges that this user lacks")
+    yield tmp_path
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_a_full_disk(small_disk: Path) -> None:
+    with open_store(small_disk / "store", {}, shards=2) as store:
+        written = 0
+        with pytest.raises(LockerFullError) as error:
+            for number in range(100):
+                store.transact(b"k", lambda transaction, n=number: visit(transaction, b"k|%d" % n, 0, 100))
+                written += 1
+        assert "expected room for about 1" in str(error.value)
+        assert "bytes free" in str(error.value)
+        assert 5 < written < 20
+        for _ in range(3):
+            with pytest.raises(LockerFullError):
+                store.transact(b"k", lambda transaction: visit(transaction, b"k|99", 0, 100))
+        # Nothing of the last visit is there, all of the others is, and the store is in order.
+        assert len(list(store.keys("regret"))) == len(list(store.keys("strategy"))) == written
+        assert store.tickets(b"k|%d" % written) == (0, 0)
+        assert store.check() == []
+
+        # With room again it goes on.
+        def forget(transaction: Transaction) -> None:
+            for number in range(written // 2):
+                transaction.delete("regret", b"k|%d" % number)
+
+        store.transact(b"k", forget)
+        store.transact(b"k", lambda transaction: transaction.get("visit", b"k|1"))
+        store.transact(b"k", lambda transaction: visit(transaction, b"k|99", 0, 100))
+        assert store.check() == []
+
+
+def test_a_disk_that_is_full_from_the_start(small_disk: Path) -> None:
+    with (small_disk / "ballast").open("wb") as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+            file.flush()
+    with pytest.raises(LockerFullError, match=r"expected room to write, found 0 bytes free and: .*ENOSPC"):
+        open_store(small_disk / "store", {})
+    (small_disk / "ballast").unlink()
+    with open_store(small_disk / "store", {}) as store:
+        put(store, "payoff", b"k", np.array(1))
+
+
+def test_a_disk_that_is_full_when_a_store_is_opened(small_disk: Path) -> None:
+    with open_store(small_disk / "store", {}, shards=2) as store:
+        put(store, "payoff", b"k", np.array(1))
+    (small_disk / "store" / "shard-000.mdb-lock").unlink()
+    with (small_disk / "ballast").open("wb") as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+            file.flush()
+    with pytest.raises(LockerFullError, match="ENOSPC"):
+        open_store(small_disk / "store")
+
+
+def test_a_limit_on_file_sizes(tmp_path: Path) -> None:
+    # Python ignores SIGXFSZ, so that the write fails instead (EFBIG, or a short write).
+    script = (
+        "import resource, sys, lockers\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "from lockers_workers import visit\n"
+        "store = lockers.open_store(sys.argv[1], {}, shards=1)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_001, 1_000_001))\n"
+        "try:\n"
+        "    for n in range(100):\n"
+        "        store.transact(b'k', lambda t: visit(t, b'k|%d' % n, 0, 100))\n"
+        "except lockers.LockerFullError as error:\n"
+        "    print(n, error)\n"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    written = int(child.stdout.split()[0])
+    assert "expected room for about" in child.stdout
+    with open_store(tmp_path) as store:
+        assert len(list(store.keys("regret"))) == written > 3
+        assert store.check() == []
+        store.transact(b"k", lambda transaction: visit(transaction, b"k|%d" % written, 0, 100))
+
+
+def test_a_read_only_file_system(small_disk: Path) -> None:
+    with open_store(small_disk / "store", {}, shards=2) as store:
+        put(store, "payoff", b"k", np.array(1))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(ReadOnlyLockerError, match="expected a folder and files that can be written"):
+        open_store(small_disk / "store")
+    with pytest.raises(ReadOnlyLockerError, match="expected a folder and files that can be written"):
+        open_store(small_disk / "other", {})
+    with open_store(small_disk / "store", read_only=True) as store:
+        assert store.get("payoff", b"k") == 1
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.EPERM])
+def test_files_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    open_store(tmp_path, {}, shards=1).close()
+
+    def refuse(path: str, **options: object) -> None:
+        raise lmdb.Error(path, code)
+
+    monkeypatch.setattr(shard_module.lmdb, "open", refuse)
+    with pytest.raises(
+        ReadOnlyLockerError, match=r"shard-000\.mdb: expected a folder and files that can be wr"
+    ):
+        open_store(tmp_path)
+
+
+def test_a_user_without_rights(tmp_path: Path) -> None:
+    if os.getuid():
+        pytest.skip("only root can become somebody else")
+    open_store(tmp_path / "store", {}, shards=1).close()
+    for path in [*tmp_path.parents[:2], tmp_path, tmp_path / "store"]:
+        path.chmod(0o755)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_as_nobody, args=(tmp_path / "store",))
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+
+
+def _as_nobody(folder: Path) -> None:
+    os.setgid(65534)
+    os.setuid(65534)
+    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+        open_store(folder)
+    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+        open_store(folder.parent / "new", {})
+    # LMDB's readers must write their place into the lock file, or a writer would not know of them.
+    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+        open_store(folder, read_only=True)
+
+
+def test_a_commit_that_failed_at_its_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Panicking:
+        def __init__(self, env: lmdb.Environment) -> None:
+            self.env = env
+
+        def begin(self, **options: object) -> object:
+            raise lmdb.PanicError("mdb_txn_begin", -30795)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.env, name)
+
+    with open_store(tmp_path, {}, shards=1) as store:
+        shard = store._shards[0]
+        shard._env = Panicking(shard._env)  # type: ignore[arg-type, assignment]
+        put(store, "payoff", b"k", np.array(1))  # in a new environment
+        assert store.get("payoff", b"k") == 1
+        opened = shard._open
+        monkeypatch.setattr(shard, "_open", lambda: Panicking(opened()))
+        shard._close()
+        with pytest.raises(LockerError, match=r"shard-000\.mdb: expected .*PANIC|mdb_txn_begin"):
+            put(store, "payoff", b"k", np.array(1))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (lmdb.DiskError("mdb_txn_commit", errno.ENOSPC), LockerFullError),
+        (lmdb.Error("mdb_txn_commit", errno.EFBIG), LockerFullError),
+        (lmdb.Error("mdb_txn_commit", errno.EIO), LockerFullError),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), LockerFullError),
+        (OSError(errno.EACCES, "Permission denied"), ReadOnlyLockerError),
+        (lmdb.ReadonlyError("mdb_put"), ReadOnlyLockerError),
+        (lmdb.CorruptedError("mdb_get", -30796), DamagedLockerError),
+        (lmdb.InvalidError("mdb_env_open", -30793), DamagedLockerError),
+        (lmdb.ReadersFullError("mdb_txn_begin", -30790), LockerError),
+    ],
+)
+def test_what_errors_mean(tmp_path: Path, error: lmdb.Error | OSError, kind: type[LockerError]) -> None:
+    for path in (tmp_path / "file", tmp_path / "missing" / "file"):
+        translated = translate(error, path, 100)
+        assert type(translated) is kind
+        assert str(translated).startswith(f"{path}: expected ")
+        assert ", found" in str(translated)
+
+
+def test_a_failure_inside_a_transaction(tmp_path: Path) -> None:
+    class Failing:
+        def put(self, full: bytes, value: bytes) -> bool:
+            raise lmdb.CorruptedError("mdb_put", -30796)
+
+    def body(transaction: Transaction) -> None:
+        transaction._inner = Failing()  # type: ignore[attr-defined]
+        try:
+            transaction.put("payoff", b"k", np.array(1))
+        except DamagedLockerError:
+            return  # as if nothing had happened
+
+    with open_store(tmp_path, {}, shards=1) as store:
+        with pytest.raises(DamagedLockerError, match="expected sound LMDB pages"):
+            store.transact(b"k", body)
+        assert store.get("payoff", b"k") is None

@@ -1,0 +1,302 @@
+"""Creating and opening a folder: manifests, interrupted creations, foreign folders, several handles."""
+
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import lockers_workers
+import numpy as np
+import pytest
+from lockers_workers import put
+
+from lockers import (
+    DamagedLockerError,
+    LmdbStore,
+    LockerError,
+    ManifestMismatchError,
+    ReadOnlyLockerError,
+    open_store,
+)
+from lockers import lmdb_store as lmdb_store_module
+from lockers.manifest import Header, write_header
+from lockers.shard import _TABLE
+
+
+def shards_in_use(folder: Path) -> int:
+    return sum(shard.path.is_relative_to(folder) for shard in _TABLE.values())
+
+
+def test_a_folder_is_created_with_its_parents(tmp_path: Path) -> None:
+    with open_store(tmp_path / "a" / "b", {"game": "kuhn"}, shards=3) as store:
+        assert dict(store.manifest) == {"game": "kuhn"}
+    names = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
+    assert names == ["manifest.json"] + [f"shard-00{n}.mdb{end}" for n in range(3) for end in ("", "-lock")]
+    content = json.loads((tmp_path / "a" / "b" / "manifest.json").read_text())
+    assert (content["format"], content["shards"], content["manifest"]) == (1, 3, {"game": "kuhn"})
+
+
+def test_an_existing_store_keeps_its_shards(tmp_path: Path) -> None:
+    open_store(tmp_path, {}, shards=3).close()
+    with open_store(tmp_path, {}, shards=8) as store:
+        put(store, "payoff", b"k", np.array(1))
+    with open_store(tmp_path) as store:
+        assert store.get("payoff", b"k") == 1
+    assert len(list(tmp_path.glob("*.mdb"))) == 3
+
+
+def test_another_manifest_names_all_that_differs(tmp_path: Path) -> None:
+    ours = {
+        "game": "kuhn",
+        "rows": {"flop": 40, "turn": 40},
+        "version": 1,
+        "only here": None,
+        "sizes": [1, 2],
+    }
+    open_store(tmp_path, {"game": "kuhn", "rows": {"flop": 40, "turn": "hands"}, "version": "1"}).close()
+    with pytest.raises(ManifestMismatchError) as error:
+        open_store(tmp_path, ours)
+    assert str(error.value) == (
+        f"{tmp_path} holds the lockers of another job: only here: expected null, found nothing; "
+        'rows.turn: expected 40, found "hands"; sizes: expected [1, 2], found nothing; '
+        'version: expected 1, found "1"'
+    )
+    with pytest.raises(ManifestMismatchError, match="rows"):
+        open_store(tmp_path, ours, read_only=True)
+    assert shards_in_use(tmp_path) == 0
+
+
+def test_an_empty_group_is_not_no_group(tmp_path: Path) -> None:
+    open_store(tmp_path, {"rows": {}}).close()
+    open_store(tmp_path, {"rows": {}}).close()
+    with pytest.raises(ManifestMismatchError, match=r"rows: expected nothing, found \{\}"):
+        open_store(tmp_path, {})
+
+
+@pytest.mark.parametrize("manifest", [{"a": {1, 2}}, {"a": float("nan")}, {"a": b"bytes"}])
+def test_a_manifest_is_json(tmp_path: Path, manifest: dict) -> None:
+    with pytest.raises(LockerError, match=f"manifest of {tmp_path}: expected JSON values, found"):
+        open_store(tmp_path, manifest)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shards": 0}, "expected 1 to 256, found 0"),
+        ({"shards": 257}, "expected 1 to 256, found 257"),
+        ({"codec": "lz4"}, "expected one of raw, zlib, found 'lz4'"),
+    ],
+)
+def test_bad_options(tmp_path: Path, options: dict, message: str) -> None:
+    with pytest.raises(LockerError, match=message):
+        open_store(tmp_path, {}, **options)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_nothing_is_there(tmp_path: Path, read_only: bool) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(LockerError, match=f"{folder}: expected a store, found no manifest.json"):
+            open_store(folder, read_only=read_only)
+    with pytest.raises(LockerError, match=r"expected a store, found no manifest\.json"):
+        open_store(tmp_path / "missing", {"a": 1}, read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(LockerError, match=r"expected a store or an empty folder, found thesis\.tex"):
+        open_store(tmp_path, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(LockerError, match="thesis"):
+        open_store(tmp_path / "thesis.tex", {})
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for manifest in (None, {}):
+        with pytest.raises(LockerError, match=str(tmp_path / "file")):
+            open_store(tmp_path / "file", manifest)
+
+
+def test_an_interrupted_creation_is_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*arguments: object) -> None:
+        raise Killed
+
+    monkeypatch.setattr(lmdb_store_module, "write_header", die)
+    with pytest.raises(Killed):
+        open_store(tmp_path, {"a": 1}, shards=4)
+    (tmp_path / "shard-003.mdb").write_bytes(b"")
+    (tmp_path / ".manifest.json.1234.tmp").write_text('{"format"')
+    monkeypatch.undo()
+    with open_store(tmp_path, {"a": 1}, shards=5) as store:
+        put(store, "payoff", b"k", np.array(1))
+        assert store.check() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        (lambda text: "", DamagedLockerError, "expected a JSON object with format"),
+        (lambda text: "[]", DamagedLockerError, "expected a JSON object with format"),
+        (lambda text: text[: len(text) // 2], DamagedLockerError, "expected a JSON object with format"),
+        (lambda text: "\udcff" + text, DamagedLockerError, "expected a JSON object with format"),
+        (lambda text: text.replace("kuhn", "kuhm"), DamagedLockerError, "expected checksum"),
+        (
+            lambda text: text.replace('"format": 1', '"format": 2'),
+            LockerError,
+            "expected format version 1, found 2",
+        ),
+    ],
+    ids=["empty", "list", "half", "no text", "changed", "newer"],
+)
+def test_a_bad_manifest(tmp_path: Path, change, kind: type[LockerError], message: str) -> None:
+    store = open_store(tmp_path, {"game": "kuhn"})
+    path = tmp_path / "manifest.json"
+    path.write_text(change(path.read_text()), errors="surrogateescape")
+    with pytest.raises(kind, match=message) as error:
+        open_store(tmp_path, {"game": "kuhn"})
+    assert type(error.value) is kind
+    assert any(message in finding for finding in store.check())
+    store.close()
+
+
+@pytest.mark.parametrize("shards", [0, 257, "many"])
+def test_a_manifest_that_promises_nonsense(tmp_path: Path, shards: object) -> None:
+    write_header(tmp_path, Header({}, shards))  # type: ignore[arg-type]
+    with pytest.raises(DamagedLockerError, match=r"expected 1\.\.256 shards and a manifest"):
+        open_store(tmp_path)
+
+
+def test_a_missing_manifest(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        put(store, "payoff", b"k", np.array(1))
+    (tmp_path / "manifest.json").unlink()
+    for manifest in (None, {}):
+        with pytest.raises(
+            DamagedLockerError, match=r"expected manifest\.json beside .*shards.*, found none"
+        ):
+            open_store(tmp_path, manifest)
+
+
+def test_a_missing_shard(tmp_path: Path) -> None:
+    store = open_store(tmp_path, {}, shards=3)
+    (tmp_path / "shard-001.mdb").unlink()
+    message = "shard-001.mdb: expected a shard's data file, found none"
+    assert [finding for finding in store.check() if message in finding]
+    store.close()
+    with pytest.raises(DamagedLockerError, match=message):
+        open_store(tmp_path)
+    assert shards_in_use(tmp_path) == 0
+
+
+def test_a_missing_lock_file_is_made_again(tmp_path: Path) -> None:
+    open_store(tmp_path, {}, shards=1).close()
+    (tmp_path / "shard-000.mdb-lock").unlink()
+    with open_store(tmp_path) as store:
+        put(store, "payoff", b"k", np.array(1))
+    status = (tmp_path / "shard-000.mdb-lock").stat()
+    assert status.st_blocks * 512 >= status.st_size > 64 * 1024
+
+
+def test_handles_share_what_they_open(tmp_path: Path) -> None:
+    first = open_store(tmp_path, {}, shards=2)
+    link = tmp_path.with_name("link")
+    link.symlink_to(tmp_path)
+    reader = open_store(link, read_only=True)
+    first.close()
+    second = open_store(tmp_path)  # the environments are open for reading only by now, or still for writing
+    put(second, "payoff", b"k", np.array(1))
+    assert reader.get("payoff", b"k") == 1
+    assert shards_in_use(tmp_path) + shards_in_use(link) == 2
+    reader.close()
+    put(second, "payoff", b"k", np.array(2))
+    second.close()
+    assert shards_in_use(tmp_path) == 0
+
+
+def test_a_writer_may_come_after_a_reader(tmp_path: Path) -> None:
+    open_store(tmp_path, {}, shards=1).close()
+    with open_store(tmp_path, read_only=True) as reader:
+        assert reader.get("payoff", b"k") is None
+        with open_store(tmp_path) as writer:
+            put(writer, "payoff", b"k", np.array(1))
+            assert reader.get("payoff", b"k") == 1
+        assert reader.get("payoff", b"k") == 1
+
+
+def test_a_forgotten_store_lets_go(tmp_path: Path) -> None:
+    store = open_store(tmp_path, {})
+    assert shards_in_use(tmp_path) == 8
+    del store
+    gc.collect()
+    assert shards_in_use(tmp_path) == 0
+
+
+def test_a_folder_that_was_replaced_is_another_store(tmp_path: Path) -> None:
+    old = open_store(tmp_path / "store", {}, shards=1)
+    put(old, "payoff", b"k", np.array(1))
+    (tmp_path / "store").rename(tmp_path / "old")
+    with open_store(tmp_path / "store", {}, shards=1) as new:
+        assert new.get("payoff", b"k") is None
+        assert old.get("payoff", b"k") == 1
+    old.close()
+
+
+def test_eight_processes_create_one_folder(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    children = [
+        context.Process(target=lockers_workers.create_and_count, args=(tmp_path / "store",)) for _ in range(8)
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    assert [child.exitcode for child in children] == [0] * 8
+    with open_store(tmp_path / "store") as store:
+        assert store.get("visit", b"k") == 8
+        assert store.check() == []
+
+
+def test_two_codecs_in_one_store(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}, codec="zlib") as packed, open_store(tmp_path) as raw:
+        put(packed, "payoff", b"a", np.zeros(5000))
+        put(raw, "payoff", b"b", np.zeros(5000))
+        for store in (packed, raw):
+            for key in (b"a", b"b"):
+                np.testing.assert_array_equal(store.get("payoff", key), np.zeros(5000))
+
+
+def test_durable_commits(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}, shards=1, durable=True) as store:
+        put(store, "payoff", b"k", np.array(1))
+        assert store.get("payoff", b"k") == 1
+
+
+def test_its_name(tmp_path: Path) -> None:
+    assert repr(LmdbStore(tmp_path, read_only=True)) == f"LmdbStore({str(tmp_path)!r}, read_only=True)"
+
+
+@pytest.mark.parametrize("path", ["manifest.json", "shard-000.mdb"])
+def test_files_that_may_not_be_read(tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_store(tmp_path, {}, shards=1).close()
+    # Root may read everything: refuse in its place.
+    opened = os.open
+    read_bytes = Path.read_bytes
+
+    def refuse(name: object) -> None:
+        if str(name).endswith(path):
+            raise PermissionError(13, "Permission denied", str(name))
+
+    monkeypatch.setattr(
+        os, "open", lambda name, *rest, **options: refuse(name) or opened(name, *rest, **options)
+    )
+    monkeypatch.setattr(Path, "read_bytes", lambda self: refuse(self) or read_bytes(self))
+    with pytest.raises(ReadOnlyLockerError, match=f"{path}: expected .*Permission denied"):
+        open_store(tmp_path)
