@@ -24,4 +24,4 @@ class ReadOnlyLockerError(LockerError):
 
 
 class LockerFullError(LockerError):
-    """The disk, or a limit on file sizes, left no room; nothing of the transaction was written."""
+    """Disk, file size limit or address space left no room; the transaction has changed nothing."""

@@ -36,6 +36,10 @@ def translate(error: lmdb.Error | OSError, path: Path, needed: int = 0) -> Locke
         return LockerFullError(
             f"{path}: expected {room}, found {_free_bytes(path)} bytes free and: {error} ({_name(code)})"
         )
+    if code == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
+        return LockerFullError(
+            f"{path}: expected memory or address space for {needed} bytes, found none: {error}"
+        )
     if code in _READ_ONLY or isinstance(error, lmdb.ReadonlyError):
         return ReadOnlyLockerError(f"{path}: expected a folder and files that can be written, found: {error}")
     if isinstance(error, _DAMAGED):

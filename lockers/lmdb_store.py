@@ -74,7 +74,8 @@ def open_store(
         What the lockers are for, as JSON values. An existing store must have the same, else
         `ManifestMismatchError`. Without one, whatever store is there is opened.
     shards : int
-        How many files a *new* store is spread over, 1 to 256: as many processes can write at once.
+        How many files a *new* store is spread over, 1 to 256: as many processes can write at once. With one,
+        a transaction may touch every key. An existing store keeps the number it was made with.
     read_only : bool
         Refuse `transact`; nothing is created.
     codec : "raw" or "zlib"
@@ -191,7 +192,9 @@ class LmdbStore:
         shard = shards[shard_of(shard_key, len(shards))]
 
         def run(inner: LmdbTransaction, need: Need) -> T:
-            transaction = _LmdbTransaction(shard_key, inner, need, shard.path, self._codec)
+            transaction = _LmdbTransaction(
+                shard_key, inner, need, shard.path, self._codec, one_shard=len(shards) == 1
+            )
             try:
                 answer = body(transaction)
             finally:
@@ -305,13 +308,21 @@ class LmdbStore:
 
 class _LmdbTransaction(BaseTransaction):
     def __init__(
-        self, shard_key: bytes, inner: LmdbTransaction, need: Need, path: Path, codec: CodecName
+        self,
+        shard_key: bytes,
+        inner: LmdbTransaction,
+        need: Need,
+        path: Path,
+        codec: CodecName,
+        *,
+        one_shard: bool,
     ) -> None:
-        super().__init__(shard_key)
+        super().__init__(shard_key, one_shard=one_shard)
         self._inner = inner
         self._need = need
         self._path = path
         self._codec: CodecName = codec
+        self._saved: set[bytes] = set()
         self.failure: Exception | None = None
 
     def _load(self, full: bytes) -> Array | None:
@@ -323,7 +334,12 @@ class _LmdbTransaction(BaseTransaction):
         value = encode(array, full, self._codec)
         self._need.size += len(full) + len(value)
         with self._noting_failure():
+            # LMDB would overwrite a large value of this transaction in its place, and keep the pages that a
+            # smaller one leaves over; harmless, but the verifier takes them for damage.
+            if full in self._saved:
+                self._inner.delete(full)
             self._inner.put(full, value)
+        self._saved.add(full)
 
     def _drop(self, full: bytes) -> bool:
         with self._noting_failure():

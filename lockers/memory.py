@@ -23,12 +23,18 @@ class MemoryStore:
     ----------
     manifest : mapping, optional
         What the lockers are for, as JSON values.
+    shards : int
+        As for a store on disk; all that matters here is whether there is one, where a transaction may touch
+        every key, or more.
     read_only : bool
         Refuse `transact`.
 
     """
 
-    def __init__(self, manifest: Mapping[str, Any] | None = None, *, read_only: bool = False) -> None:
+    def __init__(
+        self, manifest: Mapping[str, Any] | None = None, *, shards: int = 8, read_only: bool = False
+    ) -> None:
+        self._one_shard = shards == 1
         self.read_only = read_only
         self._manifest = normalise({} if manifest is None else manifest, "a memory store")
         # Values are kept encoded: copies, refusals and checksums are then the same as on disk.
@@ -70,7 +76,7 @@ class MemoryStore:
             raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
         with TURNSTILE.pass_through("a memory store"), self._lock:
             self._require_open()
-            transaction = _MemoryTransaction(shard_key, self._values)
+            transaction = _MemoryTransaction(shard_key, self._values, one_shard=self._one_shard)
             try:
                 answer = body(transaction)
             finally:
@@ -130,8 +136,8 @@ class MemoryStore:
 
 
 class _MemoryTransaction(BaseTransaction):
-    def __init__(self, shard_key: bytes, values: Mapping[bytes, bytes]) -> None:
-        super().__init__(shard_key)
+    def __init__(self, shard_key: bytes, values: Mapping[bytes, bytes], *, one_shard: bool) -> None:
+        super().__init__(shard_key, one_shard=one_shard)
         self._values = values
         self.changes: dict[bytes, bytes | None] = {}
 

@@ -29,16 +29,18 @@ _MAGIC = 0xBEEFC0DE
 _DATA_VERSION = 1
 _NO_PAGE = 2**64 - 1
 _MAX_DEPTH = 32
+_FREE_ROOT, _MAIN_ROOT = 11, 19  # places among the fields of _META
 _ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
 class MetaPages:
-    """The state that a data file was last committed in."""
+    """The state that a data file was last committed in; ``roots`` of the trees that are not empty."""
 
     page_size: int
     last_page: int
     commit: int
+    roots: tuple[int, ...]
 
     @property
     def size(self) -> int:
@@ -73,7 +75,10 @@ def _judge(descriptor: int, path: Path) -> MetaPages:
     newest = 0 if commits[0] >= commits[1] else 1
     if commits != [0, 0] and (abs(commits[0] - commits[1]) != 1 or commits[newest] % 2 != newest):
         raise _damaged(path, "meta pages of two successive commits", f"commits {commits}")
-    return MetaPages(page_size, metas[newest][-2], commits[newest])
+    roots = (metas[newest][_FREE_ROOT], metas[newest][_MAIN_ROOT])
+    return MetaPages(
+        page_size, metas[newest][-2], commits[newest], tuple(root for root in roots if root != _NO_PAGE)
+    )
 
 
 def _field(page: bytes, path: Path, number: int) -> tuple[int, ...]:
@@ -83,7 +88,8 @@ def _field(page: bytes, path: Path, number: int) -> tuple[int, ...]:
     page_number, _, flags, _, _ = _HEAD.unpack_from(page)
     meta = _META.unpack_from(page, _HEAD.size)
     magic, version, _, _, page_size, free_flags, free_depth = meta[:7]
-    free_root, main_flags, main_depth, main_root, last_page = meta[11], meta[13], meta[14], meta[19], meta[20]
+    main_flags, main_depth, last_page = meta[13], meta[14], meta[20]
+    free_root, main_root = meta[_FREE_ROOT], meta[_MAIN_ROOT]
     judgements = [
         ("magic", magic == _MAGIC, f"{_MAGIC:x}", f"{magic:x}"),
         ("data version", version == _DATA_VERSION, str(_DATA_VERSION), str(version)),

@@ -14,6 +14,8 @@ T = TypeVar("T")
 class Transaction(Protocol):
     """Reads and writes that happen together or not at all, within one shard part (see `lockers.names`).
 
+    In a store made with a single shard a transaction may touch every key.
+
     A transaction sees its own writes. It ends with the function it was given to; a later use is a
     `LockerError`.
     """

@@ -4,18 +4,28 @@ LMDB trusts its pages: a flipped bit in one can crash the process or send it rou
 that comes with py-lmdb reads the file as bytes and cannot be led astray, but it knows only files at rest. A
 file that is written to meanwhile looks damaged when it is not, so a finding counts only when no commit
 happened while it was made.
+
+A file may be shorter than its meta pages say: pages at its end that were taken and given back within one
+transaction were never written. That is sound as long as no page in use is missing.
 """
 
 from __future__ import annotations
 
+import os
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 from lmdb import verify
 
 from lockers.errors import DamagedLockerError
-from lockers.metapages import read_meta_pages
+from lockers.metapages import MetaPages, read_meta_pages
 
 _ATTEMPTS = 8
+_HEADER = struct.Struct("=QHHHH")  # page number, padding, flags, end of the node offsets, start of the nodes
+_NODE = struct.Struct("=HHHH")  # data size in two halves (or child page in three), flags, key size
+_BRANCH = 0x01
+_BIG_DATA = 0x01
 
 
 def structure_findings(path: Path) -> list[str]:
@@ -23,7 +33,7 @@ def structure_findings(path: Path) -> list[str]:
     for _ in range(_ATTEMPTS):
         try:
             before = read_meta_pages(path)
-            findings = _verify(path)
+            findings = _verify(path) or _missing_pages(path, before)
             if not findings or read_meta_pages(path) == before:
                 return findings
         except DamagedLockerError as error:
@@ -36,3 +46,29 @@ def _verify(path: Path) -> list[str]:
         return list(verify.verify(str(path), subdir=False))  # type: ignore[no-untyped-call]
     except verify.VerifyError as error:
         return [str(error)]
+
+
+def _missing_pages(path: Path, meta: MetaPages) -> list[str]:
+    """Return which pages a verified file lacks: of a large value the verifier reads only the first."""
+    size = path.stat().st_size
+    if size >= meta.size:
+        return []
+    with path.open("rb") as file:
+        ends = [last for root in meta.roots for last in _last_pages(file.fileno(), root, meta.page_size)]
+    missing = [last for last in ends if (last + 1) * meta.page_size > size]
+    return [f"page {last} is in use and beyond the end of the file" for last in missing]
+
+
+def _last_pages(descriptor: int, number: int, page_size: int) -> Iterator[int]:
+    """Yield the last page of everything in the tree under a page: pages of the tree, large values."""
+    yield number
+    page = os.pread(descriptor, page_size, number * page_size)
+    _, _, flags, end, _ = _HEADER.unpack_from(page)
+    for (offset,) in struct.iter_unpack("=H", page[_HEADER.size : end]):
+        low, high, node_flags, key_size = _NODE.unpack_from(page, offset)
+        if flags & _BRANCH:
+            yield from _last_pages(descriptor, low | high << 16 | node_flags << 32, page_size)
+        elif node_flags & _BIG_DATA:
+            (first,) = struct.unpack_from("=Q", page, offset + _NODE.size + key_size)
+            (pages,) = struct.unpack("=I", os.pread(descriptor, 4, first * page_size + 12))
+            yield first + pages - 1

@@ -19,8 +19,8 @@ _MAX_TICKET = 2**63 - 1
 class BaseTransaction(abc.ABC):
     """A transaction over arrays under full keys; a store says how to load, save and drop one."""
 
-    def __init__(self, shard_key: bytes) -> None:
-        self._part = shard_part(shard_key)
+    def __init__(self, shard_key: bytes, *, one_shard: bool) -> None:
+        self._part = None if one_shard else shard_part(shard_key)
         self._ended = False
 
     def get(self, locker: str, key: bytes) -> Array | None:
@@ -59,8 +59,8 @@ class BaseTransaction(abc.ABC):
         if self._ended:
             raise LockerError(f"{describe(full)}: expected a running transaction, found one that has ended")
         # The shard part and not the shard: two parts may share a shard today and not with another shard
-        # count.
-        if shard_part(key) != self._part:
+        # count. A store made with a single shard stays one, so there all keys go together.
+        if self._part is not None and shard_part(key) != self._part:
             raise LockerError(
                 f"{describe(full)}: expected a key of this transaction's shard part {self._part.hex()}, "
                 f"found shard part {shard_part(key).hex()}"

@@ -67,7 +67,9 @@ class Chunk:
                 )
         leaf = self.forest.arrays.kind != DECISION
         if np.any((self.operator >= 0) != leaf) or np.any(self.operator >= len(self.matrices[0])):
-            raise SolverError("chunk operators: expected one of the matrices at each leaf and -1 at decisions")
+            raise SolverError(
+                "chunk operators: expected one of the matrices at each leaf and -1 at decisions"
+            )
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -139,7 +141,8 @@ def root_values(chunk: Chunk, strategy: ChunkStrategy, p: int, *, best: bool = F
     matrix_values(chunk.forest.arrays, q, _views(chunk)[p], chunk.operator, chunk.scale, reach, values)
     mode = BEST if best else EVALUATE
     values_up(chunk.forest.arrays, p, mode, strategy[p], np.arange(n), True, n, values)
-    return values[0].copy()
+    root: Floats = values[0].copy()
+    return root
 
 
 def local_exploitability(chunk: Chunk, strategy: ChunkStrategy) -> float:

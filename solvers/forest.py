@@ -149,9 +149,7 @@ class Forest:
         if [int(target[n]) for n in chance] != list(range(len(chance))):
             found = [int(target[n]) for n in chance]
             raise SolverError(f"chance targets: expected 0 .. {len(chance) - 1}, each once, found {found}")
-        arrays = ForestArrays(
-            n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target
-        )
+        arrays = ForestArrays(n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target)
         lanes = (_lanes(arrays, 0), _lanes(arrays, 1))
         return cls(arrays, (n_slots[0], n_slots[1]), lanes, np.array(chance, dtype=np.int64))
 
@@ -181,7 +179,9 @@ class Forest:
                 raise SolverError(f"node {n}: expected children behind it, found {children}")
             expected = a.n_roots + a.slot[n] + np.arange(a.n_actions[n])
             if not np.array_equal(a.sequence[mover, children], expected):
-                raise SolverError(f"node {n}: expected sequences {expected}, found other ones at its children")
+                raise SolverError(
+                    f"node {n}: expected sequences {expected}, found other ones at its children"
+                )
             if np.any(a.sequence[1 - mover, children] != a.sequence[1 - mover, n]):
                 raise SolverError(f"node {n}: the other player's sequence changes below it")
 

@@ -193,7 +193,13 @@ def _take(lane_value: Floats, ids: Ints, k: int, total: Floats, blocked: Floats)
 
 @kernel
 def matrix_values(
-    forest: ForestArrays, q: int, matrices: Floats, operator: Ints, scale: Floats, reach: Floats, values: Floats
+    forest: ForestArrays,
+    q: int,
+    matrices: Floats,
+    operator: Ints,
+    scale: Floats,
+    reach: Floats,
+    values: Floats,
 ) -> None:
     """``values[leaf, i] = scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[leaf's sequence, j]``."""
     for n in range(len(forest.kind)):
@@ -304,7 +310,9 @@ def gather_rows(parent: Floats, origin: Ints, count: int, child: Floats) -> None
 
 
 @kernel
-def scatter_values(child: Floats, image: Ints, scale: float, n_roots: int, count: int, parent: Floats) -> None:
+def scatter_values(
+    child: Floats, image: Ints, scale: float, n_roots: int, count: int, parent: Floats
+) -> None:
     """``parent[root, h] += scale · child[root, image[h]]`` where the deal leaves row h (``image[h] >= 0``)."""
     factor = parent.dtype.type(scale)
     for r in range(n_roots):

@@ -123,8 +123,10 @@ class LiveGame:
                 for b in range(r.n_boards):
                     n = rows.count[b]
                     if np.any(np.diff(rows.strength[b, :n]) < 0):
-                        raise SolverError(f"round {t}, board {b}, player {p}: rows are not in order of strength")
-                    if n and not (0 <= rows.group[b, :n].min() and rows.group[b, :n].max() < rows.n_groups):
+                        raise SolverError(
+                            f"round {t}, board {b}, player {p}: rows are not in order of strength"
+                        )
+                    if n and not (rows.group[b, :n].min() >= 0 and rows.group[b, :n].max() < rows.n_groups):
                         raise SolverError(f"round {t}, board {b}, player {p}: a group is out of range")
                     twin = rows.twin[b, :n]
                     mine = np.flatnonzero(twin >= 0)
@@ -146,7 +148,9 @@ class LiveGame:
                     n = below.rows[p].count[c]
                     origin = r.deal.origin[p][e, :n]
                     if not np.array_equal(r.deal.images[p][image, origin], np.arange(n)):
-                        raise SolverError(f"round {t}, entry {e}, player {p}: origin and first image disagree")
+                        raise SolverError(
+                            f"round {t}, entry {e}, player {p}: origin and first image disagree"
+                        )
 
 
 def compatible_reach(own: Rows, other: Rows, b: int, reach: Floats, n_ids: int) -> Floats:

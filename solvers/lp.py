@@ -60,9 +60,7 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
     cost = np.concatenate([np.zeros(n_x), -form.inflow[1]])
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
-    bounds = np.concatenate(
-        [np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))]
-    )
+    bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))])
     answer = linprog(
         cost,
         A_ub=upper.toarray() if dense else upper,
@@ -233,8 +231,9 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
     above = game.rounds[t - 1]
     assert above.deal is not None
     leaf = above.forest.chance_leaves[root]
-    width = above.rows[p].group.shape[1]
-    return int(above.forest.arrays.sequence[p, leaf]) * width + int(above.deal.origin[p][parent[1], h])
+    width = int(above.rows[p].group.shape[1])
+    sequence, row = int(above.forest.arrays.sequence[p, leaf]), int(above.deal.origin[p][parent[1], h])
+    return sequence * width + row
 
 
 def _add_terminals(

@@ -67,7 +67,7 @@ def deal_matrix(
     other_image: Ints,
     n_ids: int,
 ) -> Floats:
-    """One dealt board's share of a chance leaf ``[own row, opposing row]``, before the division by the number of boards.
+    """One dealt board's share of a chance leaf ``[own row, opposing row]``, not yet divided by the boards.
 
     ``payoffs[x', y']`` is the payoff matrix below, own gains positive; ``own_image[i]`` is the row below of the own
     hand i, -1 where the deal takes it.

@@ -82,5 +82,5 @@ def _discount(before: int, power: float) -> float:
     """``t^p / (t^p + 1)``, which is ``t / (t + 1)`` for LCFR's p = 1 and 1 for p = ∞."""
     if power == float("inf"):
         return 1.0
-    weight = float(before) ** power
+    weight: float = float(before) ** power
     return weight / (weight + 1.0)

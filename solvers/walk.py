@@ -73,7 +73,9 @@ class Walker:
 
         ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
         """
-        return self._run(_Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch))
+        return self._run(
+            _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch)
+        )
 
     def close(self) -> None:
         """Stop the threads."""
@@ -85,7 +87,7 @@ class Walker:
 
     def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
         """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""
-        this, p, q = self.game.rounds[t], job.player, 1 - job.player
+        this, q = self.game.rounds[t], 1 - job.player
         forest = this.forest
         bundle = job.bundle(self.game, t)
         reach, values = _scratch(bundle, forest.n_sequences(q), forest.n_nodes, self.dtype)
@@ -130,7 +132,7 @@ class Walker:
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
         n_roots, n_rows = below.forest.n_roots, this.rows[p].group.shape[1]
-        total = np.zeros((n_roots, n_rows), self.dtype)
+        total: Floats = np.zeros((n_roots, n_rows), self.dtype)
         if below.deal is None:
             bundle = job.bundle(self.game, t + 1)
             reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
@@ -142,7 +144,7 @@ class Walker:
             return total
         for e in entries:
             c = int(deal.child[e])
-            incoming = np.zeros((n_roots, below.rows[q].group.shape[1]), self.dtype)
+            incoming: Floats = np.zeros((n_roots, below.rows[q].group.shape[1]), self.dtype)
             gather_rows(outgoing, deal.origin[q][e], int(below.rows[q].count[c]), incoming)
             values = self._board(job, t + 1, c, incoming)
             for m in range(int(deal.first_image[e]), int(deal.first_image[e + 1])):
@@ -151,7 +153,7 @@ class Walker:
 
 
 class _RowArrays(NamedTuple):
-    count: Ints
+    counts: Ints
     blockers: Ints
     strength: Ints
     twin: Ints
@@ -229,8 +231,8 @@ def _row_arrays(rows: Rows) -> _RowArrays:
 
 
 def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tuple[Floats, Floats]:
-    reach = np.zeros((n_sequences, bundle.other.group.shape[1]), dtype)
-    values = np.zeros((n_nodes, bundle.own.group.shape[1]), dtype)
+    reach: Floats = np.zeros((n_sequences, bundle.other.group.shape[1]), dtype)
+    values: Floats = np.zeros((n_nodes, bundle.own.group.shape[1]), dtype)
     return reach, values
 
 
@@ -242,7 +244,7 @@ def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
 @kernel
 def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats]) -> None:
     q = 1 - x.player
-    count, group = x.other.count[b], x.other.group[b]
+    count, group = x.other.counts[b], x.other.group[b]
     match(x.forest, q, x.other_current[b], strategies[1])
     reach_down(x.forest, q, strategies[1], group, x.other_direct, count, reach)
     if x.mode == UPDATE:
@@ -252,7 +254,7 @@ def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats
 @kernel
 def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[Floats, Floats]) -> None:
     p, own, other = x.player, x.own, x.other
-    count, group = own.count[b], own.group[b]
+    count, group = own.counts[b], own.group[b]
     if x.mode != BEST:
         match(x.forest, p, x.own_current[b], strategies[0])
     terminal_values(
@@ -261,14 +263,23 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         p,
         reach,
         (count, own.blockers[b], own.strength[b], own.twin[b]),
-        (other.count[b], other.blockers[b], other.strength[b], other.twin[b]),
+        (other.counts[b], other.blockers[b], other.strength[b], other.twin[b]),
         x.n_ids,
         values,
     )
     values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
     if x.mode == UPDATE:
         update_regrets(
-            x.forest, p, x.factors, group, x.own_direct, count, own.weight[b], values, x.regrets[b], x.guesses[b]
+            x.forest,
+            p,
+            x.factors,
+            group,
+            x.own_direct,
+            count,
+            own.weight[b],
+            values,
+            x.regrets[b],
+            x.guesses[b],
         )
 
 
@@ -288,7 +299,7 @@ def _last_boards(
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]
-        gather_rows(outgoing, passage.origin[e], x.other.count[b], reach)
+        gather_rows(outgoing, passage.origin[e], x.other.counts[b], reach)
         _go_down(x, b, reach, strategies)
         _go_up(x, b, reach, values, strategies)
         for m in range(passage.first_image[e], passage.first_image[e + 1]):

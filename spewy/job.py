@@ -25,7 +25,6 @@ from solvers.variants import VARIANTS
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.ranges import Range, parse_range
-from spewy.game.sizes import parse_sizes
 from spewy.game.tree import BettingTree, build_tree
 from spewy.game.treeconfig import PlayerSizes, RoundSizes, Sizes, game_config, player_sizes, spot_config
 from spewy.solve.problem import Problem
@@ -278,7 +277,9 @@ class Job(_Section):
         sizes = np.cumsum(game.num_board_cards)
         if len(self.board) not in sizes[1:].tolist():
             allowed = ", ".join(map(str, sizes[1:]))
-            raise InputError(f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})")
+            raise InputError(
+                f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
+            )
         groups, start = [], 0
         for size in sizes[: int(np.searchsorted(sizes, len(self.board))) + 1]:
             if size > start:
@@ -289,12 +290,7 @@ class Job(_Section):
     def _tree(self) -> BettingTree:
         game, tree = self.rules, self.tree
         sizes = self._sizes(game)
-        options = {
-            "add_allin": tree.add_allin,
-            "force_allin": tree.force_allin,
-            "merge": tree.merge,
-            "min_bet": tree.min_bet,
-        }
+        options = tree.model_dump()
         if self.spot is None:
             return build_tree(game_config(game, sizes, **options))
         start = len(self._history())
@@ -320,7 +316,7 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
             except ValueError:
                 break
             if 0 <= number < float("inf"):
-                return number, unit  # type: ignore[return-value]
+                return number, unit
     raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
 
 
@@ -388,4 +384,6 @@ def _check_pair(ranges: tuple[np.ndarray, np.ndarray]) -> None:
     mine, theirs = (cards[weights > 0] for weights in ranges)
     possible = ~(mine[:, None, :, None] == theirs[None, :, None, :]).any(axis=(2, 3))
     if not possible.any():
-        raise InputError("spot: expected two ranges that can be dealt together, found none without a shared card")
+        raise InputError(
+            "spot: expected two ranges that can be dealt together, found none without a shared card"
+        )

@@ -1,8 +1,8 @@
 """A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
 
-    >>> from spewy.solution import Solution
-    >>> solution = Solution.open("results/T1")  # doctest: +SKIP
-    >>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
+>>> from spewy.solution import Solution
+>>> solution = Solution.open("results/T1")  # doctest: +SKIP
+>>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ class Solution:
         data = store.manifest.get("job")
         if not isinstance(data, dict):
             store.close()
-            raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
+            raise InputError(
+                f"folder {folder}: expected the lockers of a solve, found a manifest without a job"
+            )
         return cls(Job.of({**data, "solve": {**data["solve"]}}, f"folder {folder}"), store)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
@@ -247,7 +249,7 @@ class Solution:
             for entry in self.layout.board(i, b).entries:
                 member = next((p for c, p in entry.members if set(map(int, c)) == group), None)
                 if member is not None:
-                    b, perm = entry.child, np.asarray(member)[perm]
+                    b, perm = entry.child, member[perm].astype(np.int64)
                     break
             else:
                 raise InputError(f"board: {cards_name(cards)} cannot be dealt here")

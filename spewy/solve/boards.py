@@ -14,13 +14,13 @@ from functools import cached_property
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from buckets.grouping import GROUPINGS
 from buckets.hands import blocked, preflop_classes
 from buckets.strength import strengths
 from buckets.symmetry import (
     History,
+    Perms,
     deals,
     hand_permutation,
     range_symmetries,
@@ -48,7 +48,7 @@ class Entry:
     """A board below: its number in the next round and the dealt boards that it stands for (cards, permutation)."""
 
     child: int
-    members: tuple[tuple[tuple[int, ...], NDArray[np.int64]], ...]
+    members: tuple[tuple[tuple[int, ...], Perms], ...]
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,15 @@ class BoardRound:
         return {board.history: b for b, board in enumerate(self.boards)}
 
 
-def symmetries(problem: Problem) -> NDArray[np.int64]:
-    """Suit permutations that leave the root's board and both initial ranges unchanged."""
+def symmetries(problem: Problem) -> Perms:
+    """Suit permutations that leave the root's board and both initial ranges unchanged; the identity is first."""
     deck, hole = problem.game.deck, problem.game.num_hole_cards
-    identity = np.arange(4)[None, :]
+    perms = suit_permutations(deck)
     if not problem.symmetry:
-        return identity
-    perms = stabilizer(problem.history, suit_permutations(deck))
-    both = [tuple(map(tuple, range_symmetries(w, deck, hole))) for w in problem.ranges]
-    keep = [perm for perm in perms if tuple(perm) in both[0] and tuple(perm) in both[1]]
-    return np.array(keep, dtype=np.int64)
+        return perms[:1]
+    for weights in problem.ranges:
+        perms = range_symmetries(weights, deck, hole, perms)
+    return stabilizer(problem.history, perms)
 
 
 def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:
@@ -122,7 +121,7 @@ def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None
     return out
 
 
-def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: NDArray[np.int64]) -> Ints:
+def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: Perms) -> Ints:
     """``out[row]``: the child's row of each row after the member's permutation; -1 where the deal takes the hand."""
     position = np.full(len(problem.hands), -1, dtype=np.int64)
     position[child.hands] = np.arange(len(child.hands))
@@ -130,14 +129,12 @@ def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: NDArray
     return position[moved[rows.hands]]
 
 
-Members = tuple[tuple[tuple[int, ...], NDArray[np.int64]], ...]
+Members = tuple[tuple[tuple[int, ...], Perms], ...]
 
 
-def _deals(
-    problem: Problem, history: History, dealt: int, perms: NDArray[np.int64]
-) -> list[tuple[History, Members]]:
+def _deals(problem: Problem, history: History, dealt: int, perms: Perms) -> list[tuple[History, Members]]:
     if dealt == 0:  # a round that deals nothing: the same board, another betting round
-        return [(history, (((), np.arange(4)),))]
+        return [(history, (((), np.arange(4, dtype=np.int8)),))]
     return [
         (deal.history, tuple((tuple(cards), np.asarray(perm)) for cards, perm in deal.members))
         for deal in deals(history, dealt, problem.game.deck, perms)

@@ -22,7 +22,7 @@ from solvers.variants import variant
 from spewy.solve.keys import GUESS, META, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Problem
-from spewy.solve.visit import VisitSettings, Visitor, join, split
+from spewy.solve.visit import Visitor, VisitSettings, join, split
 
 Order = Literal["bottom-up", "top-down"]
 Progress = Callable[[int, int], None]
@@ -32,9 +32,12 @@ SWEEP_KEY = b"sweep|"
 
 
 class Engine(Protocol):
-    """What sweeps: ``sweeps`` counts those that are finished, saved or not."""
+    """What sweeps."""
 
-    sweeps: int
+    @property
+    def sweeps(self) -> int:
+        """Sweeps that are finished, saved or not."""
+        ...
 
     def sweep(self, progress: Progress | None = None) -> None:
         """Visit every chunk once more."""
@@ -65,7 +68,12 @@ class StoredEngine:
         self.order = order
         self._workers = workers
         self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
-        self.sweeps = saved_sweeps(store)
+        self._sweeps = saved_sweeps(store)
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps that visited every chunk."""
+        return self._sweeps
 
     def sweep(self, progress: Progress | None = None) -> None:
         """Visit all chunks level by level; each visit is saved at once."""
@@ -78,7 +86,7 @@ class StoredEngine:
                 if progress is not None:
                     progress(done, total)
         self.store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(number)))
-        self.sweeps = number
+        self._sweeps = number
 
     def averages(self) -> Strategies:
         """Read the strategy locker."""
@@ -211,5 +219,6 @@ def load(layout: Layout, store: Store, locker: str, into: Strategies | None = No
 
 
 def saved_sweeps(store: Store) -> int:
+    """Finished sweeps that a store holds."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)

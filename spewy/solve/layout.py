@@ -53,7 +53,8 @@ class Layout:
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
-            boards, following = [], []
+            boards: list[Board] = []
+            following: list[tuple[int, int, int]] = []
             for position, number in enumerate(numbers):
                 board = self.board(i, number)
                 entries = tuple(

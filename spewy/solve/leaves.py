@@ -14,6 +14,7 @@ import numpy as np
 from solvers.chunk import Chunk, ChunkStrategy, root_matrices
 from solvers.forest import CHANCE, DECISION, FOLD, Floats
 from solvers.matrices import Hands, deal_matrix, row_matrices
+from spewy.solve.boards import BoardRows
 from spewy.solve.layout import Layout
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
@@ -40,17 +41,17 @@ class Weighing:
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
     """Weights for regret updates."""
     rows = layout.board(t, b).rows
-    others, entering = zip(*(_revive(rows[p].group, rows[p].n_groups, ranges[p], rows[p].weight) for p in (0, 1)))
-    return Weighing((rows[0].weight, rows[1].weight), (others[0], others[1]), (entering[0], entering[1]), 2)
+    (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
+    return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
     """Weights for a solution of the whole chunk: ``range + tremble · initial`` keeps every row alive."""
     rows = layout.board(t, b).rows
-    alive = [ranges[p] + tremble * rows[p].weight for p in (0, 1)]
-    weights, entering = zip(*(_revive(rows[p].group, rows[p].n_groups, alive[p], rows[p].weight) for p in (0, 1)))
-    both = (weights[0], weights[1])
-    return Weighing(both, both, (entering[0], entering[1]), 1)
+    (first, alive0), (second, alive1) = (
+        _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
+    )
+    return Weighing((first, second), (first, second), (alive0, alive1), 1)
 
 
 def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, below: Payoffs) -> Chunk:
@@ -115,10 +116,10 @@ def no_more_betting(layout: Layout) -> Payoffs:
     return estimate
 
 
-def _revive(group: np.ndarray, n_groups: int, weights: Floats, initial: Floats) -> tuple[Floats, Floats]:
+def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:
     """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
-    living = np.bincount(group, weights=weights, minlength=n_groups) > 0
-    return np.where(living[group], weights, initial), living.astype(np.float64)
+    living = np.bincount(rows.group, weights=weights, minlength=rows.n_groups) > 0
+    return np.where(living[rows.group], weights, rows.weight), living.astype(np.float64)
 
 
 def _chance_matrix(
@@ -140,8 +141,6 @@ def _chance_matrix(
         mine = view if p == 0 else -view.T
         child = layout.board(t + 1, entry.child).rows
         for image in layout.images(t, b, e):
-            images = tuple(
-                np.where(image[s] >= 0, child[s].group[image[s]], -1) for s in (p, 1 - p)
-            )
+            images = tuple(np.where(image[s] >= 0, child[s].group[image[s]], -1) for s in (p, 1 - p))
             total += deal_matrix(own, other, *weights, mine, images[0], images[1], layout.live.n_ids)
     return total * layout.boards[t].probability

@@ -62,4 +62,5 @@ class PlayDown:
         reach = np.empty((chunk.forest.n_sequences(p), len(entering)))
         reach[0] = entering
         reach_down(arrays, p, strategy, rows.group, False, len(entering), reach)
-        return reach[arrays.sequence[p, chunk.forest.chance_leaves]]
+        out: Floats = reach[arrays.sequence[p, chunk.forest.chance_leaves]]
+        return out

@@ -29,6 +29,8 @@ from spewy.solve.visit import VisitSettings
 
 TRACE_KEY = b"trace|"
 SAVE_SECONDS = 30.0
+STORED_SHARDS = 8
+FLAT = 0.05  # a curve that falls slower than sweeps^-0.05 has no forecast
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,11 @@ class Session:
         self.job = job
         self.layout = Layout.of(job.problem())
         manifest = job.manifest()
+        shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
-            MemoryStore(manifest)
+            MemoryStore(manifest, shards=shards)
             if folder is None
-            else open_store(folder, manifest, shards=1 if job.live else 8)
+            else open_store(folder, manifest, shards=shards)
         )
         self.build_seconds = time.perf_counter() - started
 
@@ -178,11 +181,11 @@ class Session:
                 def progress(done: int, total: int, number: int = number) -> None:
                     report.sweep(number, done, total)
                     if stop.is_set() and done < total:
-                        raise Interrupted
+                        raise InterruptedSweepError
 
                 try:
                     engine.sweep(progress)
-                except Interrupted:
+                except InterruptedSweepError:
                     interrupted = True
                     break
                 found = None
@@ -214,7 +217,7 @@ class Session:
         return judge.result(engine, found, interrupted, seconds_of, trace)
 
 
-class Interrupted(Exception):
+class InterruptedSweepError(Exception):
     """Raised between visits after Ctrl-C: everything visited is already in the lockers."""
 
 
@@ -258,6 +261,8 @@ def forecast(trace: list[tuple[int, float, float]], target: float) -> float | No
     if not (0 < last[2] < first[2]):
         return None
     slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
+    if slope < FLAT:
+        return None
     sweeps = last[0] * (last[2] / target) ** (1 / slope)
     pace = (last[1] - first[1]) / (last[0] - first[0])
     return max(0.0, float((sweeps - last[0]) * pace))

@@ -114,4 +114,5 @@ def _equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
 def _ratio(total: Floats, mass: Floats) -> Floats:
     """``total / mass``, NaN where there is no mass (rounding of sums counts as none)."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
-    return np.divide(total, mass, out=out, where=mass > 1e-14)
+    np.divide(total, mass, out=out, where=mass > 1e-14)
+    return out

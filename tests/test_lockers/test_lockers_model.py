@@ -117,9 +117,9 @@ def _plain(array: np.ndarray | None) -> object:
 
 
 class TestStoreMachine(StoreMachine.TestCase):
-    settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+    settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
 
 
 @pytest.mark.slow
 class TestStoreMachineForLong(StoreMachine.TestCase):
-    settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+    settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

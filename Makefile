@@ -1,0 +1,37 @@
+# Two commands do everything: `make solve` and `make test`. Both create .venv when it is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+JOB ?= examples/T1.toml
+
+.PHONY: solve test test-slow bench lint notebooks clean
+
+solve: .venv/ready
+	$(BIN)/spewy solve $(JOB)
+
+test: .venv/ready
+	$(BIN)/python -m pytest
+
+test-slow: .venv/ready
+	$(BIN)/python -m pytest -m slow
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/solve.py
+	$(BIN)/python benchmarks/lp_or_cfr.py
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+notebooks: .venv/ready
+	$(BIN)/python notebooks/run.py
+
+.venv/ready: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,notebooks,lint]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

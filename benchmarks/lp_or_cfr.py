@@ -1,0 +1,394 @@
+"""Linear programming or CFR for one chunk? The paper's open question, measured on the same chunks.
+
+    python benchmarks/lp_or_cfr.py --write docs/lp-or-cfr.md
+
+times both on a river chunk (``examples/R1.toml``) and on a turn chunk (``examples/T1.toml``, payoffs below
+from ten sweeps) and rewrites the tables and the picture of the page. Accuracy is the local exploitability in
+% of the pot. Machine code is warm before anything is timed. CFR: the iterations to an accuracy are found by a
+run with checks, then runs of that many iterations without checks are timed. LP: building the program and
+solving it. Times are medians.
+"""
+
+import argparse
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numba
+import numpy as np
+import scipy
+from dense_simplex import maximise
+from scipy import sparse
+
+from solvers.chunk import iterate, normalise
+from solvers.forest import Floats
+from solvers.lp import SequenceForm, chunk_form, chunk_strategy, solve_lp
+from solvers.variants import VARIANTS
+from spewy.job import Job
+from spewy.solve.one_chunk import OneChunk, one_chunk
+from spewy.solve.session import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
+LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
+COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
+
+
+@dataclass(frozen=True)
+class CfrRun:
+    """One variant on one chunk: per target the iterations and seconds, None where the limit came first."""
+
+    iterations: dict[float, int | None]
+    seconds: dict[float, float | None]
+    trace: list[tuple[int, float]]  # (iterations, % of the pot)
+
+    @property
+    def pace(self) -> float:
+        """Seconds per iteration, from the longest timed run."""
+        timed = [
+            (n, s) for n, s in zip(self.iterations.values(), self.seconds.values(), strict=True) if n and s
+        ]
+        return timed[-1][1] / timed[-1][0] if timed else float("nan")
+
+
+@dataclass(frozen=True)
+class LpRun:
+    """One LP method on one chunk."""
+
+    seconds: float
+    accuracy: float
+    iterations: int
+
+
+@dataclass
+class Measured:
+    """One chunk at one number of rows."""
+
+    chunk: OneChunk
+    cfr: dict[str, CfrRun] = field(default_factory=dict)
+    lp: dict[str, LpRun] = field(default_factory=dict)
+
+
+def main() -> int:
+    """Parse the command line, measure, print, write."""
+    parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=[10, 20, 40, 80, 160], help="rows for the scaling"
+    )
+    parser.add_argument("--main", type=int, default=40, help="rows of the main table")
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs; the median counts")
+    parser.add_argument(
+        "--sweeps", type=int, default=10, help="sweeps of the turn solve before its chunk is taken"
+    )
+    parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
+    parser.add_argument(
+        "--budget", type=float, default=120.0, help="do not start an LP that would take longer"
+    )
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")
+    parser.add_argument("--quick", action="store_true", help="few rows and repeats: does it run?")
+    args = parser.parse_args()
+    if args.quick:
+        args.rows, args.main, args.repeats, args.sweeps, args.limit = [5, 10], 10, 1, 1, 2_000
+    sizes = sorted({*args.rows, args.main})
+    text, pictures = [_machine(args)], []
+    for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
+        found = _measure_sizes(make, sizes, args)
+        text += [f"### {title}", *_main_table(found[args.main]), *_scaling_table(found)]
+        pictures.append((title, found))
+        if title == "River chunk":
+            sparsity = _sparsity_table({k: found[k].chunk for k in sizes}, args)
+    page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
+    print(page)
+    if args.write:
+        _write(args.write, page)
+        _draw(pictures, args.main, args.write.with_suffix(".png"))
+    return 0
+
+
+def _river(rows: int, sweeps: int) -> OneChunk:
+    return one_chunk(Job.load(ROOT / "examples/R1.toml", [f"rows.river={rows}"]))
+
+
+def _turn(rows: int, sweeps: int) -> OneChunk:
+    """Return the first chunk of T1; ``sweeps`` stored sweeps, rivers in 40 rows, leave the payoffs below."""
+    changes = [f"rows.turn={rows}", f"rows.river={min(rows, 40) if sweeps < 5 else 40}"]
+    changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
+    session = Session(Job.load(ROOT / "examples/T1.toml", changes))
+    session.solve()
+    return one_chunk(session)
+
+
+def _measure_sizes(
+    make: Callable[[int, int], OneChunk], sizes: list[int], args: argparse.Namespace
+) -> dict[int, Measured]:
+    """Smallest first, so that an LP's growth says whether to start the next."""
+    out: dict[int, Measured] = {}
+    for rows in sizes:
+        _note(f"{make.__name__[1:]}, {rows} rows: build")
+        measured = out[rows] = Measured(make(rows, args.sweeps))
+        measured.chunk.by_cfr("dcfr", 0.0, 2)  # warm: machine code is loaded
+        measured.chunk.by_cfr("pcfr+", 0.0, 2)
+        for name in VARIANTS if rows == args.main else ("cfr+", "dcfr"):
+            _note(f"  {name}")
+            measured.cfr[name] = _time_cfr(measured.chunk, name, args)
+        for name, dense in [(n, d) for n in LP for d in ((False, True) if rows == args.main else (False,))]:
+            label = f"{name}, {'dense' if dense else 'sparse'}"
+            if _forecast(out, rows, f"{name}, sparse") <= args.budget:
+                _note(f"  LP {label}")
+                measured.lp[label] = _time_lp(measured.chunk, name, dense, args)
+    return out
+
+
+def _time_cfr(chunk: OneChunk, name: str, args: argparse.Namespace) -> CfrRun:
+    trace = _trace(chunk, name, args.limit)
+    iterations = {goal: next((n for n, found in trace if found <= goal), None) for goal in TARGETS}
+    seconds: dict[float, float | None] = {}
+    for goal, n in iterations.items():
+        seconds[goal] = None if n is None else _median(partial(_run, chunk, name, n), args.repeats)
+    return CfrRun(iterations, seconds, trace)
+
+
+def _trace(chunk: OneChunk, name: str, limit: int) -> list[tuple[int, float]]:
+    """Local exploitability at iterations that grow by 5 %, down to the last target."""
+    arrays = _blank(chunk, name)
+    done, out = 0, []
+    while done < limit and (not out or out[-1][1] > TARGETS[-1]):
+        steps = max(1, done // 20)
+        iterate(chunk.chunk, VARIANTS[name], done, steps, *arrays)
+        done += steps
+        out.append((done, chunk.judge(normalise(chunk.chunk, arrays[1])).local_exploitability_pct))
+    return out
+
+
+def _run(chunk: OneChunk, name: str, iterations: int) -> None:
+    iterate(chunk.chunk, VARIANTS[name], 0, iterations, *_blank(chunk, name))
+
+
+def _blank(chunk: OneChunk, name: str) -> tuple:
+    zeros = chunk.chunk.zeros
+    return zeros(), zeros(), zeros() if VARIANTS[name].predictive else None
+
+
+def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) -> LpRun:
+    seconds, found = [], None
+    while len(seconds) < args.repeats and sum(seconds) < args.budget / 4:
+        started = time.perf_counter()
+        found = solve_lp(chunk_form(chunk.chunk), LP[name], dense=dense)
+        seconds.append(time.perf_counter() - started)
+    reached = chunk.judge(normalise(chunk.chunk, chunk_strategy(chunk.chunk, found)))
+    return LpRun(statistics.median(seconds), abs(reached.local_exploitability_pct), found.iterations)
+
+
+def _forecast(out: dict[int, Measured], rows: int, label: str) -> float:
+    """Seconds that the method will take, from the growth between the last two sizes."""
+    past = [(k, m.lp[label].seconds) for k, m in out.items() if k < rows and label in m.lp]
+    before = [k for k in out if k < rows]
+    if before and (not past or past[-1][0] != before[-1]):
+        return float("inf")  # it was too slow already
+    if len(past) < 2:
+        return 0.0
+    (k0, s0), (k1, s1) = past[-2:]
+    power = np.log(s1 / s0) / np.log(k1 / k0)
+    return float(s1 * (rows / k1) ** power)
+
+
+def _sparsity_table(chunks: dict[int, OneChunk], args: argparse.Namespace) -> list[str]:
+    """Solve the same programs by a simplex that skips zeros and by one that does not."""
+    lines = [
+        "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
+        "| dense tableau simplex | dense tableau / sparse |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    past: list[tuple[int, float]] = []
+    for rows, chunk in chunks.items():
+        if past and past[-1][1] * (rows / past[-1][0]) ** 4.5 > args.budget:
+            break
+        form = chunk_form(chunk.chunk)
+        cost, upper, equal = _program(form)
+        times = [
+            _median(partial(solve_lp, form, "highs-ds", dense=dense), args.repeats) for dense in (False, True)
+        ]
+        _note(f"dense tableau, {rows} rows")
+        largest = float(abs(upper).max())
+        scaled = upper.toarray()
+        scaled[:, : form.payoff.shape[0]] /= largest
+        maximise(np.ones(1), np.zeros((0, 1)), np.ones((1, 1)), np.ones(1), 1)  # warm
+        started = time.perf_counter()
+        value, _, pivots = maximise(cost, scaled, equal.toarray(), form.inflow[0], form.payoff.shape[0])
+        past.append((rows, time.perf_counter() - started))
+        expected = chunk.by_lp().value
+        if abs(value * largest / chunk.total_weight - expected) > 1e-6 * chunk.pot:
+            raise SystemExit(f"dense simplex: expected the value {expected}, found another")
+        nonzeros, n_constraints = upper.nnz + equal.nnz, upper.shape[0] + equal.shape[0]
+        share = nonzeros / (upper.shape[1] * n_constraints)
+        lines.append(
+            f"| {rows} | {upper.shape[1]:,} × {n_constraints:,} | {nonzeros:,} ({share:.1%}) "
+            f"| {_seconds(times[0])} | {_seconds(times[1])} | {_seconds(past[-1][1])} ({pivots:,} pivots) "
+            f"| {past[-1][1] / times[0]:.0f} |"
+        )
+    return [*lines, ""]
+
+
+def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
+    """``solvers.lp``'s program: objective, inequalities and equalities."""
+    (n_x, _), (E, F) = form.payoff.shape, form.flow
+    upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
+    equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()
+    return np.concatenate([np.zeros(n_x), form.inflow[1]]), upper, equal
+
+
+def _main_table(measured: Measured) -> list[str]:
+    chunk = measured.chunk
+    rows = " and ".join(str(n) for n in dict.fromkeys(chunk.chunk.n_rows))
+    lines = [
+        f"{rows} rows, pot {chunk.pot:g}, {len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves; "
+        "time (iterations) to a local exploitability of",
+        "",
+        "| method | per iteration | " + " | ".join(f"{goal:g} %" for goal in TARGETS) + " | best reached |",
+        "|---" * (len(TARGETS) + 3) + "|",
+    ]
+    for name, run in measured.cfr.items():
+        cells = [
+            "–" if s is None else f"{_seconds(s)} ({n:,})"
+            for n, s in zip(run.iterations.values(), run.seconds.values(), strict=True)
+        ]
+        best = min(found for _, found in run.trace)
+        lines.append(f"| {name} | {_seconds(run.pace)} | {' | '.join(cells)} | {best:.2g} % |")
+    for name, lp in measured.lp.items():
+        once = [f"{_seconds(lp.seconds)} ({lp.iterations:,})", *['"'] * (len(TARGETS) - 1)]
+        lines.append(f"| LP {name} | | {' | '.join(once)} | {lp.accuracy:.0e} % |")
+    return [*lines, ""]
+
+
+def _scaling_table(found: dict[int, Measured]) -> list[str]:
+    goals = TARGETS[:3]
+    lines = [
+        "| rows | "
+        + " | ".join(f"dcfr to {goal:g} %" for goal in goals)
+        + " | cfr+ to 0.1 % | LP simplex | LP interior point | LP / dcfr at 1 % | 0.1 % | 0.01 % |",
+        "|---" * (len(goals) + 7) + "|",
+    ]
+    for measured in found.values():
+        dcfr, plus = measured.cfr["dcfr"], measured.cfr["cfr+"]
+        lps = [measured.lp.get(f"{name}, sparse") for name in LP]
+        best = min((lp.seconds for lp in lps if lp), default=None)
+        cells = [_seconds(dcfr.seconds[goal]) for goal in goals] + [_seconds(plus.seconds[0.1])]
+        cells += [_seconds(lp.seconds if lp else None) for lp in lps]
+        for goal in goals:
+            seconds = dcfr.seconds[goal]
+            cells.append("–" if best is None or not seconds else f"{best / seconds:.2g}")
+        n0, n1 = measured.chunk.chunk.n_rows
+        lines.append(f"| {n0} × {n1} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _machine(args: argparse.Namespace) -> str:
+    return (
+        f"Medians of {args.repeats} runs on {os.cpu_count()} {platform.machine()} cores (one used by CFR). "
+        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (its HiGHS), "
+        f"numba {numba.__version__}. –: not reached within {args.limit:,} iterations, or not started because it "
+        f"would have taken more than {args.budget:g} s.\n"
+    )
+
+
+def _median(run: Callable[[], object], repeats: int) -> float:
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None or seconds != seconds:
+        return "–"
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size or unit == "µs":
+            number = seconds / size
+            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
+    return "–"
+
+
+def _write(page: Path, measured: str) -> None:
+    text = page.read_text()
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"{page}: expected the lines {BEGIN} and {END}, found none")
+    between = f"{BEGIN}\n\n{measured}\n{END}"
+    page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: between, text, flags=re.DOTALL))
+
+
+def _draw(pictures: list[tuple[str, dict[int, Measured]]], main: int, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    for (title, found), (left, right) in zip(pictures, axes, strict=True):
+        _draw_accuracy(left, f"{title}, {main} rows: accuracy against time", found[main])
+        _draw_scaling(right, f"{title}: time against rows", found)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_accuracy(axis, title: str, measured: Measured) -> None:
+    for name in COLOURS:
+        run = measured.cfr[name]
+        n, accuracy = np.array(run.trace).T
+        axis.loglog(n * run.pace * 1e3, accuracy, color=COLOURS[name], label=name, linewidth=1.6)
+    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
+        lp = measured.lp.get(f"{name}, sparse")
+        if lp:
+            axis.axvline(lp.seconds * 1e3, color="black", linestyle=style, linewidth=1.2, label=f"LP, {name}")
+    axis.set(title=title, xlabel="time (ms)", ylabel="local exploitability (% of the pot)", ylim=(5e-4, 30))
+    axis.grid(alpha=0.25)
+    axis.legend(fontsize=8, loc="lower left")
+
+
+def _draw_scaling(axis, title: str, found: dict[int, Measured]) -> None:
+    for goal, style in zip(TARGETS[:3], (":", "--", "-"), strict=True):
+        points = [(k, m.cfr["dcfr"].seconds[goal]) for k, m in found.items()]
+        points = [(k, s * 1e3) for k, s in points if s]
+        axis.loglog(
+            *zip(*points, strict=True),
+            "o",
+            linestyle=style,
+            color=COLOURS["dcfr"],
+            markersize=4,
+            label=f"dcfr to {goal:g} %",
+        )
+    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
+        points = [
+            (k, m.lp[f"{name}, sparse"].seconds * 1e3) for k, m in found.items() if f"{name}, sparse" in m.lp
+        ]
+        if points:
+            axis.loglog(
+                *zip(*points, strict=True),
+                "s",
+                linestyle=style,
+                color="black",
+                markersize=4,
+                label=f"LP, {name}",
+            )
+    axis.set(
+        title=title, xlabel="rows per player", ylabel="time (ms)", xticks=list(found), xticklabels=list(found)
+    )
+    axis.minorticks_off()
+    axis.grid(alpha=0.25)
+    axis.legend(fontsize=8, loc="upper left")
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

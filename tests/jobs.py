@@ -1,0 +1,24 @@
+"""Jobs that tests share, as dictionaries in the job file's form."""
+
+from pathlib import Path
+
+from spewy.job import Job
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def toy(name, **solve):
+    """A whole small game through the lockers."""
+    options = {
+        "variant": "cfr+",
+        "leaves": "stored",
+        "symmetry": False,
+        "target": "0 chips",
+        "check_every": 1000,
+    }
+    return Job.of({"name": name, "game": {"file": name}, "solve": options | solve})
+
+
+def example(name, *overrides):
+    """One of the example jobs."""
+    return Job.load(EXAMPLES / f"{name}.toml", overrides)

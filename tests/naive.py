@@ -1,0 +1,78 @@
+"""Slow, obvious twins of the solvers' kernels: loops over hands, one line of mathematics each."""
+
+import numpy as np
+
+from solvers.forest import CHANCE, DECISION, FOLD, SHOWDOWN
+
+
+def compatible(rows0, rows1, b, i, j):
+    return not set(rows0.blockers[b, i].tolist()) & set(rows1.blockers[b, j].tolist())
+
+
+def match(forest, p, source):
+    a, out = forest.arrays, np.zeros_like(source, dtype=float)
+    for n in range(forest.n_nodes):
+        if a.kind[n] == DECISION and a.player[n] == p:
+            slots = range(a.slot[n], a.slot[n] + a.n_actions[n])
+            for g in range(source.shape[1]):
+                positive = [max(source[s, g], 0.0) for s in slots]
+                for s, x in zip(slots, positive, strict=True):
+                    out[s, g] = x / sum(positive) if sum(positive) > 0 else 1 / len(positive)
+    return out
+
+
+def node_values(game, p, strategies, t, b, n, reach, best=False):
+    """Counterfactual values ``[own row]`` at node n of board b, with the opponent's ``reach[row]`` there.
+
+    Plain recursion over the tree, the deals and all pairs of hands; strategies are normalised ``[slot, group]``.
+    """
+    r = game.rounds[t]
+    own, other = r.rows[p], r.rows[1 - p]
+    a, kind = r.forest.arrays, r.forest.arrays.kind[n]
+    n_own = own.count[b]
+    out = np.zeros(n_own)
+    if kind in (FOLD, SHOWDOWN):
+        for i in range(n_own):
+            for j in range(other.count[b]):
+                if compatible(own, other, b, i, j):
+                    sign = 1 if p == 0 else -1
+                    if kind == SHOWDOWN:
+                        sign = np.sign(own.strength[b, i] - other.strength[b, j])
+                    out[i] += sign * a.stake[n] * reach[j]
+        return out
+    if kind == CHANCE:
+        deal = r.deal
+        for e in range(deal.first[b], deal.first[b + 1]):
+            c = deal.child[e]
+            below = game.rounds[t + 1].rows
+            origin = deal.origin[1 - p][e, : below[1 - p].count[c]]
+            values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best)
+            for m in range(deal.first_image[e], deal.first_image[e + 1]):
+                for i in range(n_own):
+                    image = deal.images[p][m, i]
+                    if image >= 0:
+                        out[i] += deal.probability * values[image]
+        return out
+    children = range(a.first_child[n], a.first_child[n] + a.n_actions[n])
+    mover = a.player[n]
+    if mover != p:
+        for k, child in enumerate(children):
+            sigma = strategies[t][mover][b][a.slot[n] + k][other.group[b, : other.count[b]]]
+            out += node_values(game, p, strategies, t, b, child, reach * sigma, best)
+        return out
+    values = [node_values(game, p, strategies, t, b, child, reach, best) for child in children]
+    if best:
+        return np.max(values, axis=0)
+    for k, value in enumerate(values):
+        out += strategies[t][p][b][a.slot[n] + k][own.group[b, :n_own]] * value
+    return out
+
+
+def leaf_matrix(hands0, hands1, weights0, weights1, payoff):
+    """``G[x, y]`` of solvers/matrices.py by a double loop; ``payoff(i, j)`` of two hands, player 0's chips."""
+    out = np.zeros((hands0.n_groups, hands1.n_groups))
+    for i in range(len(hands0.group)):
+        for j in range(len(hands1.group)):
+            if not set(hands0.blockers[i].tolist()) & set(hands1.blockers[j].tolist()):
+                out[hands0.group[i], hands1.group[j]] += weights0[i] * weights1[j] * payoff(i, j)
+    return out

@@ -1,0 +1,91 @@
+"""Seeded random live games whose axes all have different lengths, so that a transposed index fails."""
+
+from itertools import combinations
+
+import numpy as np
+
+from solvers.forest import Chance, Decision, Fold, Forest, Showdown
+from solvers.live import Deal, LiveGame, Round, Rows
+
+DECK = 9
+
+
+def random_tree(rng, leaf, depth=4, player=None):
+    player = int(rng.integers(2)) if player is None else player
+    if depth == 0 or rng.random() < 0.2:
+        return leaf()
+    children = [random_tree(rng, leaf, depth - 1, 1 - player) for _ in range(rng.integers(1, 4))]
+    return Decision(player, (Fold(float(rng.normal())), *children))
+
+
+def two_round_game(seed, k=2, groups=None):
+    """Two rounds; one card of a deck of nine is dealt between them; hands of k cards; strengths with many ties."""
+    rng = np.random.default_rng(seed)
+    targets = []
+
+    def chance():
+        targets.append(None)
+        return Chance(len(targets) - 1)
+
+    first = Decision(0, (chance(), random_tree(rng, chance), Fold(-1.5)))
+    second = [
+        random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), depth=3) for _ in range(len(targets))
+    ]
+    every = np.array(list(combinations(range(DECK), k)))
+    held = [np.sort(rng.choice(len(every), size, replace=False)) for size in (len(every) - 2, len(every) - 5)]
+    weights = [rng.random(len(h)) for h in held]
+    top = [_rows(rng, every, [held[p]], [weights[p]], held[1 - p], groups) for p in (0, 1)]
+    boards, kept = list(range(DECK)), ([], [])
+    strength = rng.integers(0, 5, (DECK, len(every)))
+    for card in boards:
+        for p in (0, 1):
+            live = [h for h in held[p] if card not in every[h]]
+            kept[p].append(np.array(sorted(live, key=lambda h: (strength[card, h], h))))
+    low = []
+    for p in (0, 1):
+        weight = [np.array([weights[p][np.searchsorted(held[p], h)] for h in hands]) for hands in kept[p]]
+        low.append(_rows(rng, every, kept[p], weight, kept[1 - p], groups, strength))
+    origin, images = [], []
+    for p in (0, 1):
+        width = low[p].group.shape[1]
+        at = np.zeros((DECK, width), dtype=np.int64)
+        image = np.full((DECK, len(held[p])), -1)
+        for b, hands in enumerate(kept[p]):
+            at[b, : len(hands)] = np.searchsorted(held[p], hands)
+            image[b, at[b, : len(hands)]] = np.arange(len(hands))
+        origin.append(at)
+        images.append(image)
+    deal = Deal(
+        np.array([0, DECK]),
+        np.arange(DECK),
+        tuple(origin),
+        np.arange(DECK + 1),
+        tuple(images),
+        1 / (DECK - 2 * k),
+    )
+    rounds = [
+        Round(Forest.build([first]), tuple(top), deal),
+        Round(Forest.build(second), tuple(low), None),
+    ]
+    return LiveGame(rounds, (weights[0][None], weights[1][None]), DECK)
+
+
+def _rows(rng, every, hands, weights, others, groups, strength=None):
+    boards, width = len(hands), max(map(len, hands))
+    count = np.array([len(h) for h in hands])
+    blockers = np.zeros((boards, width, every.shape[1]), dtype=np.int64)
+    power, twin = np.zeros((boards, width), dtype=np.int64), np.full((boards, width), -1)
+    group = np.tile(np.arange(width), (boards, 1))
+    weight = np.zeros((boards, width))
+    if not isinstance(others, list):
+        others = [others]
+    for b, mine in enumerate(hands):
+        n = len(mine)
+        blockers[b, :n], weight[b, :n] = every[mine], weights[b]
+        where = {h: i for i, h in enumerate(others[b].tolist())}
+        twin[b, :n] = [where.get(h, -1) for h in mine.tolist()]
+        if strength is not None:
+            power[b, :n] = strength[b, mine]
+        if groups is not None:
+            group[b, :n] = rng.integers(0, groups, n)
+    return Rows(count, blockers, power, twin, group, weight, width if groups is None else groups)

@@ -1,0 +1,86 @@
+"""Every variant solves Kuhn and Leduc; published exploitabilities are met (DESIGN's reference numbers)."""
+
+import numpy as np
+import pytest
+from random_games import two_round_game
+from toy_games import kuhn, leduc
+
+from solvers.cfr import Cfr
+from solvers.errors import SolverError
+from solvers.exploit import expected_value, exploitability
+from solvers.variants import VARIANTS, dcfr, variant
+
+LEDUC_VALUE = -0.085606424078
+
+
+def exploitability_after(game, schedule, iterations):
+    cfr = Cfr(game, schedule)
+    cfr.run(iterations)
+    return exploitability(cfr.walker, cfr.sums).value, expected_value(cfr.walker, cfr.sums)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_kuhn_value_by_every_variant(name):
+    gap, value = exploitability_after(kuhn(), VARIANTS[name], 2000)
+    assert value == pytest.approx(-1 / 18, abs=1e-3)
+    assert gap < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("schedule", "iterations", "expected"),
+    [
+        (VARIANTS["cfr"], 100, 0.096),
+        (VARIANTS["cfr+"], 100, 0.0134),
+        (VARIANTS["cfr+"], 500, 0.00094),
+        (dcfr(1.5, 0, 2), 100, 0.0074),
+        (dcfr(1.5, 0, 2), 200, 0.0019),
+    ],
+)
+def test_leduc_converges_as_published(schedule, iterations, expected):
+    gap, _ = exploitability_after(leduc(), schedule, iterations)
+    assert gap == pytest.approx(expected, rel=0.12)  # who is averaged when in an iteration differs a little
+
+
+def test_leduc_value_to_1e_4():
+    gap, value = exploitability_after(leduc(), dcfr(1.5, 0, 2), 1500)
+    assert value == pytest.approx(LEDUC_VALUE, abs=1e-4)
+    assert gap < 1e-4
+
+
+@pytest.mark.parametrize("groups", [None, 6])
+def test_blocked_hands_and_groups_converge(groups):
+    """With two blockers a hand the average must still approach an equilibrium; grouped rows may only stall higher."""
+    game = two_round_game(11, 2, groups)
+    early, _ = exploitability_after(game, VARIANTS["cfr+"], 10)
+    late, _ = exploitability_after(game, VARIANTS["cfr+"], 400)
+    assert late < early / (20 if groups is None else 1)
+    if groups is None:
+        assert late < 2e-3
+
+
+def test_first_iteration_by_hand():
+    """CFR's regrets after one iteration are the values of uniform play, action by action."""
+    game = kuhn()
+    cfr = Cfr(game, VARIANTS["cfr"])
+    cfr.run(1)
+    # player 0 with the jack: checking loses 1 or (after a bet) half of 1 or 2; against two hands, uniform play
+    check = 0.5 * (-1 - 1) + 0.5 * 0.5 * ((-1 - 2) + (-1 - 2))
+    bet = 0.5 * (1 + 1) + 0.5 * (-2 - 2)
+    value = (check + bet) / 2
+    np.testing.assert_allclose(cfr.regrets[0][0][0][:2, 0], [check - value, bet - value], atol=1e-12)
+
+
+def test_schedules_are_the_papers():
+    assert variant("cfr").factors(7)[:2] == (1.0, 1.0)
+    assert variant("lcfr").factors(4)[:2] == (0.75, 0.75)
+    f = dcfr(1.5, 0, 2).factors(5)
+    assert f.positive == pytest.approx(8 / 9)
+    assert f.negative == 0.5
+    assert f.decay == pytest.approx((4 / 5) ** 2)
+
+
+def test_unknown_variant_and_iteration():
+    with pytest.raises(SolverError, match="expected one of cfr, cfr\\+, lcfr, dcfr, pcfr\\+, found 'cfr--'"):
+        variant("cfr--")
+    with pytest.raises(SolverError, match="expected 1 or more, found 0"):
+        variant("cfr").factors(0)

@@ -1,0 +1,51 @@
+"""Leaf matrices equal double loops over all pairs of hands; a chunk's root matrix is what its play is worth."""
+
+import naive
+import numpy as np
+import pytest
+from random_games import two_round_game
+
+from solvers.matrices import Hands, deal_matrix, row_matrices
+
+
+def hands_of(game, t, b, p):
+    rows = game.rounds[t].rows[p]
+    n = rows.count[b]
+    return Hands(
+        rows.blockers[b, :n], rows.strength[b, :n], rows.twin[b, :n], rows.group[b, :n], rows.n_groups
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("groups", [3, 5])
+def test_row_matrices(k, groups):
+    game, rng = two_round_game(21, k, groups), np.random.default_rng(4)
+    own, other = (hands_of(game, 1, 3, p) for p in (0, 1))
+    w0, w1 = rng.random(len(own.group)), rng.random(len(other.group))
+    joint, showdown = row_matrices(own, other, w0, w1, game.n_ids)
+    slow = naive.leaf_matrix(own, other, w0, w1, lambda i, j: 1.0)
+    np.testing.assert_allclose(joint, slow, atol=1e-12)
+    slow = naive.leaf_matrix(own, other, w0, w1, lambda i, j: np.sign(own.strength[i] - other.strength[j]))
+    np.testing.assert_allclose(showdown, slow, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_deal_matrix(k):
+    game, rng = two_round_game(22, k, 4), np.random.default_rng(5)
+    own, other = (hands_of(game, 0, 0, p) for p in (0, 1))
+    w0, w1 = rng.random(len(own.group)), rng.random(len(other.group))
+    deal, below = game.rounds[0].deal, game.rounds[1].rows
+    payoffs = rng.normal(size=(below[0].n_groups, below[1].n_groups))
+    e = 6
+    images = [
+        np.where(image >= 0, below[p].group[deal.child[e], image], -1)
+        for p, image in enumerate((deal.images[0][e], deal.images[1][e]))
+    ]
+
+    def payoff(i, j):
+        x, y = images[0][i], images[1][j]
+        return payoffs[x, y] if x >= 0 and y >= 0 else 0.0
+
+    slow = naive.leaf_matrix(own, other, w0, w1, payoff)
+    found = deal_matrix(own, other, w0, w1, payoffs, images[0], images[1], game.n_ids)
+    np.testing.assert_allclose(found, slow, atol=1e-12)

@@ -1,0 +1,89 @@
+"""Kuhn and Leduc through jobs and lockers, judged by OpenSpiel."""
+
+import pytest
+from jobs import example, toy
+from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
+from spiel import UnchunkedLeduc, tabular_policy
+
+from solvers.lp import live_form, solve_lp
+from spewy.solution import Solution
+from spewy.solve.session import Session
+
+VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}
+BOTTOM_UP = [(1, 0), (1, 1), (0, 0), (0, 1)]
+
+
+def solved(job):
+    session = Session(job)
+    result = session.solve()
+    return result, Solution(job, session.store)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_value_by_lp(name):
+    game = Session(toy(name)).layout.live
+    assert solve_lp(live_form(game)).value / game.deal_weight == pytest.approx(VALUES[name], abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "variant"), [("kuhn", "pcfr+"), ("leduc", "dcfr")])
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_value_by_cfr(name, variant, symmetry):
+    job = toy(name, leaves="live", variant=variant, symmetry=symmetry, max_sweeps=3000)
+    result, _ = solved(job)
+    assert result.value == pytest.approx(VALUES[name], abs=1e-4)
+    low, high = result.value_bracket
+    assert low <= VALUES[name] <= high
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("sweeps", [1, 7, 40])
+@pytest.mark.parametrize("integrate", ["regret", "average"])
+def test_exploitability_is_open_spiels(name, sweeps, integrate):
+    result, solution = solved(toy(name, max_sweeps=sweeps, integrate=integrate))
+    game, policy = tabular_policy(solution, name)
+    assert result.exploitability == pytest.approx(spiel_exploitability(game, policy), abs=1e-9)
+
+
+def test_chunks_are_unchunked_cfr_plus():
+    """The lockers hold, to rounding, what CFR+ over OpenSpiel's whole tree computes in the same order of updates."""
+    whole = UnchunkedLeduc(BOTTOM_UP)
+    for _ in range(30):
+        whole.sweep()
+    result, _ = solved(toy("leduc", max_sweeps=30))
+    assert result.exploitability == pytest.approx(spiel_exploitability(*whole.policy()), abs=1e-9)
+
+
+def test_top_down_converges_too():
+    result, _ = solved(toy("leduc", max_sweeps=200, order="top-down"))
+    assert result.exploitability < 0.006
+
+
+def test_average_integration_converges_slowly():
+    """The paper's integration falls below 0.1 within 100 sweeps and keeps falling, not without bumps."""
+    result, _ = solved(toy("leduc", variant="dcfr", integrate="average", max_sweeps=300, check_every=50))
+    gaps = [gap for _, _, gap in result.trace]
+    assert gaps[1] < 0.1
+    assert sum(gaps[3:]) / 3 < sum(gaps[:2]) / 2
+
+
+@pytest.mark.slow
+def test_leduc_regret_500_sweeps():
+    whole = UnchunkedLeduc(BOTTOM_UP)
+    for _ in range(500):
+        whole.sweep()
+    result, _ = solved(toy("leduc", max_sweeps=500))
+    assert result.exploitability <= 1e-3
+    assert result.exploitability == pytest.approx(spiel_exploitability(*whole.policy()), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_rhode_island_with_and_without_symmetry():
+    """The value is bracketed to four digits, the same with suit symmetry on and off."""
+    brackets = []
+    for symmetry, sweeps in ((True, 1500), (False, 60)):
+        job = example("rhode-island", f"solve.symmetry={str(symmetry).lower()}", f"solve.max_sweeps={sweeps}")
+        brackets.append(Session(job).solve())
+    assert brackets[0].converged
+    assert brackets[0].exploitability <= 0.005
+    same = Session(example("rhode-island", "solve.max_sweeps=60")).solve()
+    assert brackets[1].exploitability == pytest.approx(same.exploitability, rel=1e-6)
