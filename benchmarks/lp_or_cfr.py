@@ -6,7 +6,7 @@ times both on a river chunk (``examples/R1.toml``) and on a turn chunk (``exampl
 from ten sweeps) and rewrites the tables and the picture of the page. Accuracy is the local exploitability in
 % of the pot. Machine code is warm before anything is timed. CFR: the iterations to an accuracy are found by a
 run with checks, then runs of that many iterations without checks are timed. LP: building the program and
-solving it. Times are medians.
+solving it. Times are medians of processor time: all methods use one core, and others may use the machine.
 """
 
 import argparse
@@ -76,35 +76,41 @@ class Measured:
     cfr: dict[str, CfrRun] = field(default_factory=dict)
     lp: dict[str, LpRun] = field(default_factory=dict)
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """Rows that the two ranges hold: the others cost an LP nothing."""
+        first, second = (int(np.sum(weights > 0)) for weights in self.chunk.ranges)
+        return first, second
+
+    @property
+    def size(self) -> float:
+        """Geometric mean of the rows held."""
+        return float(np.sqrt(self.held[0] * self.held[1]))
+
 
 def main() -> int:
     """Parse the command line, measure, print, write."""
     parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
-    parser.add_argument(
-        "--rows", type=int, nargs="+", default=[10, 20, 40, 80, 160], help="rows for the scaling"
-    )
-    parser.add_argument("--main", type=int, default=40, help="rows of the main table")
+    rows = ["10", "20", "40", "80", "160", "hands"]
+    parser.add_argument("--rows", nargs="+", default=rows, help="rows of the scaling")
+    parser.add_argument("--main", default="40", help="rows of the main table")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs; the median counts")
-    parser.add_argument(
-        "--sweeps", type=int, default=10, help="sweeps of the turn solve before its chunk is taken"
-    )
+    parser.add_argument("--sweeps", type=int, default=10, help="of the turn solve, before its chunk is taken")
     parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
-    parser.add_argument(
-        "--budget", type=float, default=120.0, help="do not start an LP that would take longer"
-    )
+    parser.add_argument("--budget", type=float, default=120.0, help="start no LP that would take longer")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")
     parser.add_argument("--quick", action="store_true", help="few rows and repeats: does it run?")
     args = parser.parse_args()
     if args.quick:
-        args.rows, args.main, args.repeats, args.sweeps, args.limit = [5, 10], 10, 1, 1, 2_000
-    sizes = sorted({*args.rows, args.main})
+        args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000
+    sizes = sorted({*args.rows, args.main}, key=lambda rows: int(rows) if rows.isdigit() else 10**9)
     text, pictures = [_machine(args)], []
     for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
         found = _measure_sizes(make, sizes, args)
         text += [f"### {title}", *_main_table(found[args.main]), *_scaling_table(found)]
         pictures.append((title, found))
         if title == "River chunk":
-            sparsity = _sparsity_table({k: found[k].chunk for k in sizes}, args)
+            sparsity = _sparsity_table([(k, found[k].chunk) for k in found if k.isdigit()], args)
     page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
     print(page)
     if args.write:
@@ -113,13 +119,13 @@ def main() -> int:
     return 0
 
 
-def _river(rows: int, sweeps: int) -> OneChunk:
+def _river(rows: str, sweeps: int) -> OneChunk:
     return one_chunk(Job.load(ROOT / "examples/R1.toml", [f"rows.river={rows}"]))
 
 
-def _turn(rows: int, sweeps: int) -> OneChunk:
+def _turn(rows: str, sweeps: int) -> OneChunk:
     """Return the first chunk of T1; ``sweeps`` stored sweeps, rivers in 40 rows, leave the payoffs below."""
-    changes = [f"rows.turn={rows}", f"rows.river={min(rows, 40) if sweeps < 5 else 40}"]
+    changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
     changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
     session = Session(Job.load(ROOT / "examples/T1.toml", changes))
     session.solve()
@@ -127,13 +133,15 @@ def _turn(rows: int, sweeps: int) -> OneChunk:
 
 
 def _measure_sizes(
-    make: Callable[[int, int], OneChunk], sizes: list[int], args: argparse.Namespace
-) -> dict[int, Measured]:
-    """Smallest first, so that an LP's growth says whether to start the next."""
-    out: dict[int, Measured] = {}
+    make: Callable[[str, int], OneChunk], sizes: list[str], args: argparse.Namespace
+) -> dict[str, Measured]:
+    """Smallest first, so that an LP's growth says whether to start the next; sizes that change nothing are left out."""
+    out: dict[str, Measured] = {}
     for rows in sizes:
-        _note(f"{make.__name__[1:]}, {rows} rows: build")
-        measured = out[rows] = Measured(make(rows, args.sweeps))
+        _note(f"{make.__name__[1:]}, rows {rows}: build")
+        measured = Measured(make(rows, args.sweeps))
+        if any(m.held == measured.held for m in out.values()):
+            continue  # the board has no more classes of hands than that
         measured.chunk.by_cfr("dcfr", 0.0, 2)  # warm: machine code is loaded
         measured.chunk.by_cfr("pcfr+", 0.0, 2)
         for name in VARIANTS if rows == args.main else ("cfr+", "dcfr"):
@@ -141,9 +149,10 @@ def _measure_sizes(
             measured.cfr[name] = _time_cfr(measured.chunk, name, args)
         for name, dense in [(n, d) for n in LP for d in ((False, True) if rows == args.main else (False,))]:
             label = f"{name}, {'dense' if dense else 'sparse'}"
-            if _forecast(out, rows, f"{name}, sparse") <= args.budget:
+            if _forecast(list(out.values()), measured, f"{name}, sparse") <= args.budget:
                 _note(f"  LP {label}")
                 measured.lp[label] = _time_lp(measured.chunk, name, dense, args)
+        out[rows] = measured
     return out
 
 
@@ -180,27 +189,27 @@ def _blank(chunk: OneChunk, name: str) -> tuple:
 def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) -> LpRun:
     seconds, found = [], None
     while len(seconds) < args.repeats and sum(seconds) < args.budget / 4:
-        started = time.perf_counter()
+        started = time.process_time()
         found = solve_lp(chunk_form(chunk.chunk), LP[name], dense=dense)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     reached = chunk.judge(normalise(chunk.chunk, chunk_strategy(chunk.chunk, found)))
     return LpRun(statistics.median(seconds), abs(reached.local_exploitability_pct), found.iterations)
 
 
-def _forecast(out: dict[int, Measured], rows: int, label: str) -> float:
-    """Seconds that the method will take, from the growth between the last two sizes."""
-    past = [(k, m.lp[label].seconds) for k, m in out.items() if k < rows and label in m.lp]
-    before = [k for k in out if k < rows]
-    if before and (not past or past[-1][0] != before[-1]):
-        return float("inf")  # it was too slow already
-    if len(past) < 2:
+def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
+    """Seconds that the method will take: at least the cube of the rows, as between the last two sizes if steeper."""
+    if not past:
         return 0.0
-    (k0, s0), (k1, s1) = past[-2:]
-    power = np.log(s1 / s0) / np.log(k1 / k0)
-    return float(s1 * (rows / k1) ** power)
+    if label not in past[-1].lp:
+        return float("inf")  # it was too slow already
+    power, last = 3.0, past[-1].lp[label].seconds
+    if len(past) > 1:
+        growth = np.log(last / past[-2].lp[label].seconds) / np.log(past[-1].size / past[-2].size)
+        power = max(power, float(growth))
+    return last * (measured.size / past[-1].size) ** power
 
 
-def _sparsity_table(chunks: dict[int, OneChunk], args: argparse.Namespace) -> list[str]:
+def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
     """Solve the same programs by a simplex that skips zeros and by one that does not."""
     lines = [
         "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
@@ -208,7 +217,8 @@ def _sparsity_table(chunks: dict[int, OneChunk], args: argparse.Namespace) -> li
         "|---|---|---|---|---|---|---|",
     ]
     past: list[tuple[int, float]] = []
-    for rows, chunk in chunks.items():
+    for label, chunk in chunks:
+        rows = chunk.chunk.n_rows[0]
         if past and past[-1][1] * (rows / past[-1][0]) ** 4.5 > args.budget:
             break
         form = chunk_form(chunk.chunk)
@@ -221,16 +231,16 @@ def _sparsity_table(chunks: dict[int, OneChunk], args: argparse.Namespace) -> li
         scaled = upper.toarray()
         scaled[:, : form.payoff.shape[0]] /= largest
         maximise(np.ones(1), np.zeros((0, 1)), np.ones((1, 1)), np.ones(1), 1)  # warm
-        started = time.perf_counter()
+        started = time.process_time()
         value, _, pivots = maximise(cost, scaled, equal.toarray(), form.inflow[0], form.payoff.shape[0])
-        past.append((rows, time.perf_counter() - started))
+        past.append((rows, time.process_time() - started))
         expected = chunk.by_lp().value
         if abs(value * largest / chunk.total_weight - expected) > 1e-6 * chunk.pot:
             raise SystemExit(f"dense simplex: expected the value {expected}, found another")
         nonzeros, n_constraints = upper.nnz + equal.nnz, upper.shape[0] + equal.shape[0]
         share = nonzeros / (upper.shape[1] * n_constraints)
         lines.append(
-            f"| {rows} | {upper.shape[1]:,} × {n_constraints:,} | {nonzeros:,} ({share:.1%}) "
+            f"| {label} | {upper.shape[1]:,} × {n_constraints:,} | {nonzeros:,} ({share:.1%}) "
             f"| {_seconds(times[0])} | {_seconds(times[1])} | {_seconds(past[-1][1])} ({pivots:,} pivots) "
             f"| {past[-1][1] / times[0]:.0f} |"
         )
@@ -249,8 +259,9 @@ def _main_table(measured: Measured) -> list[str]:
     chunk = measured.chunk
     rows = " and ".join(str(n) for n in dict.fromkeys(chunk.chunk.n_rows))
     lines = [
-        f"{rows} rows, pot {chunk.pot:g}, {len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves; "
-        "time (iterations) to a local exploitability of",
+        f"{rows} rows, of which oop holds {measured.held[0]} and ip {measured.held[1]}; pot {chunk.pot:g}, "
+        f"{len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves. "
+        "Time (iterations) to a local exploitability of",
         "",
         "| method | per iteration | " + " | ".join(f"{goal:g} %" for goal in TARGETS) + " | best reached |",
         "|---" * (len(TARGETS) + 3) + "|",
@@ -268,15 +279,15 @@ def _main_table(measured: Measured) -> list[str]:
     return [*lines, ""]
 
 
-def _scaling_table(found: dict[int, Measured]) -> list[str]:
+def _scaling_table(found: dict[str, Measured]) -> list[str]:
     goals = TARGETS[:3]
     lines = [
-        "| rows | "
+        "| rows (held by oop × ip) | "
         + " | ".join(f"dcfr to {goal:g} %" for goal in goals)
         + " | cfr+ to 0.1 % | LP simplex | LP interior point | LP / dcfr at 1 % | 0.1 % | 0.01 % |",
         "|---" * (len(goals) + 7) + "|",
     ]
-    for measured in found.values():
+    for rows, measured in found.items():
         dcfr, plus = measured.cfr["dcfr"], measured.cfr["cfr+"]
         lps = [measured.lp.get(f"{name}, sparse") for name in LP]
         best = min((lp.seconds for lp in lps if lp), default=None)
@@ -284,15 +295,16 @@ def _scaling_table(found: dict[int, Measured]) -> list[str]:
         cells += [_seconds(lp.seconds if lp else None) for lp in lps]
         for goal in goals:
             seconds = dcfr.seconds[goal]
-            cells.append("–" if best is None or not seconds else f"{best / seconds:.2g}")
-        n0, n1 = measured.chunk.chunk.n_rows
-        lines.append(f"| {n0} × {n1} | " + " | ".join(cells) + " |")
+            cells.append("–" if best is None or not seconds else _ratio(best / seconds))
+        held = " × ".join(map(str, measured.held))
+        lines.append(f"| {rows} ({held}) | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
 def _machine(args: argparse.Namespace) -> str:
     return (
-        f"Medians of {args.repeats} runs on {os.cpu_count()} {platform.machine()} cores (one used by CFR). "
+        f"Medians of {args.repeats} runs, processor time of one core of a {os.cpu_count()}-core "
+        f"{platform.machine()} machine. "
         f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (its HiGHS), "
         f"numba {numba.__version__}. –: not reached within {args.limit:,} iterations, or not started because it "
         f"would have taken more than {args.budget:g} s.\n"
@@ -302,10 +314,14 @@ def _machine(args: argparse.Namespace) -> str:
 def _median(run: Callable[[], object], repeats: int) -> float:
     seconds = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started = time.process_time()
         run()
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     return statistics.median(seconds)
+
+
+def _ratio(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
 
 
 def _seconds(seconds: float | None) -> str:
@@ -326,7 +342,7 @@ def _write(page: Path, measured: str) -> None:
     page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: between, text, flags=re.DOTALL))
 
 
-def _draw(pictures: list[tuple[str, dict[int, Measured]]], main: int, path: Path) -> None:
+def _draw(pictures: list[tuple[str, dict[str, Measured]]], main: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -353,9 +369,9 @@ def _draw_accuracy(axis, title: str, measured: Measured) -> None:
     axis.legend(fontsize=8, loc="lower left")
 
 
-def _draw_scaling(axis, title: str, found: dict[int, Measured]) -> None:
+def _draw_scaling(axis, title: str, found: dict[str, Measured]) -> None:
     for goal, style in zip(TARGETS[:3], (":", "--", "-"), strict=True):
-        points = [(k, m.cfr["dcfr"].seconds[goal]) for k, m in found.items()]
+        points = [(m.size, m.cfr["dcfr"].seconds[goal]) for m in found.values()]
         points = [(k, s * 1e3) for k, s in points if s]
         axis.loglog(
             *zip(*points, strict=True),
@@ -367,7 +383,9 @@ def _draw_scaling(axis, title: str, found: dict[int, Measured]) -> None:
         )
     for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
         points = [
-            (k, m.lp[f"{name}, sparse"].seconds * 1e3) for k, m in found.items() if f"{name}, sparse" in m.lp
+            (m.size, m.lp[f"{name}, sparse"].seconds * 1e3)
+            for m in found.values()
+            if f"{name}, sparse" in m.lp
         ]
         if points:
             axis.loglog(
@@ -378,9 +396,9 @@ def _draw_scaling(axis, title: str, found: dict[int, Measured]) -> None:
                 markersize=4,
                 label=f"LP, {name}",
             )
-    axis.set(
-        title=title, xlabel="rows per player", ylabel="time (ms)", xticks=list(found), xticklabels=list(found)
-    )
+    sizes = [m.size for m in found.values()]
+    axis.set(title=title, xlabel="rows held by a player (geometric mean)", ylabel="time (ms)")
+    axis.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
     axis.minorticks_off()
     axis.grid(alpha=0.25)
     axis.legend(fontsize=8, loc="upper left")

@@ -18,7 +18,6 @@ Keep the folder on a local disk: LMDB's locks and shared maps do not work over n
 
 from __future__ import annotations
 
-import fcntl
 import heapq
 import os
 import threading
@@ -34,10 +33,10 @@ import lmdb
 
 from lockers.audit import audit
 from lockers.codec import CODECS, Array, CodecName, decode, encode
-from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
+from lockers.errors import LockerError, ReadOnlyLockerError
+from lockers.folder import create_folder, no_manifest, shard_path
 from lockers.lmdb_errors import translate
-from lockers.manifest import FILE, MAX_SHARDS, Header, normalise, read_header, require_same, write_header
-from lockers.metapages import read_meta_pages
+from lockers.manifest import FILE, MAX_SHARDS, Header, normalise, read_header, require_same
 from lockers.names import TICKETS, full_key, internal_key, locker_start, owns_prefix, shard_of, split_key
 from lockers.shard import (
     DEFAULT_MAP_SIZE,
@@ -45,7 +44,6 @@ from lockers.shard import (
     Need,
     Shard,
     attach_shard,
-    create_shard_file,
     detach_shard,
 )
 from lockers.store import T, Transaction
@@ -95,7 +93,7 @@ def open_store(
     if manifest is not None:
         manifest = normalise(manifest, str(folder))
         if not read_only and not (folder / FILE).exists():
-            _create(folder, Header(manifest, shards))
+            create_folder(folder, Header(manifest, shards))
     store = LmdbStore(folder, read_only=read_only, codec=codec, durable=durable, map_size=map_size)
     try:
         if manifest is not None:
@@ -282,7 +280,7 @@ class LmdbStore:
         try:
             self._header = read_header(self.folder)
         except FileNotFoundError as error:
-            raise _no_manifest(self.folder) from error
+            raise no_manifest(self.folder) from error
         except OSError as error:
             raise translate(error, self.folder / FILE) from error
         shards: list[Shard] = []
@@ -357,11 +355,6 @@ class _LmdbTransaction(BaseTransaction):
             raise self.failure from error
 
 
-def shard_path(folder: Path, number: int) -> Path:
-    """Return the data file of a shard."""
-    return folder / f"shard-{number:03d}.mdb"
-
-
 def _shard_keys(shard: Shard, start: bytes) -> Iterator[bytes]:
     position = start
 
@@ -395,49 +388,6 @@ def _copy(transaction: LmdbTransaction, full: bytes) -> bytearray | None:
 
 def _copy_all(transaction: LmdbTransaction, fulls: list[bytes]) -> list[bytearray | None]:
     return [_copy(transaction, full) for full in fulls]
-
-
-def _create(folder: Path, header: Header) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _folder_lock(folder):
-            if not (folder / FILE).exists():
-                _require_vacant(folder)
-                for number in range(header.shards):
-                    path = shard_path(folder, number)
-                    if not path.exists() or not path.stat().st_size:
-                        create_shard_file(path)
-                write_header(folder, header)
-    except OSError as error:
-        raise translate(error, folder / FILE) from error
-
-
-def _require_vacant(folder: Path) -> None:
-    """Accept what an interrupted creation leaves: shards to which nothing was committed."""
-    for path in sorted(folder.iterdir()):
-        if path.suffix == ".mdb" and path.stat().st_size and read_meta_pages(path).commit:
-            raise DamagedLockerError(f"{folder}: expected {FILE} beside shards that hold data, found none")
-        if not path.name.startswith(("shard-", f".{FILE}")):
-            raise LockerError(
-                f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
-            )
-
-
-@contextmanager
-def _folder_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time create a store; the lock ends with its process, however that ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _no_manifest(folder: Path) -> LockerError:
-    if any(folder.glob("shard-*.mdb")):
-        return DamagedLockerError(f"{folder}: expected {FILE} beside the shards, found none")
-    return LockerError(f"{folder}: expected a store, found no {FILE}")
 
 
 def _unpickle(folder: str, read_only: bool, codec: CodecName, durable: bool, map_size: int) -> LmdbStore:

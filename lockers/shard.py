@@ -184,28 +184,31 @@ class Shard:
             self._close()  # it was opened for readers only, before the first writer came
 
     def _open(self) -> lmdb.Environment:
-        _require_sound(self.path)
         writable = self.writers > 0
-        try:
-            if writable:
-                make_lock_file(self.path)
-            env = lmdb.open(
-                os.fspath(self.path),
-                map_size=self._map_size,
-                subdir=False,
-                create=False,
-                readonly=not writable,
-                sync=self.durable,
-                metasync=self.durable,
-                max_readers=_MAX_READERS,
-                **_ENGINE,
-            )
-        except (lmdb.Error, OSError) as error:
-            raise translate(error, self.path) from error
-        env.reader_check()
-        self._env_writable = writable
-        self._map_size = env.info()["map_size"]
-        return env
+        while True:
+            used = _sound_size(self.path)
+            try:
+                if writable:
+                    make_lock_file(self.path)
+                env = lmdb.open(
+                    os.fspath(self.path),
+                    map_size=max(self._map_size, _rounded(2 * used)),
+                    subdir=False,
+                    create=False,
+                    readonly=not writable,
+                    sync=self.durable,
+                    metasync=self.durable,
+                    max_readers=_MAX_READERS,
+                    **_ENGINE,
+                )
+            except lmdb.MapResizedError:
+                continue  # another process has more than doubled the file while this one opened it
+            except (lmdb.Error, OSError) as error:
+                raise translate(error, self.path) from error
+            env.reader_check()
+            self._env_writable = writable
+            self._map_size = env.info()["map_size"]
+            return env
 
     def _resize(self, map_size: int) -> None:
         """Enlarge the map to at least ``map_size``; 0 adopts what another process has made of it."""
@@ -280,7 +283,8 @@ def detach_shard(shard: Shard, *, writer: bool) -> None:
                 del _TABLE[key]
 
 
-def _require_sound(path: Path) -> None:
+def _sound_size(path: Path) -> int:
+    """Return the bytes that a data file has in use, or raise `DamagedLockerError`."""
     try:
         pages = read_meta_pages(path)
         size = path.stat().st_size
@@ -296,6 +300,7 @@ def _require_sound(path: Path) -> None:
                 f"{path}: expected {pages.size} bytes, found {size}, "
                 f"and the missing ones are in use: {findings[0]}"
             )
+    return pages.size
 
 
 def _unreadable(path: Path, error: OSError) -> LockerError:

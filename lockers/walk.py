@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lockers.entry import entry_findings
 from lockers.errors import LockerError
-from lockers.lmdb_store import shard_path
+from lockers.folder import shard_path
 from lockers.manifest import read_header
 from lockers.names import describe, shard_of
 from lockers.shard import DEFAULT_MAP_SIZE, LmdbTransaction, attach_shard, detach_shard

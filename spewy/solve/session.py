@@ -283,8 +283,6 @@ class _Judge:
     def measure(self, averages: Any) -> tuple[Exploitability, float]:
         """Exact best responses, and the seconds they took."""
         started = time.perf_counter()
-        if averages[0][0].dtype != np.float64:
-            averages = [(a.astype(np.float64), b.astype(np.float64)) for a, b in averages]
         self.averages = averages
         return exploitability(self.walker, averages), time.perf_counter() - started
 

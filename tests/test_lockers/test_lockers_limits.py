@@ -90,6 +90,26 @@ def test_a_map_that_another_process_enlarged(tmp_path: Path) -> None:
         assert store.check() == []
 
 
+def test_a_map_that_another_process_enlarges_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = lmdb.open
+    tries: list[int] = []
+
+    def open_late(path: str, **options: object) -> lmdb.Environment:
+        tries.append(1)
+        if len(tries) < 3:
+            raise lmdb.MapResizedError("mdb_txn_begin")
+        return opened(path, **options)  # type: ignore[arg-type]
+
+    with open_store(tmp_path, {}, shards=1) as store:
+        put(store, "payoff", b"k", np.array(1))
+    monkeypatch.setattr(shard_module.lmdb, "open", open_late)
+    with open_store(tmp_path) as store:
+        assert store.get("payoff", b"k") == 1
+    assert len(tries) == 3
+
+
 def test_threads_and_growth(tmp_path: Path) -> None:
     errors: list[BaseException] = []
 

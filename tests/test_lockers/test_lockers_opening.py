@@ -21,7 +21,7 @@ from lockers import (
     ReadOnlyLockerError,
     open_store,
 )
-from lockers import lmdb_store as lmdb_store_module
+from lockers import folder as folder_module
 from lockers.manifest import Header, write_header
 from lockers.shard import _TABLE
 
@@ -129,7 +129,7 @@ def test_an_interrupted_creation_is_taken_up(tmp_path: Path, monkeypatch: pytest
     def die(*arguments: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(lmdb_store_module, "write_header", die)
+    monkeypatch.setattr(folder_module, "write_header", die)
     with pytest.raises(Killed):
         open_store(tmp_path, {"a": 1}, shards=4)
     (tmp_path / "shard-003.mdb").write_bytes(b"")

@@ -1,0 +1,65 @@
+"""The folder of a store: which files lie in it, and how they come into being."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lockers.errors import DamagedLockerError, LockerError
+from lockers.lmdb_errors import translate
+from lockers.manifest import FILE, Header, write_header
+from lockers.metapages import read_meta_pages
+from lockers.shard import create_shard_file
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Return the data file of a shard."""
+    return folder / f"shard-{number:03d}.mdb"
+
+
+def no_manifest(folder: Path) -> LockerError:
+    """Return what it means that a folder has no manifest."""
+    if any(folder.glob("shard-*.mdb")):
+        return DamagedLockerError(f"{folder}: expected {FILE} beside the shards, found none")
+    return LockerError(f"{folder}: expected a store, found no {FILE}")
+
+
+def create_folder(folder: Path, header: Header) -> None:
+    """Make a store of a missing or empty folder, unless another process does so first."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _folder_lock(folder):
+            if not (folder / FILE).exists():
+                _require_vacant(folder)
+                for number in range(header.shards):
+                    path = shard_path(folder, number)
+                    if not path.exists() or not path.stat().st_size:
+                        create_shard_file(path)
+                write_header(folder, header)
+    except OSError as error:
+        raise translate(error, folder / FILE) from error
+
+
+def _require_vacant(folder: Path) -> None:
+    """Accept what an interrupted creation leaves: shards to which nothing was committed."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".mdb" and path.stat().st_size and read_meta_pages(path).commit:
+            raise DamagedLockerError(f"{folder}: expected {FILE} beside shards that hold data, found none")
+        if not path.name.startswith(("shard-", f".{FILE}")):
+            raise LockerError(
+                f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
+            )
+
+
+@contextmanager
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time create a store; the lock ends with its process, however that ends."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
