@@ -29,7 +29,7 @@ from scipy import sparse
 
 from solvers.chunk import iterate, normalise
 from solvers.forest import Floats
-from solvers.lp import SequenceForm, chunk_form, chunk_strategy, solve_lp
+from solvers.lp import SequenceForm, chunk_form, solve_lp
 from solvers.variants import VARIANTS
 from spewy.job import Job
 from spewy.solve.one_chunk import OneChunk, one_chunk
@@ -146,7 +146,8 @@ def _measure_sizes(
         measured.chunk.by_cfr("pcfr+", 0.0, 2)
         for name in VARIANTS if rows == args.main else ("cfr+", "dcfr"):
             _note(f"  {name}")
-            measured.cfr[name] = _time_cfr(measured.chunk, name, args)
+            goals = TARGETS if rows == args.main else TARGETS[:3]
+            measured.cfr[name] = _time_cfr(measured.chunk, name, goals, args)
         for name, dense in [(n, d) for n in LP for d in ((False, True) if rows == args.main else (False,))]:
             label = f"{name}, {'dense' if dense else 'sparse'}"
             if _forecast(list(out.values()), measured, f"{name}, sparse") <= args.budget:
@@ -156,20 +157,20 @@ def _measure_sizes(
     return out
 
 
-def _time_cfr(chunk: OneChunk, name: str, args: argparse.Namespace) -> CfrRun:
-    trace = _trace(chunk, name, args.limit)
-    iterations = {goal: next((n for n, found in trace if found <= goal), None) for goal in TARGETS}
+def _time_cfr(chunk: OneChunk, name: str, goals: tuple[float, ...], args: argparse.Namespace) -> CfrRun:
+    trace = _trace(chunk, name, goals[-1], args.limit)
+    iterations = {goal: next((n for n, found in trace if found <= goal), None) for goal in goals}
     seconds: dict[float, float | None] = {}
     for goal, n in iterations.items():
-        seconds[goal] = None if n is None else _median(partial(_run, chunk, name, n), args.repeats)
+        seconds[goal] = None if n is None else _median(partial(_run, chunk, name, n), args)
     return CfrRun(iterations, seconds, trace)
 
 
-def _trace(chunk: OneChunk, name: str, limit: int) -> list[tuple[int, float]]:
-    """Local exploitability at iterations that grow by 5 %, down to the last target."""
+def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[int, float]]:
+    """Local exploitability at iterations that grow by 5 %, down to the goal."""
     arrays = _blank(chunk, name)
     done, out = 0, []
-    while done < limit and (not out or out[-1][1] > TARGETS[-1]):
+    while done < limit and (not out or out[-1][1] > goal):
         steps = max(1, done // 20)
         iterate(chunk.chunk, VARIANTS[name], done, steps, *arrays)
         done += steps
@@ -187,13 +188,9 @@ def _blank(chunk: OneChunk, name: str) -> tuple:
 
 
 def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) -> LpRun:
-    seconds, found = [], None
-    while len(seconds) < args.repeats and sum(seconds) < args.budget / 4:
-        started = time.process_time()
-        found = solve_lp(chunk_form(chunk.chunk), LP[name], dense=dense)
-        seconds.append(time.process_time() - started)
-    reached = chunk.judge(normalise(chunk.chunk, chunk_strategy(chunk.chunk, found)))
-    return LpRun(statistics.median(seconds), abs(reached.local_exploitability_pct), found.iterations)
+    seconds = _median(lambda: solve_lp(chunk_form(chunk.chunk), LP[name], dense=dense), args)
+    found = chunk.by_lp(LP[name], dense=dense)
+    return LpRun(seconds, abs(found.local_exploitability_pct), found.iterations)
 
 
 def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
@@ -223,9 +220,7 @@ def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace
             break
         form = chunk_form(chunk.chunk)
         cost, upper, equal = _program(form)
-        times = [
-            _median(partial(solve_lp, form, "highs-ds", dense=dense), args.repeats) for dense in (False, True)
-        ]
+        times = [_median(partial(solve_lp, form, "highs-ds", dense=dense), args) for dense in (False, True)]
         _note(f"dense tableau, {rows} rows")
         largest = float(abs(upper).max())
         scaled = upper.toarray()
@@ -311,9 +306,10 @@ def _machine(args: argparse.Namespace) -> str:
     )
 
 
-def _median(run: Callable[[], object], repeats: int) -> float:
-    seconds = []
-    for _ in range(repeats):
+def _median(run: Callable[[], object], args: argparse.Namespace) -> float:
+    """Median of ``args.repeats`` runs, of fewer where they take long."""
+    seconds: list[float] = []
+    while len(seconds) < args.repeats and sum(seconds) < args.budget / 8:
         started = time.process_time()
         run()
         seconds.append(time.process_time() - started)

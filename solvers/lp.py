@@ -57,8 +57,9 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
     """
     (n_x, n_y), (E, F) = form.payoff.shape, form.flow
     n_v = F.shape[0]
+    size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
     cost = np.concatenate([np.zeros(n_x), -form.inflow[1]])
-    upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
+    upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
     bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))])
     answer = linprog(
@@ -73,7 +74,7 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
     if answer.status != 0:
         raise SolverError(f"linear program: expected an optimum, found: {answer.message}")
     y = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return LpResult(float(-answer.fun), (np.maximum(answer.x[:n_x], 0.0), y), method, int(answer.nit))
+    return LpResult(float(-answer.fun) * size, (np.maximum(answer.x[:n_x], 0.0), y), method, int(answer.nit))
 
 
 def chunk_form(chunk: Chunk) -> SequenceForm:

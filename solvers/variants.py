@@ -52,8 +52,8 @@ class Variant:
         )
 
 
-def dcfr(alpha: float = 1.5, beta: float = 0.5, gamma: float = 2.0) -> Variant:
-    """DCFR(α, β, γ); the default is the schedule that did best on river spots (the paper's has β = 0)."""
+def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> Variant:
+    """DCFR(α, β, γ); the default is the paper's recommendation."""
     return Variant("dcfr", alpha, beta, gamma)
 
 

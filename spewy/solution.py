@@ -138,7 +138,7 @@ class Solution:
             raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
         cards = self._cards(board, node)
         t = node.round - self.layout.problem.first_round
-        b, perm = self._locate(cards, t)
+        b, perm = self.locate(cards, t)
         view = self._view(t, b)
         n = self.layout.betting[t].nodes.index(node)
         return self._node_view(view.node(n), node, cards, t, b, perm)
@@ -238,7 +238,7 @@ class Solution:
             raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
         return root + tuple(cards[len(root) :])
 
-    def _locate(self, cards: tuple[int, ...], t: int) -> tuple[int, np.ndarray]:
+    def locate(self, cards: tuple[int, ...], t: int) -> tuple[int, np.ndarray]:
         """The solved board that stands for these cards, and the suit permutation onto it."""
         game, b, perm = self.layout.problem.game, 0, np.arange(4)
         position = len(self.job.board)

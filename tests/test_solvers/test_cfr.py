@@ -32,8 +32,8 @@ def test_kuhn_value_by_every_variant(name):
         (VARIANTS["cfr"], 100, 0.096),
         (VARIANTS["cfr+"], 100, 0.0134),
         (VARIANTS["cfr+"], 500, 0.00094),
-        (dcfr(1.5, 0, 2), 100, 0.0074),
-        (dcfr(1.5, 0, 2), 200, 0.0019),
+        (dcfr(), 100, 0.0074),
+        (dcfr(), 200, 0.0019),
     ],
 )
 def test_leduc_converges_as_published(schedule, iterations, expected):
@@ -42,7 +42,7 @@ def test_leduc_converges_as_published(schedule, iterations, expected):
 
 
 def test_leduc_value_to_1e_4():
-    gap, value = exploitability_after(leduc(), dcfr(1.5, 0, 2), 1500)
+    gap, value = exploitability_after(leduc(), dcfr(), 1500)
     assert value == pytest.approx(LEDUC_VALUE, abs=1e-4)
     assert gap < 1e-4
 
@@ -73,7 +73,7 @@ def test_first_iteration_by_hand():
 def test_schedules_are_the_papers():
     assert variant("cfr").factors(7)[:2] == (1.0, 1.0)
     assert variant("lcfr").factors(4)[:2] == (0.75, 0.75)
-    f = dcfr(1.5, 0, 2).factors(5)
+    f = dcfr().factors(5)
     assert f.positive == pytest.approx(8 / 9)
     assert f.negative == 0.5
     assert f.decay == pytest.approx((4 / 5) ** 2)

@@ -1,0 +1,69 @@
+"""``spewy estimate``: what a job will cost, before it starts."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from spewy.cli.options import job_argument, json_option, set_option, verbose_option
+from spewy.cli.tables import facts, json_text, size
+
+
+@click.command()
+@job_argument
+@set_option
+@json_option
+@verbose_option
+def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Count a job's boards, chunks and information sets, and estimate its memory and disk.
+
+    \b
+    Examples:
+      spewy estimate examples/T1.toml
+      spewy estimate examples/T1.toml --set solve.precision=single --set rows.river=40
+
+    \b
+    --json prints one object:
+      name, rounds [...], boards [...], chunks [...] (by round from the root's), information_sets,
+      state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
+      budget_bytes (solve.memory), fits
+    """
+    from spewy.job import Job, parse_memory
+    from spewy.solve.layout import Layout
+    from spewy.solve.session import job_estimate
+
+    job = Job.load(job_file, overrides)
+    problem = job.problem()
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
+            layout = Layout.of(problem, lambda _: bar.update() and None)
+    else:
+        layout = Layout.of(problem)
+    cost = job_estimate(job, layout)
+    budget = parse_memory(job.solve.memory)
+    fits = cost.memory_bytes <= budget
+    rounds = problem.game.round_names[problem.first_round :][: layout.n_rounds]
+    if as_json:
+        found = {"name": job.name, "rounds": rounds, **asdict(cost), "budget_bytes": budget, "fits": fits}
+        click.echo(json_text(found))
+        return
+    rows = [("job", f"{job.name}, {'live' if job.live else 'stored'} leaves")]
+    for name, boards, chunks in zip(rounds, cost.boards, cost.chunks, strict=True):
+        rows.append((name, f"{boards:,} boards, {chunks:,} chunks"))
+    rows += [
+        ("information sets", f"{cost.information_sets:,}"),
+        ("state", size(cost.state_bytes)),
+        ("tables", size(cost.table_bytes)),
+        ("payoffs", size(cost.payoff_bytes)),
+        (
+            "memory",
+            f"{size(cost.memory_bytes)}, {'within' if fits else 'MORE THAN'} the {job.solve.memory} allowed",
+        ),
+        ("disk", size(cost.disk_bytes)),
+    ]
+    click.echo(facts(rows))

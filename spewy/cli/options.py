@@ -1,0 +1,73 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_VERBOSE = "spewy.cli.verbose"
+_LOGGERS = ("spewy", "buckets", "solvers", "lockers")
+
+
+def job_argument(function: Decorated) -> Decorated:
+    """``JOB.toml``, the job file."""
+    return click.argument("job_file", metavar="JOB.toml", type=click.Path(path_type=Path))(function)
+
+
+def folder_argument(function: Decorated) -> Decorated:
+    """``FOLDER``, the lockers of a solve."""
+    return click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))(function)
+
+
+def set_option(function: Decorated) -> Decorated:
+    """``--set key=value``, any number of times."""
+    return click.option(
+        "--set",
+        "overrides",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="Set a key of the job, such as solve.target=0.1%; may be given often.",
+    )(function)
+
+
+def json_option(function: Decorated) -> Decorated:
+    """``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)
+
+
+def verbose_option(function: Decorated) -> Decorated:
+    """``-v``, before or after the command's name."""
+    return click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_set_verbose,
+        help="Log to stderr; show where an unexpected error comes from.",
+    )(function)
+
+
+def is_verbose() -> bool:
+    """Whether ``-v`` was given."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(_VERBOSE))
+
+
+def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value or ctx.meta.get(_VERBOSE):
+        return
+    ctx.meta[_VERBOSE] = True  # the meta of all nested contexts is one
+    handler = logging.StreamHandler(click.get_text_stream("stderr"))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    for name in _LOGGERS:  # numba's and others' debug logs drown everything
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        ctx.call_on_close(lambda logger=logger: logger.removeHandler(handler))

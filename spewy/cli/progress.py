@@ -1,0 +1,102 @@
+"""How a solve's progress is told on stderr: a bar on a terminal, else a line per check."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.options import is_verbose
+from spewy.cli.tables import duration, size
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from spewy.job import Job
+    from spewy.solve.estimate import Estimate
+
+BAR = "{desc} {percentage:3.0f}%|{bar}| {n:.4g}/{total_fmt} sweeps, {elapsed}{postfix}"
+
+
+class Lines:
+    """A line when it starts and one per check."""
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Tell what the solve will cost and where it goes on."""
+        say(f"{job.name}: {cost_text(cost)}")
+        if done:
+            say(f"{job.name}: going on after sweep {done}")
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Tell the exploitability."""
+        say(f"sweep {sweep}: {check_text(found, unit, seconds_left)}")
+
+    def end(self) -> None:
+        """Say nothing."""
+
+
+class Bar(Lines):
+    """A bar over the sweeps up to ``max_sweeps``; the time left is to the target."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Tell what the solve will cost, and show the bar."""
+        from tqdm import tqdm
+
+        super().begin(job, cost, done)
+        self._bar = tqdm(
+            total=job.solve.max_sweeps,
+            initial=done,
+            desc=job.name,
+            bar_format=BAR,
+            file=sys.stderr,
+            dynamic_ncols=True,
+            leave=True,
+        )
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Move the bar, within a sweep too."""
+        if self._bar is not None:
+            self._bar.update(number - 1 + done / max(total, 1) - self._bar.n)
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Write the exploitability behind the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(check_text(found, unit, seconds_left))
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def solve_reporter() -> Lines:
+    """A bar where it can be drawn and no log lines cut through it."""
+    return Bar() if sys.stderr.isatty() and not is_verbose() else Lines()
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    click.echo(text, err=True)
+
+
+def check_text(found: float, unit: str, seconds_left: float | None) -> str:
+    """Tell a check's exploitability in the target's unit."""
+    amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
+    left = "" if seconds_left is None else f", about {duration(seconds_left)} left"
+    return f"exploitability {amount}{left}"
+
+
+def cost_text(cost: Estimate) -> str:
+    """Tell an estimate in one line."""
+    return (
+        f"{sum(cost.boards):,} boards, {sum(cost.chunks):,} chunks, {cost.information_sets:,} information sets, "
+        f"about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"
+    )

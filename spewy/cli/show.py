@@ -1,0 +1,98 @@
+"""``spewy show``: one decision, hand by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.tables import facts, json_text, number, render, terminal_rows
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spewy.solution import NodeView, Solution
+
+_LINES_BESIDE = 14
+"""Terminal lines that the facts above the table, its head and the prompt take."""
+
+
+@click.command()
+@folder_argument
+@click.option(
+    "--line",
+    default="",
+    metavar="LINE",
+    help="ACPC betting string from the solve's root, amounts = total put in since: cr120c/ is the next round.",
+)
+@click.option(
+    "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
+)
+@click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
+@json_option
+@verbose_option
+def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool) -> None:
+    """Show strategy, reach, EV and equity by hand at a decision.
+
+    Reach is the hand's weight in the player's range there. EV is the expected share of the pot from there on, in
+    chips; equity the chance to win if betting stopped. A terminal shows the rows that fit, a pipe gets all of them.
+
+    \b
+    Examples:
+      spewy show results/T1
+      spewy show results/T1 --line "cr120" --all
+      spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
+
+    \b
+    --json prints one object; what is not defined for a hand is null:
+      {"player": 0, "actions": ["Check", "Bet(120)"],
+       "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "equity": 0.63}}}
+    """
+    from spewy.solution import Solution
+
+    with Solution.open(folder) as solution:
+        view = solution.node(line, board)
+        if as_json:
+            click.echo(json_text(view.to_json()))
+            return
+        click.echo(_head(solution, view))
+        table, left_out = _table(view, every)
+        click.echo(render(table))
+        if left_out:
+            click.echo(f"{left_out:,} more hands; --all shows them")
+
+
+def _head(solution: Solution, view: NodeView) -> str:
+    from buckets.cards import card_name
+
+    seat = ("oop", "ip")[view.player]
+    rows = [
+        ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
+        ("board", " ".join(card_name(card) for card in view.board) or "none yet"),
+        ("line", view.line or "none yet"),
+        ("to act", f"player {view.player} ({seat}), with {number(float(view.reach.sum()), 2)} hands"),
+    ]
+    rows += [
+        (a, f"{number(100 * float(f), 2)}%") for a, f in zip(view.actions, view.frequencies, strict=True)
+    ]
+    return facts(rows)
+
+
+def _table(view: NodeView, every: bool) -> tuple[Table, int]:
+    """The table, most likely hands first, and how many rows it leaves out."""
+    from rich.table import Table
+
+    order = sorted(range(len(view.hands)), key=lambda h: (-view.reach[h], view.hands[h]))
+    if not every:
+        order = [h for h in order if view.reach[h] > 0]
+    fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("hand", "reach", *view.actions, "EV", "equity"):
+        table.add_column(name, justify="left" if name == "hand" else "right", no_wrap=True)
+    for h in order[:fit]:
+        frequencies = (number(float(f)) for f in view.strategy[:, h])
+        ev, equity = number(float(view.ev[h])), number(float(view.equity[h]), 4)
+        table.add_row(view.hands[h], number(float(view.reach[h]), 4), *frequencies, ev, equity)
+    return table, len(order) - len(order[:fit])

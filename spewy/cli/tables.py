@@ -1,0 +1,112 @@
+"""What commands print: numbers, rows of facts, rich tables, and strict JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PIPE_WIDTH = 200
+
+
+def json_text(value: Any) -> str:
+    """JSON that every reader takes: what is not a number is null.
+
+    >>> json_text({"ev": (1.5, float("nan"))})
+    '{"ev": [1.5, null]}'
+    """
+    return json.dumps(_plain(value), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Lines of a name and what is told of it, in two columns.
+
+    >>> print(facts([("EV", "1"), ("sweeps", "20")]))
+    EV      1
+    sweeps  20
+    """
+    kept = list(rows)
+    width = max((len(name) for name, _ in kept), default=0)
+    return "\n".join(f"{name:<{width}}  {text}" for name, text in kept)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for people; a dash where there is none.
+
+    >>> number(1234.5), number(0.00012345), number(None), number(0.0)
+    ('1,234.500', '0.000123', '-', '0.000')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if value and abs(value) < 10**-digits:
+        return f"{value:.3g}"
+    return f"{value:,.{digits}f}"
+
+
+def size(count: int) -> str:
+    """Bytes for people.
+
+    >>> size(512), size(3 * 2**20), size(5 * 2**30)
+    ('512 B', '3.0 MiB', '5.0 GiB')
+    """
+    amount, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024 or unit == "TiB":
+            break
+        amount /= 1024
+    return f"{amount:.0f} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people.
+
+    >>> duration(0.25), duration(75), duration(7300)
+    ('0.25 s', '1:15 min', '2:01 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def render(table: Table) -> str:
+    """A rich table as text: as wide as the terminal, in colour there only."""
+    from rich.console import Console
+
+    terminal = on_terminal()
+    width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
+    out = StringIO()
+    console = Console(file=out, width=width, force_terminal=terminal, highlight=False, legacy_windows=False)
+    console.print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def on_terminal() -> bool:
+    """Whether stdout is one."""
+    return sys.stdout.isatty()
+
+
+def terminal_rows(taken: int) -> int | None:
+    """How many rows of a table fit beside ``taken`` lines; None: as many as there are."""
+    return max(5, shutil.get_terminal_size().lines - taken) if on_terminal() else None
