@@ -34,9 +34,9 @@ def main() -> None:
         for target in TARGETS:
             line(name, "hands", "exact", repeat, f"solve.target={target}")
     if not options.quick:
-        for how, sweeps in (("regret", 200), ("average", 100)):
+        for how, sweeps in (("regret", 100), ("average", 50)):
             line("T1", "40", f"{how}, stored", 1, *FORTY, f"solve.integrate={how}", f"solve.max_sweeps={sweeps}")
-        line("T1", "40", "regret, live", 1, *FORTY, "solve.leaves=live", "solve.max_sweeps=200")
+        line("T1", "40", "regret, live", 1, *FORTY, "solve.leaves=live", "solve.max_sweeps=100")
 
 
 def line(name: str, rows: str, how: str, repeat: int, *overrides: str) -> None:

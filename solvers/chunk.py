@@ -96,7 +96,12 @@ def iterate(
     """Run CFR iterations ``start + 1 .. start + iterations`` in place, alternating as in ``cfr.py``.
 
     ``own_reach`` (per player ``[row]``) weighs what is added to the sums; by default ``entering``.
+
+    Raises:
+        SolverError: a predictive variant without ``guesses``.
     """
+    if variant.predictive and guesses is None:
+        raise SolverError(f"variant {variant.name}: expected guesses beside the regrets, found none")
     current = regrets if guesses is None else guesses
     weights = chunk.entering if own_reach is None else own_reach
     matrices = _views(chunk)

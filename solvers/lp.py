@@ -6,7 +6,7 @@ Player 0 chooses a realisation plan x with ``E x = e``, ``x ≥ 0``; player 1 a 
     maximise fᵀ v   subject to   Fᵀ v ≤ Aᵀ x,   E x = e,   x ≥ 0
 
 is the value of the game, x is optimal, and the multipliers of the inequalities are an optimal y. Matrices are sparse
-throughout unless ``dense`` is asked for (to see what sparsity is worth).
+throughout unless ``dense`` arrays are asked for (which HiGHS turns into sparse ones again).
 """
 
 from __future__ import annotations

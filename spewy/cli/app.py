@@ -20,15 +20,26 @@ from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+INTERRUPTED = 130
 
 
 class OneLine(click.ClickException):
     """An error that is told in one line."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code
+
+
+class BadInput(OneLine):
+    """Something from outside is not as it has to be."""
+
+    exit_code = 2
+
+
+class Failed(OneLine):
+    """Something here is not as it has to be."""
+
+    exit_code = 1
 
 
 class Commands(click.Group):
@@ -45,11 +56,11 @@ class Commands(click.Group):
             ctx.exit(INTERRUPTED)
         except Exception as error:
             if _is_bad_input(error):
-                raise OneLine(str(error), BAD_INPUT) from None
+                raise BadInput(str(error)) from None
             if is_verbose():
                 raise
             told = f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)"
-            raise OneLine(told, FAILED) from None
+            raise Failed(told) from None
 
 
 def _is_bad_input(error: Exception) -> bool:
@@ -76,7 +87,7 @@ def main() -> None:
 
     Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted
     with everything saved.
-    """
+    """  # noqa: D301
 
 
 COMMANDS: tuple[click.Command, ...] = (solve, show, exploit, tree, estimate, export, buckets, check)

@@ -29,7 +29,7 @@ def buckets(board: tuple[str, ...], rows: int) -> None:
     Examples:
       spewy buckets "Qs Jh 2h"
       spewy buckets QsJh2h8c --rows 10
-    """
+    """  # noqa: D301
     import numpy as np
     from rich.table import Table
 

@@ -23,7 +23,7 @@ def check(ctx: click.Context, folder: Path) -> None:
     \b
     Examples:
       spewy check results/T1
-    """
+    """  # noqa: D301
     from lockers import DamagedLockerError, LmdbStore, open_store
 
     findings = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
-from spewy.cli.tables import facts, json_text, size
+from spewy.cli.tables import count, facts, json_text, size
 
 
 @click.command()
@@ -30,7 +30,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...] (by round from the root's), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
       budget_bytes (solve.memory), fits
-    """
+    """  # noqa: D301
     from spewy.job import Job, parse_memory
     from spewy.solve.layout import Layout
     from spewy.solve.session import job_estimate
@@ -41,7 +41,11 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         from tqdm import tqdm
 
         with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
-            layout = Layout.of(problem, lambda _: bar.update() and None)
+
+            def advance(_: int) -> None:
+                bar.update()
+
+            layout = Layout.of(problem, advance)
     else:
         layout = Layout.of(problem)
     cost = job_estimate(job, layout)
@@ -54,7 +58,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         return
     rows = [("job", f"{job.name}, {'live' if job.live else 'stored'} leaves")]
     for name, boards, chunks in zip(rounds, cost.boards, cost.chunks, strict=True):
-        rows.append((name, f"{boards:,} boards, {chunks:,} chunks"))
+        rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}"))
     rows += [
         ("information sets", f"{cost.information_sets:,}"),
         ("state", size(cost.state_bytes)),

@@ -42,7 +42,7 @@ def export(folder: Path, file: Path) -> None:
     Examples:
       spewy export results/T1 T1.parquet
       spewy export results/T1 T1.csv
-    """
+    """  # noqa: D301
     from spewy.errors import InputError
     from spewy.solution import Solution
 

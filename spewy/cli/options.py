@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,13 +62,13 @@ def is_verbose() -> bool:
 
 
 def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if not value or ctx.meta.get(_VERBOSE):
+    if not value or _VERBOSE in ctx.meta:
         return
     ctx.meta[_VERBOSE] = True  # the meta of all nested contexts is one
-    handler = logging.StreamHandler(click.get_text_stream("stderr"))
+    handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     for name in _LOGGERS:  # numba's and others' debug logs drown everything
         logger = logging.getLogger(name)
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
-        ctx.call_on_close(lambda logger=logger: logger.removeHandler(handler))
+        ctx.call_on_close(partial(logger.removeHandler, handler))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import is_verbose
-from spewy.cli.tables import duration, size
+from spewy.cli.tables import count, duration, size
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -97,6 +97,7 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
 def cost_text(cost: Estimate) -> str:
     """Tell an estimate in one line."""
     return (
-        f"{sum(cost.boards):,} boards, {sum(cost.chunks):,} chunks, {cost.information_sets:,} information sets, "
+        f"{count(sum(cost.boards), 'board')}, {count(sum(cost.chunks), 'chunk')}, "
+        f"{count(cost.information_sets, 'information set')}, "
         f"about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"
     )

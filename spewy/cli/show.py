@@ -49,7 +49,7 @@ def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool)
     --json prints one object; what is not defined for a hand is null:
       {"player": 0, "actions": ["Check", "Bet(120)"],
        "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "equity": 0.63}}}
-    """
+    """  # noqa: D301
     from spewy.solution import Solution
 
     with Solution.open(folder) as solution:
@@ -72,11 +72,9 @@ def _head(solution: Solution, view: NodeView) -> str:
         ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
         ("board", " ".join(card_name(card) for card in view.board) or "none yet"),
         ("line", view.line or "none yet"),
-        ("to act", f"player {view.player} ({seat}), with {number(float(view.reach.sum()), 2)} hands"),
+        ("to act", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
-    rows += [
-        (a, f"{number(100 * float(f), 2)}%") for a, f in zip(view.actions, view.frequencies, strict=True)
-    ]
+    rows += [(a, f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)]
     return facts(rows)
 
 
@@ -92,7 +90,7 @@ def _table(view: NodeView, every: bool) -> tuple[Table, int]:
     for name in ("hand", "reach", *view.actions, "EV", "equity"):
         table.add_column(name, justify="left" if name == "hand" else "right", no_wrap=True)
     for h in order[:fit]:
-        frequencies = (number(float(f)) for f in view.strategy[:, h])
+        frequencies = (f"{f:.3f}" for f in view.strategy[:, h])
         ev, equity = number(float(view.ev[h])), number(float(view.equity[h]), 4)
-        table.add_row(view.hands[h], number(float(view.reach[h]), 4), *frequencies, ev, equity)
+        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *frequencies, ev, equity)
     return table, len(order) - len(order[:fit])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +59,7 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
       seconds {build, solve, best_response, total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
-    """
+    """  # noqa: D301
     from spewy.job import Job
     from spewy.solve.session import Session
 
@@ -68,7 +69,12 @@ def solve(
     session = Session(job, where)
     reporter = solve_reporter()
     try:
-        result = session.solve(reporter)
+        with warnings.catch_warnings():
+            # an interrupted sweep leaves visits undone, on purpose
+            warnings.filterwarnings(
+                "ignore", message=".*tasks which were still being processed", category=UserWarning
+            )
+            result = session.solve(reporter)
         root = None if as_json or result.interrupted or not result.sweeps else _root(job, session)
     finally:
         reporter.end()

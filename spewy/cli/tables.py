@@ -62,13 +62,22 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{digits}f}"
 
 
-def size(count: int) -> str:
+def count(things: int, name: str) -> str:
+    """How many of something.
+
+    >>> count(1, "board"), count(1755, "board")
+    ('1 board', '1,755 boards')
+    """
+    return f"{things:,} {name}{'' if things == 1 else 's'}"
+
+
+def size(n_bytes: int) -> str:
     """Bytes for people.
 
     >>> size(512), size(3 * 2**20), size(5 * 2**30)
     ('512 B', '3.0 MiB', '5.0 GiB')
     """
-    amount, unit = float(count), "B"
+    amount, unit = float(n_bytes), "B"
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if amount < 1024 or unit == "TiB":
             break

@@ -25,6 +25,7 @@ from spewy.solve.engines import Engine, LiveEngine, StoredEngine
 from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.keys import META
 from spewy.solve.layout import Layout
+from spewy.solve.problem import Problem
 from spewy.solve.visit import VisitSettings
 
 TRACE_KEY = b"trace|"
@@ -102,6 +103,7 @@ class Session:
         folder: where its lockers are or shall be; None keeps them in memory.
 
     Raises:
+        InputError: as :meth:`solve`; before the folder is created, so that it stays free for a job that can be solved.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
@@ -109,6 +111,8 @@ class Session:
         started = time.perf_counter()
         self.job = job
         self.layout = Layout.of(job.problem())
+        if folder is not None:
+            self._require_solvable()
         manifest = job.manifest()
         shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
@@ -126,16 +130,10 @@ class Session:
         """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
 
         Raises:
-            InputError: the estimate exceeds ``solve.memory``.
+            InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
         report = reporter or Silent()
-        cost = self.cost()
-        budget = parse_memory(self.job.solve.memory)
-        if cost.memory_bytes > budget:
-            raise InputError(
-                f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
-                f"found {self.job.solve.memory}"
-            )
+        cost = self._require_solvable()
         begun = time.perf_counter()
         engine = self._engine()
         building = self.build_seconds + time.perf_counter() - begun
@@ -147,6 +145,16 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def _require_solvable(self) -> Estimate:
+        unit_chips(self.layout.problem, parse_target(self.job.solve.target)[1])
+        cost = self.cost()
+        if cost.memory_bytes > parse_memory(self.job.solve.memory):
+            raise InputError(
+                f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
+                f"found {self.job.solve.memory}"
+            )
+        return cost
 
     def _engine(self) -> Engine:
         solve = self.job.solve
@@ -277,7 +285,7 @@ class _Judge:
         self.problem = layout.problem
         self.walker = Walker(layout.live)
         amount, self.unit = parse_target(job.solve.target)
-        self.target_chips = amount * self._unit_chips()
+        self.target_chips = amount * unit_chips(self.problem, self.unit)
         self.averages: Any = None
 
     def measure(self, averages: Any) -> tuple[Exploitability, float]:
@@ -290,7 +298,7 @@ class _Judge:
         return found is not None and found.value <= self.target_chips
 
     def in_target_unit(self, chips: float) -> tuple[float, str]:
-        return chips / self._unit_chips(), self.unit
+        return chips / unit_chips(self.problem, self.unit), self.unit
 
     def result(
         self,
@@ -328,17 +336,22 @@ class _Judge:
             trace=tuple(trace),
         )
 
-    def _unit_chips(self) -> float:
-        """Chips that one unit of the target is worth."""
-        if self.unit == "%":
-            if not self.problem.is_spot:
-                raise InputError("solve.target: expected mbb or chips for a whole game, found %")
-            return self.problem.pot / 100
-        if self.unit == "mbb":
-            if self.problem.is_spot:
-                raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
-            return self.problem.game.big_blind / 1000
-        return 1.0
+
+def unit_chips(problem: Problem, unit: str) -> float:
+    """Chips that one unit of a target is worth.
+
+    Raises:
+        InputError: % of the pot for a whole game, mbb for a spot.
+    """
+    if unit == "%":
+        if not problem.is_spot:
+            raise InputError("solve.target: expected mbb or chips for a whole game, found %")
+        return problem.pot / 100
+    if unit == "mbb":
+        if problem.is_spot:
+            raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
+        return problem.game.big_blind / 1000
+    return 1.0
 
 
 def _read_trace(store: Store) -> list[tuple[int, float, float]]:

@@ -1,0 +1,67 @@
+"""Every command explains itself, and quickly."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_runs import good, process, spewy
+
+from spewy.cli import main
+
+COMMANDS = ("solve", "show", "exploit", "tree", "estimate", "export", "buckets", "check")
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_commands():
+    assert set(main.commands) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command):
+    text = good(command, "--help")
+    assert "Examples:\n" in text
+    assert f"  spewy {command} " in text
+    assert text == good(command, "-h")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_explained(command):
+    with_help = [p for p in main.commands[command].params if p.param_type_name == "option"]
+    assert all(getattr(option, "help", None) for option in with_help)
+
+
+def test_top():
+    text = good("--help")
+    assert all(f"\n  {command} " in text for command in COMMANDS)
+    assert good("--version").startswith("spewy ")
+
+
+@pytest.mark.skipif(not README.exists(), reason="an installed package has no README")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_readme(command):
+    assert f"spewy {command} " in README.read_text()
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from spewy.cli import main\n"
+        "main(['solve', '--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'numba', 'pandas', 'pydantic', 'scipy', 'rich', 'tqdm', 'lmdb'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_misuse():
+    for args in (["solvee"], ["solve"], ["solve", "--nothing"], ["buckets", "QsJh2h", "--rows", "0"]):
+        result = spewy(*args)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert "Error: " in result.stderr
+
+
+def test_module_has_the_script_name():
+    assert process("--version").stdout.startswith("spewy ")
