@@ -212,8 +212,7 @@ class Job(_Section):
         """Both parsed ranges of a spot, oop first; None for whole games."""
         if self.spot is None:
             return None
-        board = self.board
-        return parse_range(self.spot.oop, dead=board), parse_range(self.spot.ip, dead=board)
+        return self._range("oop", self.spot.oop), self._range("ip", self.spot.ip)
 
     @cached_property
     def board(self) -> tuple[int, ...]:
@@ -267,6 +266,12 @@ class Job(_Section):
             return self.solve.leaves == "live"
         bucketed = any(k is not None for k in self.problem().rows)
         return not bucketed and self.solve.integrate == "regret" and self.solve.method == "cfr"
+
+    def _range(self, name: str, text: str) -> Range:
+        try:
+            return parse_range(text, dead=self.board)
+        except InputError as error:
+            raise InputError(f"spot.{name}: {error}") from None
 
     def _history(self) -> History:
         game = self.rules

@@ -73,7 +73,7 @@ def _is_bad_input(error: Exception) -> bool:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="spewy", message="%(prog)s %(version)s")
+@click.version_option(package_name="spewy", message="spewy %(version)s")
 @verbose_option
 def main() -> None:
     """Solve heads-up poker range against range, chunk by chunk, and look at what was solved.

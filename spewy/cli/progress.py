@@ -89,6 +89,7 @@ def say(text: str) -> None:
 
 def check_text(found: float, unit: str, seconds_left: float | None) -> str:
     """Tell a check's exploitability in the target's unit."""
+    found = max(found, 0.0)  # rounding
     amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
     left = "" if seconds_left is None else f", about {duration(seconds_left)} left"
     return f"exploitability {amount}{left}"

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PIPE_WIDTH = 200
+NOISE = 1e-12
+"""What rounding leaves of zero; "-2.2e-16 chips" helps nobody."""
 
 
 def json_text(value: Any) -> str:
@@ -57,8 +59,9 @@ def number(value: float | None, digits: int = 3) -> str:
     """
     if value is None or math.isnan(value):
         return "-"
-    if value and abs(value) < 10**-digits:
+    if NOISE < abs(value) < 10**-digits:
         return f"{value:.3g}"
+    value = 0.0 if abs(value) <= NOISE else value
     return f"{value:,.{digits}f}"
 
 

@@ -141,6 +141,6 @@ def _chance_matrix(
         mine = view if p == 0 else -view.T
         child = layout.board(t + 1, entry.child).rows
         for image in layout.images(t, b, e):
-            images = tuple(np.where(image[s] >= 0, child[s].group[image[s]], -1) for s in (p, 1 - p))
+            images = [np.append(child[s].group, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
             total += deal_matrix(own, other, *weights, mine, images[0], images[1], layout.live.n_ids)
     return total * layout.boards[t].probability

@@ -205,13 +205,12 @@ def test_a_refused_job_leaves_the_folder_free(tmp_path):
 def test_everyone_checks(leaves, tmp_path):
     """No bet sizes, so nobody can bet: EV = pot · equity.
 
-    Aces against kings on Qs 7h 2d 3c: of the 44 river cards 2 are kings, none ties, so equity is 42/44. Jack-ten
-    suited in clubs against kings: 3 nines + 3 aces ... no straight is possible with one card (JT Q needs 8 9 or 9 K
-    or A K), no flush, a pair of jacks or tens loses: 0. Both oop hands and the one ip hand share no card, so each
-    is held half the time: equity 21/44.
+    Aces against kings on Qs 7h 2d 3c: of the 44 river cards 2 are kings and win for the kings, none ties: equity
+    42/44. Jack-ten has no straight or flush with one more card, and a pair of jacks or tens loses: 0. Neither oop
+    hand shares a card with the kings, so each is held half the time: equity 21/44.
     """
     text = TURN.replace('"AhAd,KdQd,JcTc"', '"AhAd,JcTc"').replace('"KhKc,8s7s"', '"KhKd"')
-    job = write(tmp_path, text.replace('[bets.turn]\nbet = "50%"\n', ""))
+    job = write(tmp_path, text.replace('bet = "50%"', 'bet = ""'))
     args = [job, "--out", tmp_path / "out", "--set", f"solve.leaves={leaves}"]
     assert good_json("tree", job)["root"]["actions"].keys() == {"Check"}
     found = good_json("solve", *args)
@@ -232,7 +231,7 @@ def test_everyone_checks(leaves, tmp_path):
 def test_everyone_checks_with_wide_ranges(tmp_path):
     """The same with card removal and weights: each hand's EV is the pot times its equity."""
     text = (EXAMPLES / "T1.toml").read_text().split("[bets.turn]")[0].replace("AJo+", "AJo+:0.5")
-    job = write(tmp_path, text)
+    job = write(tmp_path, text + '[bets.turn]\nbet = ""\n')
     found = good_json("solve", job, "--out", tmp_path / "out")
     assert found["ev"] == pytest.approx([200 * share for share in found["equity"]], abs=1e-9)
     hands = good_json("show", tmp_path / "out", "--line", "c")["hands"]

@@ -1,0 +1,289 @@
+"""Bad input: one line that says what, where and what was expected; exit code 2; never a traceback."""
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, process, refused, spewy, write
+
+from lockers import open_store
+from spewy.solve.keys import STRATEGY
+
+GAME = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 4
+stack = 20000 20000
+blind = 100 50
+firstPlayer = 2 1 1 1
+numSuits = 4
+numRanks = 13
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+# What is changed in TURN, and what the error must name.
+WRONG = {
+    "not TOML": (("[solve]", "[solve"), "TOML"),
+    "unknown key": (('name = "turn"', 'name = "turn"\ncolour = 1'), "colour"),
+    "unknown key in a section": (("stack = 100", "stack = 100\nstax = 100"), "spot.stax"),
+    "unknown section": (("[solve]", "[solver]"), "solver"),
+    "missing key": (("pot = 100\n", ""), "spot.pot"),
+    "wrong type": (("pot = 100\n", 'pot = "100"\n'), "spot.pot"),
+    "duplicate cards": (("Qs 7h 2d 3c", "Qs 7h 2d Qs"), "Qs"),
+    "two cards": (("Qs 7h 2d 3c", "Qs 7h"), "spot.board"),
+    "six cards": (("Qs 7h 2d 3c", "Qs 7h 2d 3c 4c 5c"), "spot.board"),
+    "no card": (("Qs 7h 2d 3c", "Qs 7h 2d 1c"), "1c"),
+    "dead range": (('"KhKc,8s7s"', '"QsJs,QsTs"'), "spot.ip"),
+    "empty range": (('"KhKc,8s7s"', '""'), "spot.ip"),
+    "ranges that share every card": (('"AhAd,KdQd,JcTc"\nip = "KhKc,8s7s"', '"AhAd"\nip = "AdAc"'), "spot"),
+    "bad range token": (('"KhKc,8s7s"', '"KhKc,XYs"'), "XYs"),
+    "weight above 1": (('"KhKc,8s7s"', '"KhKc:1.5"'), "1.5"),
+    "negative weight": (('"KhKc,8s7s"', '"KhKc:-1"'), "-1"),
+    "no pot": (("pot = 100", "pot = 0"), "spot.pot"),
+    "negative pot": (("pot = 100", "pot = -5"), "spot.pot"),
+    "no stack": (("stack = 100", "stack = 0"), "spot.stack"),
+    "negative stack": (("stack = 100", "stack = -1"), "spot.stack"),
+    "bad size": (('bet = "50%"', 'bet = "fifty"'), "bets.turn"),
+    "sizes that make no legal action": (('bet = "50%"', 'donk = "50%"'), "bets.turn"),
+    "a round before the spot that is none": (("[bets.turn]", "[bets.ocean]"), "ocean"),
+    "unknown game": (("holdem.nolimit.2p.reverse_blinds", "omaha"), "omaha"),
+    "spot of a small game": (("holdem.nolimit.2p.reverse_blinds", "leduc"), "spot"),
+    "bad variant": (('target = "0.5%"', 'target = "0.5%"\nvariant = "magic"'), "solve.variant"),
+    "bad target": (('target = "0.5%"', 'target = "half"'), "solve.target"),
+    "target in another's unit": (('target = "0.5%"', 'target = "1 mbb"'), "solve.target"),
+    "bad memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "much"'), "solve.memory"),
+    "too little memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "1 KiB"'), "solve.memory"),
+    "no rows": (("[solve]", "[rows]\nriver = 0\n[solve]"), "rows.river"),
+    "a line break in a value": (('name = "turn"', 'name = "turn"\n"two\\nlines" = 1'), "two lines"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_wrong_jobs(kind, tmp_path):
+    (old, new), named = WRONG[kind]
+    assert old in TURN
+    line = refused("solve", write(tmp_path, TURN.replace(old, new)), "--out", tmp_path / "out")
+    assert named in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_whole_game_has_no_pot(tmp_path):
+    job = write(tmp_path, KUHN.replace("0.001 chips", "0.3%"))
+    assert "expected mbb or chips" in refused("solve", job, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("command", ["solve", "tree", "estimate"])
+def test_missing_job(command, tmp_path):
+    assert "nothing.toml" in refused(command, tmp_path / "nothing.toml")
+    assert str(tmp_path) in refused(command, tmp_path)
+
+
+@pytest.mark.parametrize("command", ["solve", "tree", "estimate"])
+@pytest.mark.parametrize(
+    ("override", "named"),
+    [
+        ("solve.target", "solve.target"),
+        ("=1", "--set"),
+        ("solve..target=1", "--set"),
+        ("name.first=1", "name"),
+        ("solve.aim=1%", "solve.aim"),
+        ("solve.target=fast", "solve.target"),
+        ("solve.max_sweeps=0", "solve.max_sweeps"),
+        ("solve.max_sweeps=many", "solve.max_sweeps"),
+    ],
+)
+def test_wrong_set(command, override, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert named in refused(command, write(tmp_path, TURN), "--set", override)
+
+
+@pytest.mark.parametrize(
+    "keyword", ["numPlayers", "numRounds", "blind", "numHoleCards", "numBoardCards", "END"]
+)
+def test_game_without(keyword, tmp_path):
+    lines = [line for line in GAME.splitlines() if not line.startswith(keyword)]
+    (tmp_path / "mine.game").write_text("\n".join(lines))
+    job = write(tmp_path, TURN.replace("holdem.nolimit.2p.reverse_blinds", "mine.game"))
+    assert keyword in refused("tree", job)
+
+
+def test_game_beside_the_job(tmp_path):
+    (tmp_path / "mine.game").write_text(GAME)
+    good("tree", write(tmp_path, TURN.replace("holdem.nolimit.2p.reverse_blinds", "mine.game")))
+
+
+def test_a_folder_with_another_job(tmp_path):
+    good("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
+    line = refused("solve", write(tmp_path, TURN.replace("pot = 100", "pot = 90")), "--out", tmp_path / "out")
+    assert "another job" in line
+    assert "spot.pot" in line
+
+
+def test_a_folder_with_something_else(tmp_path):
+    job = write(tmp_path, TURN)
+    assert "job.toml" in refused("solve", job, "--out", tmp_path)
+    assert str(job) in refused("solve", job, "--out", job)
+
+
+LOOKING = [
+    ["show", "FOLDER"],
+    ["exploit", "FOLDER"],
+    ["export", "FOLDER", "x.csv"],
+    ["check", "FOLDER"],
+]
+
+
+@pytest.mark.parametrize("args", LOOKING, ids=lambda args: args[0])
+def test_no_folder(args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "FOLDER" in refused(*args)
+    (tmp_path / "FOLDER").mkdir()
+    assert "FOLDER" in refused(*args)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["FOLDER"]
+
+
+@pytest.mark.parametrize("args", LOOKING[:3], ids=lambda args: args[0])
+def test_lockers_of_something_else(args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open_store(tmp_path / "FOLDER", {"game": "chess"}, shards=1) as store:
+        store.transact(b"k|", lambda txn: txn.put("payoff", b"k|", np.eye(2)))
+    refused(*args)
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    base = tmp_path_factory.mktemp("solved")
+    for name, text in (("leduc", LEDUC), ("polarised", POLARISED), ("turn", TURN)):
+        good("solve", write(base, text, f"{name}.toml"), "--out", base / name)
+    return base
+
+
+@pytest.mark.parametrize(
+    ("line", "board", "named"),
+    [
+        ("r30", None, "r30"),
+        ("x", None, "'x'"),
+        ("ccc", None, "ccc"),
+        ("cc", None, "decision"),
+        ("r50f", None, "decision"),
+        ("cc/", None, "board"),
+        ("", "Qs 7h 2d", "board"),
+        ("", "Qs 7h 2d 4c", "board"),
+        ("", "Qs 7h 2d Zz", "board"),
+        ("cc/", "Qs 7h 2d 3c", "board"),
+        ("cc/", "Qs 7h 2d 3c 3c", "3c"),
+        ("cc/", "Qs 7h 2d 3c Qs", "Qs"),
+        ("cc/", "As 7h 2d 3c 5h", "board"),
+    ],
+)
+def test_wrong_places(line, board, named, solved):
+    args = [] if board is None else ["--board", board]
+    assert named in refused("show", solved / "turn", "--line", line, *args)
+
+
+def test_a_card_that_the_game_lacks(solved):
+    assert "2c" in refused("show", solved / "leduc", "--line", "cc/", "--board", "2c")
+
+
+@pytest.mark.parametrize("name", ["out", "out.xlsx", "out.csv.gz", ".csv"])
+def test_wrong_suffix(name, solved, tmp_path):
+    assert "expected a name that ends in .csv or .parquet" in refused(
+        "export", solved / "turn", tmp_path / name
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_folder_to_export_to(solved, tmp_path):
+    refused("export", solved / "turn", tmp_path / "none" / "x.csv")
+    (tmp_path / "x.csv").mkdir()
+    refused("export", solved / "turn", tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("board", ["", "Qs", "Qs Jh", "Qs Jh 2h 8c 3d 4d", "Qs Qs 2h", "Qs Jh 1h", "QsJh2"])
+def test_wrong_board(board):
+    refused("buckets", board)
+
+
+def damage(folder: Path, kind: str) -> None:
+    """Spoil the strategy of a river spot's folder of one shard."""
+    shard = folder / "shard-000.mdb"
+    content = bytearray(shard.read_bytes())
+    if kind == "truncated":
+        shard.write_bytes(content[: len(content) // 2 // 4096 * 4096])
+    elif kind == "emptied":
+        shard.write_bytes(b"")
+    elif kind == "lost":
+        shard.unlink()
+    elif kind == "bit-flipped":
+        with open_store(folder, read_only=True) as store:
+            payloads = [
+                array.tobytes() for key in store.keys(STRATEGY) if (array := store.get(STRATEGY, key)).size
+            ]
+        for payload in payloads:  # in old pages too
+            start = content.find(payload)
+            while start >= 0:
+                content[start + 3] ^= 0x10
+                start = content.find(payload, start + 1)
+        shard.write_bytes(content)
+    elif kind == "manifest":
+        path = folder / "manifest.json"
+        path.write_text(path.read_text().replace('"pot": 100', '"pot": 101'))
+
+
+@pytest.mark.parametrize("kind", ["truncated", "emptied", "lost", "bit-flipped", "manifest"])
+def test_damaged_lockers(kind, solved, tmp_path):
+    """In processes of their own: LMDB maps the files."""
+    folder = tmp_path / "polarised"
+    shutil.copytree(solved / "polarised", folder)
+    damage(folder, kind)
+    for args in (
+        ["show", folder],
+        ["exploit", folder, "--json"],
+        ["export", folder, tmp_path / "x.csv"],
+        ["solve", solved / "polarised.toml", "--out", folder, "--json"],
+    ):
+        result = process(*args)
+        assert (result.returncode, result.stdout) == (2, ""), (args[0], result.stderr)
+        assert result.stderr.splitlines()[-1].startswith("Error: ")
+        assert "Traceback" not in result.stderr
+    assert not (tmp_path / "x.csv").exists()
+    audit = process("check", folder)
+    assert audit.returncode == 1
+    assert audit.stdout
+    assert "healthy" not in audit.stdout
+
+
+def test_nowhere_to_write(tmp_path, monkeypatch):
+    def read_only(self, *args, **options):
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", read_only)
+    assert "Read-only" in refused("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_read_only_folder(solved, tmp_path):
+    folder = tmp_path / "turn"
+    shutil.copytree(solved / "turn", folder)
+    for path in (*folder.iterdir(), folder):
+        path.chmod(0o555)
+    try:
+        refused("solve", solved / "turn.toml", "--out", folder)
+        good("show", folder)
+    finally:
+        folder.chmod(0o755)
+
+
+def test_unexpected_is_one_line_and_1(tmp_path, monkeypatch):
+    def breaks(*args, **options):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("spewy.job.Job.load", breaks)
+    result = spewy("tree", write(tmp_path, TURN))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1

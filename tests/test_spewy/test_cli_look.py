@@ -1,0 +1,250 @@
+"""The commands that look at jobs and folders: show, exploit, tree, estimate, export, buckets, check."""
+
+import io
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, refused, spewy, write
+from jobs import EXAMPLES
+
+import spewy.cli.export as export_module
+from spewy.solution import Solution
+
+SPOTS = Path(__file__).parents[1] / "data" / "spots"
+COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "ev", "equity"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Solved folders by name."""
+    base = tmp_path_factory.mktemp("solved")
+    out = {}
+    for name, text in (("kuhn", KUHN), ("leduc", LEDUC), ("polarised", POLARISED), ("turn", TURN)):
+        out[name] = base / name
+        good("solve", write(base, text, f"{name}.toml"), "--out", out[name])
+    return out
+
+
+def test_show_json(folders):
+    found = good_json("show", folders["turn"])
+    assert list(found) == ["player", "actions", "hands"]
+    assert (found["player"], found["actions"]) == (0, ["Check", "Bet(50)"])
+    assert set(found["hands"]) == {"AhAd", "KdQd", "JcTc"}
+    for row in found["hands"].values():
+        assert list(row) == ["reach", "strategy", "ev", "equity"]
+        assert sum(row["strategy"]) == pytest.approx(1)
+
+
+def test_show_a_line_on_a_board(folders):
+    found = good_json("show", folders["turn"], "--line", "cc/", "--board", "Qs 7h 2d 3c 5h")
+    assert found["player"] == 0
+    same = good_json("show", folders["turn"], "--line", "cc/", "--board", "7hQs3c2d5h")
+    assert same == found
+    blocked = good_json("show", folders["turn"], "--line", "cc/", "--board", "Qs 7h 2d 3c Ah")
+    assert set(blocked["hands"]) == {"KdQd", "JcTc"}
+
+
+def test_what_is_not_defined_is_null(tmp_path):
+    """Two kings leave the opponent no king and ace of hearts: there is nobody to have EV or equity against."""
+    job = write(tmp_path, POLARISED.replace('ip = "AhAd"', 'ip = "KhAh"'))
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    text = good("show", tmp_path / "out", "--json")
+    assert "NaN" not in text
+    hands = json.loads(text)["hands"]
+    assert hands["KhKd"]["ev"] is hands["KhKd"]["equity"] is None
+    assert hands["JcTc"]["equity"] == 0
+    good("show", tmp_path / "out")
+    good("export", tmp_path / "out", tmp_path / "out.csv")
+    assert "KhKd,Check,1.0,0.5,,\n" in (tmp_path / "out.csv").read_text()
+
+
+def test_show_for_people(folders):
+    lines = good("show", folders["polarised"]).splitlines()
+    assert lines[1].split() == ["board", "Ks", "9d", "6h", "3c", "2s"]
+    assert "AllIn(100)  37.5" in "\n".join(lines)
+    head = next(i for i, line in enumerate(lines) if line.startswith("hand"))
+    assert lines[head].split() == ["hand", "reach", "Check", "AllIn(100)", "EV", "equity"]
+    assert [line.split()[0] for line in lines[head + 1 :]] == ["JcTc", "JdTd", "JhTh", "KhKd"]
+
+
+def on_a_terminal(*args, lines):
+    """Run a command on a pseudo terminal; what it shows."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "LINES": str(lines), "COLUMNS": "100", "TERM": "dumb"}
+    command = [*COMMAND, *map(str, args)]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment) as running:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux: the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    assert running.returncode == 0, shown
+    return shown.decode()
+
+
+def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
+    job = EXAMPLES / "R1.toml"
+    bar = on_a_terminal("solve", job, "--out", tmp_path / "R1", "--set", "solve.target=1%", lines=30)
+    assert "sweeps" in bar
+    assert "exploitability" in bar
+    shown = on_a_terminal("show", tmp_path / "R1", lines=30)
+    assert len(shown.splitlines()) < 30
+    assert "more hands; --all shows them" in shown
+    everything = on_a_terminal("show", tmp_path / "R1", "--all", lines=30)
+    assert "more hands" not in everything
+    assert len(everything.splitlines()) > 300
+    piped = good("show", tmp_path / "R1")
+    assert len(piped.splitlines()) > 300
+
+
+def test_exploit(folders):
+    found = good_json("exploit", folders["leduc"])
+    assert list(found) == [
+        "name",
+        "sweeps",
+        "exploitability",
+        "exploitability_pct",
+        "exploitability_mbb",
+        "best_response",
+        "value_bracket",
+    ]
+    assert found["sweeps"] == 30
+    assert found["exploitability_pct"] is None
+    assert sum(found["best_response"]) / 2 == pytest.approx(found["exploitability"])
+    assert "mbb per hand" in good("exploit", folders["leduc"])
+    assert "% of the pot" in good("exploit", folders["turn"])
+
+
+def test_exploit_is_what_solve_said(folders):
+    again = good_json("solve", folders["leduc"].with_suffix(".toml"), "--out", folders["leduc"])
+    assert good_json("exploit", folders["leduc"])["exploitability"] == again["exploitability"]
+
+
+@pytest.mark.parametrize("name", ["R1", "T1"])
+def test_tree_is_the_published_one(name):
+    assert good_json("tree", EXAMPLES / f"{name}.toml") == json.loads(
+        (SPOTS / f"{name}.tree.json").read_text()
+    )
+
+
+def test_tree_for_people(tmp_path):
+    lines = good("tree", write(tmp_path, POLARISED)).splitlines()
+    assert lines[0] == "river, player 0 to act, put in 0 and 0"
+    assert "  AllIn(100): player 1 to act, put in 100 and 0" in lines
+
+
+def test_tree_takes_set(tmp_path):
+    found = good_json("tree", write(tmp_path, TURN), "--set", "bets.turn.bet=25%, a")
+    assert list(found["root"]["actions"]) == ["Check", "Bet(25)", "AllIn(100)"]
+
+
+def test_estimate(tmp_path):
+    found = good_json("estimate", write(tmp_path, TURN), "--set", "solve.memory=1 KiB")
+    assert (found["name"], found["rounds"], found["fits"]) == ("turn", ["turn", "river"], False)
+    assert found["boards"] == [1, 48]
+    assert found["budget_bytes"] == 1024
+    assert found["information_sets"] > 100
+    assert "MORE THAN the 1 KiB allowed" in good(
+        "estimate", write(tmp_path, TURN), "--set", "solve.memory=1 KiB"
+    )
+
+
+def test_estimated_disk_is_about_right(folders):
+    folder = folders["turn"]
+    estimated = good_json("estimate", folder.with_suffix(".toml"))["disk_bytes"]
+    actual = sum(path.stat().st_size for path in folder.glob("*.mdb"))
+    assert 0.2 < estimated / actual < 5
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("at_once", [1, 50, 10**6])
+def test_export(folders, suffix, at_once, tmp_path, monkeypatch):
+    monkeypatch.setattr(export_module, "ROWS_AT_ONCE", at_once)
+    file = tmp_path / f"leduc{suffix}"
+    said = good("export", folders["leduc"], file)
+    found = pd.read_csv(file, keep_default_na=True) if suffix == ".csv" else pd.read_parquet(file)
+    assert list(found.columns) == COLUMNS
+    assert f"{len(found):,} rows" in said
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+    with Solution.open(folders["leduc"]) as solution:
+        expected = pd.concat(list(solution.frames()), ignore_index=True)
+    assert len(found) == len(expected)
+    for column in ("reach", "frequency", "ev", "equity"):
+        np.testing.assert_allclose(found[column], expected[column], rtol=1e-12)
+    for column in ("line", "hand", "action"):
+        assert found[column].fillna("").tolist() == expected[column].tolist()
+
+
+def test_export_is_what_show_says(folders, tmp_path):
+    good("export", folders["turn"], tmp_path / "turn.csv")
+    found = pd.read_csv(io.StringIO((tmp_path / "turn.csv").read_text()), keep_default_na=False)
+    root = found[(found.line == "") & (found.hand == "KdQd")]
+    row = good_json("show", folders["turn"])["hands"]["KdQd"]
+    assert root.action.tolist() == ["Check", "Bet(50)"]
+    assert root.frequency.astype(float).tolist() == row["strategy"]
+    assert root.ev.astype(float).tolist() == [row["ev"]] * 2
+
+
+def test_export_leaves_nothing_half_written(folders, tmp_path, monkeypatch):
+    file = tmp_path / "kuhn.csv"
+    file.write_text("before")
+    whole = Solution.frames
+
+    def breaks(self):
+        yield next(whole(self))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Solution, "frames", breaks)
+    assert spewy("export", folders["kuhn"], file).exit_code == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["kuhn.csv"]
+    assert file.read_text() == "before"
+
+
+def test_export_to_a_full_disk(folders, tmp_path, monkeypatch):
+    def breaks(path, frames):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(export_module._WRITERS, ".csv", breaks)
+    assert "No space left on device" in refused("export", folders["kuhn"], tmp_path / "kuhn.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("board", ["QsJh2h", "QsJh2h8c", "Qs Jh 2h 8c 3d"])
+def test_buckets(board):
+    lines = good("buckets", board, "--rows", "7").splitlines()
+    assert lines[0].split()[:2] == ["bucket", "hands"]
+    rows = [line.split() for line in lines[1:]]
+    assert [int(row[0]) for row in rows] == list(range(7))
+    left = 52 - len(board.replace(" ", "")) // 2
+    assert sum(int(row[1]) for row in rows) == left * (left - 1) // 2
+    means = [float(row[2]) for row in rows]
+    assert means == sorted(means)
+
+
+def test_buckets_takes_cards_apart():
+    assert good("buckets", "Qs", "Jh", "2h") == good("buckets", "Qs Jh 2h")
+
+
+def test_check(folders):
+    assert good("check", folders["leduc"]).endswith(": healthy\n")
+
+
+def test_a_closed_pipe_is_quiet():
+    command = [*COMMAND, "tree", str(EXAMPLES / "T1.toml"), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.read(10)
+        running.stdout.close()
+        assert running.stderr.read() == b""

@@ -1,0 +1,85 @@
+"""Legal jobs at the edges: hands that a river blocks altogether, one-hand ranges, equal ranges, suits that swap."""
+
+import pytest
+
+from spewy.job import Job
+from spewy.solution import Solution
+from spewy.solve.session import Session
+
+
+def solved(board, oop, ip, *, stack=20, game="holdem.nolimit.2p.reverse_blinds", rows=None, **solve):
+    data = {
+        "name": "odd",
+        "game": {"file": game},
+        "spot": {"board": board, "pot": 10, "stack": stack, "oop": oop, "ip": ip},
+        "rows": rows or {},
+        "solve": {"max_sweeps": 40, "check_every": 40, "target": "0%", **solve},
+    }
+    if "nolimit" in game:
+        data["bets"] = {"flop": {"bet": "100%", "raise": "a"}}
+    job = Job.of(data)
+    session = Session(job)
+    return session.solve(), Solution(job, session.store)
+
+
+@pytest.mark.parametrize("leaves", ["live", "stored"])
+@pytest.mark.parametrize(
+    ("oop", "ip"), [("AsAc", "KsKc"), ("AsAc", "KsKc,QsQc"), ("QQ,JJ", "QQ,JJ"), ("AsAc,QhJh", "KK")]
+)
+def test_turns_with_few_hands(leaves, oop, ip):
+    result, solution = solved("Ah Kh 7d 2c", oop, ip, leaves=leaves)
+    assert result.exploitability_pct < 1.5
+    assert sum(result.ev) == pytest.approx(10)
+    assert sum(1 for _ in solution.frames()) == solution.n_frames
+
+
+def test_symmetric_suits_are_exact():
+    """A one-suited flop: three suits swap; values are the same with every turn and river solved."""
+    on, off = (
+        solved("Ah Kh 7h", "AA,KK", "QQ,JJ", stack=10, symmetry=symmetry, max_sweeps=10)[0]
+        for symmetry in (True, False)
+    )
+    assert on.exploitability == pytest.approx(off.exploitability, rel=1e-9)
+    assert on.ev == pytest.approx(off.ev, abs=1e-9)
+
+
+def test_show_names_hands_of_the_board_that_was_asked_for():
+    """With symmetry a board may be solved under other suits; hands and their numbers come back in the asked ones."""
+    line = "cc/"
+    views = []
+    for symmetry in (True, False):
+        _, solution = solved("Ah Kh 7h", "AA,KK,Q9s", "QQ,JJ,T9s", stack=10, symmetry=symmetry, max_sweeps=5)
+        node = solution.node(line, "Ah Kh 7h 9s")
+        views.append({h: (r, e, q) for h, r, e, q in zip(node.hands, node.reach, node.ev, node.equity, strict=True)})
+    assert views[0].keys() == views[1].keys()
+    for hand in views[0]:
+        assert views[0][hand] == pytest.approx(views[1][hand], abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("leaves", ["live", "stored"])
+def test_limit_turn(leaves):
+    result, _ = solved(
+        "Ah Kh 7d 2c",
+        "QQ,JJ,TT,A5s",
+        "QQ,JJ,AK",
+        stack=200,
+        game="holdem.limit.2p.reverse_blinds",
+        leaves=leaves,
+        max_sweeps=150,
+    )
+    assert result.exploitability_pct < 1
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        {"variant": "pcfr+", "leaves": "stored"},
+        {"order": "top-down", "leaves": "stored"},
+        {"integrate": "average", "max_sweeps": 20},
+        {"integrate": "average", "method": "lp", "max_sweeps": 20},
+        {"precision": "single"},
+    ],
+)
+def test_every_way_to_solve_comes_near(solve):
+    result, _ = solved("Ah Kh 7d 2c", "QQ,JJ", "QQ,TT,AK", **solve)
+    assert result.exploitability_pct < 3
