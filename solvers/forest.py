@@ -29,7 +29,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 DECISION, FOLD, SHOWDOWN, CHANCE = range(4)
-KIND_NAMES = ("decision", "fold", "showdown", "chance")
 
 
 @dataclass(frozen=True)

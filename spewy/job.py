@@ -188,10 +188,13 @@ class Job(_Section):
             InputError: as :meth:`load`.
         """
         try:
-            job = cls.model_validate(data)
+            job = cls.model_validate(_with_target(data))
         except ValidationError as error:
-            raise InputError("; ".join(_explain(subject, item) for item in error.errors())) from None
-        job.problem()  # everything that is wrong shows now, not in the middle of a solve
+            lines = dict.fromkeys(_explain(subject, item) for item in error.errors())
+            raise InputError("; ".join(lines)) from None
+        problem = job.problem()  # everything that is wrong shows now, not in the middle of a solve
+        unit_chips(problem, parse_target(job.solve.target)[1])
+        job._check_method()
         return job
 
     @cached_property
@@ -233,7 +236,7 @@ class Job(_Section):
         game = self.rules
         history = self._history()
         if self.ranges is None:
-            n = len(_uniform(game))
+            n = len(hands(game.deck, game.num_hole_cards))
             ranges = (np.ones(n), np.ones(n))
         else:
             ranges = (self.ranges[0].weights, self.ranges[1].weights)
@@ -273,6 +276,21 @@ class Job(_Section):
         except InputError as error:
             raise InputError(f"spot.{name}: {error}") from None
 
+    def _check_method(self) -> None:
+        """Refuse combinations that would quietly solve in another way than the job says."""
+        solve = self.solve
+        if solve.integrate == "regret" and solve.method == "lp":
+            raise InputError('solve.method: "lp" solves whole chunks: expected solve.integrate = "average"')
+        if solve.integrate == "average" and solve.leaves == "live":
+            raise InputError(
+                'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", found "live"'
+            )
+        for name in ROUND_NAMES[self.rules.num_rounds :]:
+            if getattr(self.rows, name) != "hands":
+                raise InputError(
+                    f"rows.{name}: expected one of the {self.rules.num_rounds} rounds of {self.rules.name}"
+                )
+
     def _history(self) -> History:
         game = self.rules
         if self.spot is None:
@@ -280,7 +298,7 @@ class Job(_Section):
         if game.num_hole_cards != 2 or len(game.deck) != 52:
             raise InputError(f"spot: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
         sizes = np.cumsum(game.num_board_cards)
-        if len(self.board) not in sizes[1:].tolist():
+        if sizes.tolist().count(len(self.board)) != 1 or not self.board:
             allowed = ", ".join(map(str, sizes[1:]))
             raise InputError(
                 f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
@@ -298,7 +316,8 @@ class Job(_Section):
         options = tree.model_dump()
         if self.spot is None:
             return build_tree(game_config(game, sizes, **options))
-        start = len(self._history())
+        self._history()  # which refuses boards that end no round
+        start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
         return build_tree(spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options))
 
     def _sizes(self, game: Game) -> Sizes:
@@ -323,6 +342,23 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
             if 0 <= number < float("inf"):
                 return number, unit
     raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
+
+
+def unit_chips(problem: Problem, unit: str) -> float:
+    """Chips that one unit of a target is worth.
+
+    Raises:
+        InputError: % of the pot for a whole game, mbb for a spot.
+    """
+    if unit == "%":
+        if not problem.is_spot:
+            raise InputError("solve.target: expected mbb or chips for a whole game, found %")
+        return problem.pot / 100
+    if unit == "mbb":
+        if problem.is_spot:
+            raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
+        return problem.game.big_blind / 1000
+    return 1.0
 
 
 def parse_memory(text: str) -> int:
@@ -355,9 +391,18 @@ def _override(data: dict[str, Any], text: str) -> None:
     data[keys[-1]] = parsed
 
 
+def _with_target(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with the default target of its kind: a share of the pot for spots, mbb for whole games."""
+    solve = data.get("solve", {})
+    if not isinstance(solve, dict) or "target" in solve:
+        return data
+    return data | {"solve": solve | {"target": "0.3%" if data.get("spot") else "1 mbb"}}
+
+
 def _explain(subject: str, item: Any) -> str:
     """One line for one thing that pydantic found: key, expected, found."""
-    key = ".".join("raise" if part == "raise_" else str(part) for part in item["loc"])
+    parts = (str(part) for part in item["loc"])
+    key = ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
     found = item["input"]
     if item["type"] == "extra_forbidden":
         return f"{subject}: unknown key {key}"
@@ -374,10 +419,6 @@ def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> Player
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_
     return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key)
-
-
-def _uniform(game: Game) -> np.ndarray:
-    return hands(game.deck, game.num_hole_cards)
 
 
 def _check_pair(ranges: tuple[np.ndarray, np.ndarray]) -> None:

@@ -125,7 +125,7 @@ class Solution:
             raise InputError(
                 f"folder {folder}: expected the lockers of a solve, found a manifest without a job"
             )
-        return cls(Job.of({**data, "solve": {**data["solve"]}}, f"folder {folder}"), store)
+        return cls(Job.of(data, f"folder {folder}"), store)
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
@@ -145,7 +145,9 @@ class Solution:
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored."""
-        found = exploitability(Walker(self.layout.live), load(self.layout, self.store, STRATEGY))
+        found = exploitability(
+            Walker(self.layout.live, self.job.solve.workers), load(self.layout, self.store, STRATEGY)
+        )
         problem = self.layout.problem
         return ExploitResult(
             self.sweeps,

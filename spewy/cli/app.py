@@ -17,10 +17,8 @@ from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.show import show
-from spewy.cli.solve import solve
+from spewy.cli.solve import INTERRUPTED, solve
 from spewy.cli.tree import tree
-
-INTERRUPTED = 130
 
 
 class OneLine(click.ClickException):

@@ -32,8 +32,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       budget_bytes (solve.memory), fits
     """  # noqa: D301
     from spewy.job import Job, parse_memory
-    from spewy.solve.layout import Layout
-    from spewy.solve.session import job_estimate
+    from spewy.solve.session import job_estimate, lay_out
 
     job = Job.load(job_file, overrides)
     problem = job.problem()
@@ -45,9 +44,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
             def advance(_: int) -> None:
                 bar.update()
 
-            layout = Layout.of(problem, advance)
+            layout = lay_out(job, advance)
     else:
-        layout = Layout.of(problem)
+        layout = lay_out(job)
     cost = job_estimate(job, layout)
     budget = parse_memory(job.solve.memory)
     fits = cost.memory_bytes <= budget

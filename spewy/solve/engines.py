@@ -8,7 +8,9 @@ that is an exact solver. Both leave averaged strategies in the strategy locker, 
 
 from __future__ import annotations
 
-import os
+import signal
+import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol
 
@@ -19,6 +21,7 @@ from lockers import Store, Transaction
 from solvers.cfr import Cfr
 from solvers.live import Strategies
 from solvers.variants import variant
+from spewy.errors import SpewyError
 from spewy.solve.keys import GUESS, META, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Problem
@@ -47,7 +50,7 @@ class Engine(Protocol):
         """Sums of the strategies so far, as the live game lays them out."""
         ...
 
-    def save(self, force: bool = True) -> None:
+    def save(self) -> None:
         """Make all finished sweeps last: what was saved survives any interruption."""
         ...
 
@@ -67,6 +70,7 @@ class StoredEngine:
         self.settings = settings
         self.order = order
         self._workers = workers
+        self._token = uuid.uuid4().hex
         self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
         self._sweeps = saved_sweeps(store)
 
@@ -92,10 +96,9 @@ class StoredEngine:
         """Read the strategy locker."""
         return load(self.layout, self.store, STRATEGY)
 
-    def save(self, force: bool = True) -> None:
+    def save(self) -> None:
         """Visits are saved as they happen; this only asks the disk to write."""
-        if force:
-            self.store.flush()
+        self.store.flush()
 
     def close(self) -> None:
         """Nothing to stop: joblib's workers retire by themselves."""
@@ -111,11 +114,18 @@ class StoredEngine:
         boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
         roots = len(self.layout.betting[t].chunks)
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
-        token = f"{os.getpid()}-{id(self)}"
-        yield from self._parallel(
-            delayed(_visit_portion)(token, self.layout.problem, self.store, self.settings, t, portion, number)
+        finished = self._parallel(
+            delayed(_visit_portion)(
+                self._token, self.layout.problem, self.store, self.settings, t, portion, number
+            )
             for portion in portions
         )
+        try:
+            yield from finished
+        finally:
+            with warnings.catch_warnings():  # joblib warns of the portions that this cancels
+                warnings.simplefilter("ignore", UserWarning)
+                finished.close()  # an interrupted sweep leaves no portion running
 
 
 _layouts: dict[str, Layout] = {}
@@ -131,6 +141,9 @@ def _visit_portion(
     number: int,
 ) -> int:
     """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches the whole group: the parent decides when to stop
     if token not in _layouts:
         _layouts.clear()
         _layouts[token] = Layout.of(problem)
@@ -175,13 +188,24 @@ class LiveEngine:
         """The sums in memory."""
         return self.cfr.sums
 
-    def save(self, force: bool = True) -> None:
-        """Write all chunks' arrays and the number of sweeps together."""
+    def save(self) -> None:
+        """Write all chunks' arrays and the number of sweeps together.
+
+        Raises:
+            SpewyError: another process has saved to this folder meanwhile.
+        """
         if self._saved == self.sweeps:
             return
         lockers = self._lockers()
 
         def write(txn: Transaction) -> None:
+            there = txn.get(META, SWEEP_KEY)
+            found = 0 if there is None else int(there)
+            if found != self._saved:
+                raise SpewyError(
+                    f"saving sweep {self.sweeps}: expected the lockers at sweep {self._saved}, found {found}: "
+                    "another process solves in this folder"
+                )
             for t in range(self.layout.n_rounds):
                 for b, r in self.layout.chunks(t):
                     key = self.layout.key(t, b, r)
@@ -191,8 +215,7 @@ class LiveEngine:
             txn.put(META, SWEEP_KEY, np.array(self.sweeps))
 
         self.store.transact(SWEEP_KEY, write)
-        if force:
-            self.store.flush()
+        self.store.flush()
         self._saved = self.sweeps
 
     def close(self) -> None:

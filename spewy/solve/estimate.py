@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
 from solvers.variants import variant
+from spewy.solve.boards import symmetries
 from spewy.solve.layout import Layout
+from spewy.solve.problem import Problem
+
+BYTES_PER_ROW = 2 * 5 * 8  # both players: hand, strength, group, weight, twin
 
 
 @dataclass(frozen=True)
@@ -82,3 +87,20 @@ def _table_bytes(layout: Layout) -> int:
         if r.deal is not None:
             total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
     return total
+
+
+def least_bytes(problem: Problem) -> int:
+    """A lower bound on the memory that laying out the boards takes, without enumerating them.
+
+    Suit symmetry merges at most as many boards as there are permutations that keep root and ranges; each board needs
+    at least the numbers of its hands.
+    """
+    game = problem.game
+    left = len(game.deck) - sum(len(group) for group in problem.history)
+    boards, total, live = 1.0, 0.0, min(int(np.count_nonzero(w)) for w in problem.ranges)
+    for t in range(problem.first_round, game.num_rounds):
+        if t > problem.first_round:
+            boards *= comb(left, game.num_board_cards[t])
+            left -= game.num_board_cards[t]
+        total += max(1.0, boards / len(symmetries(problem))) * live * BYTES_PER_ROW
+    return int(total)

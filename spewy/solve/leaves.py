@@ -85,7 +85,11 @@ def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
     out = []
     for p in range(views):
         joint = chunk.matrices[p][FOLD_OPERATOR]
-        out.append(np.divide(totals[p], joint, out=np.zeros_like(joint), where=joint > 0))
+        out.append(
+            np.divide(
+                totals[p], joint, out=np.zeros_like(joint), where=joint > 1e-13 * joint.max(initial=0.0)
+            )
+        )
     return np.array(out)
 
 

@@ -6,7 +6,7 @@ import resource
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,12 +20,11 @@ from lockers import MemoryStore, Store, open_store
 from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.walk import Walker
 from spewy.errors import InputError
-from spewy.job import Job, parse_memory, parse_target
+from spewy.job import Job, parse_memory, parse_target, unit_chips
 from spewy.solve.engines import Engine, LiveEngine, StoredEngine
-from spewy.solve.estimate import Estimate, estimate
+from spewy.solve.estimate import Estimate, estimate, least_bytes
 from spewy.solve.keys import META
 from spewy.solve.layout import Layout
-from spewy.solve.problem import Problem
 from spewy.solve.visit import VisitSettings
 
 TRACE_KEY = b"trace|"
@@ -110,7 +109,7 @@ class Session:
     def __init__(self, job: Job, folder: Path | None = None) -> None:
         started = time.perf_counter()
         self.job = job
-        self.layout = Layout.of(job.problem())
+        self.layout = lay_out(job)
         if folder is not None:
             self._require_solvable()
         manifest = job.manifest()
@@ -249,6 +248,22 @@ def interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
+def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
+    """The layout of a job, if its boards can fit the job's memory at all.
+
+    Raises:
+        InputError: a lower bound, made before anything is enumerated, exceeds ``solve.memory``.
+    """
+    problem = job.problem()
+    least = least_bytes(problem)
+    if least > parse_memory(job.solve.memory):
+        raise InputError(
+            f"solve.memory: the boards of this job alone need at least {least / 2**20:,.0f} MiB, "
+            f"found {job.solve.memory}"
+        )
+    return Layout.of(problem, progress)
+
+
 def job_estimate(job: Job, layout: Layout) -> Estimate:
     """The cost of a job on its layout."""
     return estimate(
@@ -283,7 +298,7 @@ class _Judge:
         self.job = job
         self.layout = layout
         self.problem = layout.problem
-        self.walker = Walker(layout.live)
+        self.walker = Walker(layout.live, job.solve.workers)
         amount, self.unit = parse_target(job.solve.target)
         self.target_chips = amount * unit_chips(self.problem, self.unit)
         self.averages: Any = None
@@ -335,23 +350,6 @@ class _Judge:
             peak_rss_mib=usage,
             trace=tuple(trace),
         )
-
-
-def unit_chips(problem: Problem, unit: str) -> float:
-    """Chips that one unit of a target is worth.
-
-    Raises:
-        InputError: % of the pot for a whole game, mbb for a spot.
-    """
-    if unit == "%":
-        if not problem.is_spot:
-            raise InputError("solve.target: expected mbb or chips for a whole game, found %")
-        return problem.pot / 100
-    if unit == "mbb":
-        if problem.is_spot:
-            raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
-        return problem.game.big_blind / 1000
-    return 1.0
 
 
 def _read_trace(store: Store) -> list[tuple[int, float, float]]:

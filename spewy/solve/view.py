@@ -71,7 +71,7 @@ class BoardView:
         strategy = np.empty(self._sums[0][p].shape[1:])
         match(a, p, self._sums[0][p][0], strategy)
         first = int(a.slot[n])
-        chips = _ratio(self._values[p][n, :count], mass)
+        chips = _ratio(self._values[p][n, :count], mass, float(opponent.sum()))
         return NodeArrays(
             reach=self._reach[p][a.sequence[p, n], :count],
             strategy=strategy[first : first + int(a.n_actions[n])][:, group],
@@ -108,11 +108,11 @@ def _equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
     nothing: Strategies = checked_down.zeros()
     won = Walker(checked_down).evaluate(p, nothing)
     mass = np.array([compatible_reach(own, other, 0, row, game.n_ids) for row in opposing])
-    return (_ratio(won, mass) + 1.0) / 2.0
+    return (_ratio(won, mass, opposing.sum(axis=1, keepdims=True)) + 1.0) / 2.0
 
 
-def _ratio(total: Floats, mass: Floats) -> Floats:
-    """``total / mass``, NaN where there is no mass (rounding of sums counts as none)."""
+def _ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
+    """``total / mass``, NaN where there is no mass: what rounding leaves of the ``whole`` range counts as none."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
-    np.divide(total, mass, out=out, where=mass > 1e-14)
+    np.divide(total, mass, out=out, where=mass > 1e-13 * whole)
     return out

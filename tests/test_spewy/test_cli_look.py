@@ -151,13 +151,13 @@ def test_tree_takes_set(tmp_path):
 
 
 def test_estimate(tmp_path):
-    found = good_json("estimate", write(tmp_path, TURN), "--set", "solve.memory=1 KiB")
+    found = good_json("estimate", write(tmp_path, TURN), "--set", "solve.memory=30 KiB")
     assert (found["name"], found["rounds"], found["fits"]) == ("turn", ["turn", "river"], False)
     assert found["boards"] == [1, 48]
-    assert found["budget_bytes"] == 1024
+    assert found["budget_bytes"] == 30 * 1024
     assert found["information_sets"] > 100
-    assert "MORE THAN the 1 KiB allowed" in good(
-        "estimate", write(tmp_path, TURN), "--set", "solve.memory=1 KiB"
+    assert "MORE THAN the 30 KiB allowed" in good(
+        "estimate", write(tmp_path, TURN), "--set", "solve.memory=30 KiB"
     )
 
 

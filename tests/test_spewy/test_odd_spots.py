@@ -50,7 +50,9 @@ def test_show_names_hands_of_the_board_that_was_asked_for():
     for symmetry in (True, False):
         _, solution = solved("Ah Kh 7h", "AA,KK,Q9s", "QQ,JJ,T9s", stack=10, symmetry=symmetry, max_sweeps=5)
         node = solution.node(line, "Ah Kh 7h 9s")
-        views.append({h: (r, e, q) for h, r, e, q in zip(node.hands, node.reach, node.ev, node.equity, strict=True)})
+        views.append(
+            {h: (r, e, q) for h, r, e, q in zip(node.hands, node.reach, node.ev, node.equity, strict=True)}
+        )
     assert views[0].keys() == views[1].keys()
     for hand in views[0]:
         assert views[0][hand] == pytest.approx(views[1][hand], abs=1e-9, nan_ok=True)

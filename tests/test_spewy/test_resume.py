@@ -94,16 +94,17 @@ def test_workers_change_nothing(tmp_path):
     assert first.exploitability == second.exploitability
 
 
-def test_interrupt_saves(tmp_path):
-    """The first SIGINT ends the solve cleanly, with everything saved."""
-    job = toy("leduc", max_sweeps=100_000)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt_saves(workers, tmp_path):
+    """The first Ctrl-C, which a terminal sends to workers as well, ends the solve cleanly with everything saved."""
+    job = toy("leduc", max_sweeps=100_000, workers=workers)
     context = mp.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=child_interrupted, args=(job, tmp_path / "f", queue))
     process.start()
     queue.get(timeout=60)
-    time.sleep(0.5)
-    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.5 if workers == 1 else 6)  # long enough for the workers to be at work
+    os.killpg(process.pid, signal.SIGINT)
     interrupted, sweeps = queue.get(timeout=60)
     process.join()
     assert interrupted
@@ -122,6 +123,7 @@ def child_interrupted(job, folder, queue):
 
         def end(self): ...
 
+    os.setsid()
     session = Session(job, folder)
     result = session.solve(Reporter())
     session.close()
