@@ -22,13 +22,16 @@ from spewy.solution import Solution
 from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
+from spewy.solve.locate import locate
 from spewy.solve.session import Session
 
 JOB = Path(__file__).parent.parent / "examples" / "rhode-island.toml"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--target", type=float, default=0.00005, help="chips (default 0.00005)")
     parser.add_argument("--folder", type=Path, help="keep (and resume) the lockers here")
     options = parser.parse_args()
@@ -59,7 +62,7 @@ def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
     out = layout.live.zeros()
     for t in range(layout.n_rounds):
         for b, board in enumerate(layout.boards[t].boards):
-            there, perm = solution.locate(board.cards, t)
+            there, perm = locate(solution.layout, t, board.cards)
             moved = hand_permutation(game.deck, game.num_hole_cards, perm)
             for p in (0, 1):
                 position = np.full(len(moved), -1)

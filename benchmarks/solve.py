@@ -20,7 +20,9 @@ FORTY = ("rows.turn=40", "rows.river=40", "solve.target=0%")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="the river only, once")
     parser.add_argument("--repeat", type=int, default=3, help="solves per line (default 3)")
     options = parser.parse_args()
@@ -35,7 +37,15 @@ def main() -> None:
             line(name, "hands", "exact", repeat, f"solve.target={target}")
     if not options.quick:
         for how, sweeps in (("regret", 100), ("average", 50)):
-            line("T1", "40", f"{how}, stored", 1, *FORTY, f"solve.integrate={how}", f"solve.max_sweeps={sweeps}")
+            line(
+                "T1",
+                "40",
+                f"{how}, stored",
+                1,
+                *FORTY,
+                f"solve.integrate={how}",
+                f"solve.max_sweeps={sweeps}",
+            )
         line("T1", "40", "regret, live", 1, *FORTY, "solve.leaves=live", "solve.max_sweeps=100")
 
 

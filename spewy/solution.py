@@ -15,8 +15,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from buckets.cards import cards_name, parse_cards
-from buckets.errors import CardError
+from buckets.cards import cards_name
 from buckets.hands import hand_name
 from buckets.symmetry import permute_cards
 from lockers import Store, open_store
@@ -29,6 +28,7 @@ from spewy.job import Job
 from spewy.solve.engines import load, saved_sweeps
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
+from spewy.solve.locate import board_cards, locate
 from spewy.solve.view import BoardView, NodeArrays
 
 
@@ -136,9 +136,9 @@ class Solution:
         node = self.job.betting_tree.find(line)
         if node.kind != "decision":
             raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
-        cards = self._cards(board, node)
         t = node.round - self.layout.problem.first_round
-        b, perm = self.locate(cards, t)
+        cards = board_cards(self.layout, t, board)
+        b, perm = locate(self.layout, t, cards)
         view = self._view(t, b)
         n = self.layout.betting[t].nodes.index(node)
         return self._node_view(view.node(n), node, cards, t, b, perm)
@@ -218,44 +218,6 @@ class Solution:
             arrays.ev[order],
             arrays.equity[order],
         )
-
-    def _cards(self, board: str | Sequence[int] | None, node: Node) -> tuple[int, ...]:
-        root = tuple(self.job.board)
-        if board is None:
-            cards = root
-        elif isinstance(board, str):
-            try:
-                cards = parse_cards(board)
-            except CardError as error:
-                raise InputError(f"board: {error}") from None
-        else:
-            cards = tuple(board)
-        needed = sum(self.layout.problem.game.num_board_cards[: node.round + 1])
-        if len(cards) != needed:
-            raise InputError(
-                f"board: expected {needed} cards at line {node.line!r}, "
-                f"found {len(cards)} ({cards_name(cards) or 'none'})"
-            )
-        if set(cards[: len(root)]) != set(root):
-            raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
-        return root + tuple(cards[len(root) :])
-
-    def locate(self, cards: tuple[int, ...], t: int) -> tuple[int, np.ndarray]:
-        """The solved board that stands for these cards, and the suit permutation onto it."""
-        game, b, perm = self.layout.problem.game, 0, np.arange(4)
-        position = len(self.job.board)
-        for i in range(t):
-            dealt = game.num_board_cards[self.layout.boards[i].round + 1]
-            group = set(permute_cards(cards[position : position + dealt], perm).tolist())
-            position += dealt
-            for entry in self.layout.board(i, b).entries:
-                member = next((p for c, p in entry.members if set(map(int, c)) == group), None)
-                if member is not None:
-                    b, perm = entry.child, member[perm].astype(np.int64)
-                    break
-            else:
-                raise InputError(f"board: {cards_name(cards)} cannot be dealt here")
-        return b, perm
 
 
 def _number(value: float) -> float | None:

@@ -19,10 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from buckets.cards import cards_name, parse_cards
-from buckets.errors import CardError
 from buckets.hands import hand_name
-from buckets.symmetry import permute_cards, permute_history
+from buckets.symmetry import permute_cards
 from lockers import Store
 from solvers.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
 from solvers.forest import CHANCE, DECISION, Floats
@@ -31,10 +29,10 @@ from solvers.variants import variant
 from spewy.errors import InputError
 from spewy.game.tree import Node
 from spewy.job import Job
-from spewy.solve.boards import symmetries
 from spewy.solve.keys import PAYOFF, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.leaves import FOLD_OPERATOR, build_chunk, no_more_betting, one_view, root_payoffs
+from spewy.solve.locate import board_cards, locate
 from spewy.solve.playdown import PlayDown
 from spewy.solve.rounds import ChunkTree
 from spewy.solve.session import Session
@@ -204,7 +202,7 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     node = _entered(session.job, line)
     t = node.round - layout.problem.first_round
     r = layout.betting[t].find(line)
-    b, perm = _locate(layout, _cards(session.job, t, board), t)
+    b, perm = locate(layout, t, board_cards(layout, t, board))
     below = _Below(layout, store)
     ranges = [side[r] for side in _play_down(layout, store).ranges(t, b)]
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, ranges, session.job.solve.tremble), below)
@@ -263,39 +261,3 @@ def _entered(job: Job, line: str) -> Node:
     raise InputError(
         f"line {line!r}: expected one after which a betting round starts, found one that does not"
     )
-
-
-def _cards(job: Job, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    if board is None:
-        cards = job.board
-    elif isinstance(board, str):
-        try:
-            cards = parse_cards(board)
-        except CardError as error:
-            raise InputError(f"board: {error}") from None
-    else:
-        cards = tuple(board)
-    first = job.problem().first_round
-    needed, root = sum(job.rules.num_board_cards[: first + t + 1]), job.board
-    if len(cards) != needed or set(cards[: len(root)]) != set(root):
-        beginning = f" that begin with {cards_name(root)}" if root else ""
-        raise InputError(
-            f"board: expected {needed} cards{beginning}, found {cards_name(cards) if cards else 'none'}"
-        )
-    return tuple(cards)
-
-
-def _locate(layout: Layout, cards: tuple[int, ...], t: int) -> tuple[int, np.ndarray]:
-    """Find the solved board that stands for these cards, and the suit permutation onto it."""
-    problem = layout.problem
-    history, position = problem.history, sum(len(group) for group in problem.history)
-    for i in range(t):
-        dealt = problem.game.num_board_cards[problem.first_round + i + 1]
-        if dealt:
-            history = (*history, tuple(sorted(cards[position : position + dealt])))
-        position += dealt
-    for perm in symmetries(problem):
-        b = layout.boards[t].numbers.get(permute_history(history, perm))
-        if b is not None:
-            return b, np.asarray(perm)
-    raise InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")

@@ -220,8 +220,8 @@ class Session:
             "best_response": checking,
             "total": building + solving,
         }
-        interrupted = interrupted and not judge.satisfied(found)
-        return judge.result(engine, found, interrupted, seconds_of, trace)
+        done = judge.satisfied(found) or engine.sweeps >= job.solve.max_sweeps
+        return judge.result(engine, found, interrupted and not done, seconds_of, trace)
 
 
 class InterruptedSweepError(Exception):
