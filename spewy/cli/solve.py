@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -69,12 +68,7 @@ def solve(
     session = Session(job, where)
     reporter = solve_reporter()
     try:
-        with warnings.catch_warnings():
-            # an interrupted sweep leaves visits undone, on purpose
-            warnings.filterwarnings(
-                "ignore", message=".*tasks which were still being processed", category=UserWarning
-            )
-            result = session.solve(reporter)
+        result = session.solve(reporter)
         root = None if as_json or result.interrupted or not result.sweeps else _root(job, session)
     finally:
         reporter.end()

@@ -19,7 +19,12 @@ def test_lp_and_cfr_agree_on_a_river_chunk():
 
 @pytest.mark.parametrize(
     ("line", "board", "said"),
-    [("zz", None, "zz"), ("", "Td 9d", "cards"), ("", "Td 9d 6h Qc Ah", "begin with"), ("r20", None, "round starts")],
+    [
+        ("zz", None, "zz"),
+        ("", "Td 9d", "cards"),
+        ("", "Td 9d 6h Qc Ah", "begin with"),
+        ("r20", None, "round starts"),
+    ],
 )
 def test_bad_places(line, board, said):
     with pytest.raises(InputError, match=said):
