@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from spewy.job import Job
+from spewy.solution import Solution
+from spewy.solve.session import Session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -22,3 +24,10 @@ def toy(name, **solve):
 def example(name, *overrides):
     """One of the example jobs."""
     return Job.load(EXAMPLES / f"{name}.toml", overrides)
+
+
+def solved(job):
+    """The result of a solve in memory, and the view of what it stored."""
+    session = Session(job)
+    result = session.solve()
+    return result, Solution(job, session.store)

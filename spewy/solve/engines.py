@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 
 from lockers import Store, Transaction
 from solvers.cfr import Cfr
@@ -101,7 +102,9 @@ class StoredEngine:
         self.store.flush()
 
     def close(self) -> None:
-        """Nothing to stop: joblib's workers retire by themselves."""
+        """Stop joblib's workers: left alone they stay for minutes, and a parent that exits waits for them."""
+        if self._parallel is not None:
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
     def _visit(self, t: int, number: int) -> Iterator[int]:
         chunks = list(self.layout.chunks(t))

@@ -1,10 +1,9 @@
 """Legal jobs at the edges: hands that a river blocks altogether, one-hand ranges, equal ranges, suits that swap."""
 
+import jobs
 import pytest
 
 from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve.session import Session
 
 
 def solved(board, oop, ip, *, stack=20, game="holdem.nolimit.2p.reverse_blinds", rows=None, **solve):
@@ -17,9 +16,7 @@ def solved(board, oop, ip, *, stack=20, game="holdem.nolimit.2p.reverse_blinds",
     }
     if "nolimit" in game:
         data["bets"] = {"flop": {"bet": "100%", "raise": "a"}}
-    job = Job.of(data)
-    session = Session(job)
-    return session.solve(), Solution(job, session.store)
+    return jobs.solved(Job.of(data))
 
 
 @pytest.mark.parametrize("leaves", ["live", "stored"])

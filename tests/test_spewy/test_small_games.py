@@ -1,22 +1,15 @@
 """Kuhn and Leduc through jobs and lockers, judged by OpenSpiel."""
 
 import pytest
-from jobs import example, toy
+from jobs import example, solved, toy
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from spiel import UnchunkedLeduc, tabular_policy
 
 from solvers.lp import live_form, solve_lp
-from spewy.solution import Solution
 from spewy.solve.session import Session
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}
 BOTTOM_UP = [(1, 0), (1, 1), (0, 0), (0, 1)]
-
-
-def solved(job):
-    session = Session(job)
-    result = session.solve()
-    return result, Solution(job, session.store)
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -2,22 +2,14 @@
 
 import numpy as np
 import pytest
-from jobs import example
+from jobs import example, solved
 
 from buckets.equity import equities
-from spewy.solution import Solution
-from spewy.solve.session import Session
 
 REFERENCE = {
     "R1": {"ev": (28.862, 31.138), "equity": 0.494639, "pot": 60},
     "T1": {"ev": (103.873, 96.127), "equity": 0.550747, "pot": 200},
 }
-
-
-def solved(job):
-    session = Session(job)
-    result = session.solve()
-    return result, Solution(job, session.store)
 
 
 @pytest.mark.parametrize("name", REFERENCE)
