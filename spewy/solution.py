@@ -137,7 +137,7 @@ class Solution:
         if node.kind != "decision":
             raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
         t = node.round - self.layout.problem.first_round
-        cards = board_cards(self.layout, t, board)
+        cards = board_cards(self.layout, t, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
         view = self._view(t, b)
         n = self.layout.betting[t].nodes.index(node)

@@ -124,7 +124,8 @@ class StoredEngine:
             for portion in portions
         )
         try:
-            yield from finished
+            for portion_size in finished:  # noqa: UP028 - "yield from" would close, and warn, before the finally
+                yield portion_size
         finally:
             with warnings.catch_warnings():  # joblib warns of the portions that this cancels
                 warnings.simplefilter("ignore", UserWarning)
