@@ -72,7 +72,7 @@ def test_leduc_regret_500_sweeps():
 
 @pytest.mark.slow
 def test_rhode_island_with_and_without_symmetry():
-    """The value is bracketed to four digits, the same with suit symmetry on and off."""
+    """The target is reached, and switching suit symmetry off changes nothing but what rounding makes of ties."""
     brackets = []
     for symmetry, sweeps in ((True, 1500), (False, 60)):
         job = example("rhode-island", f"solve.symmetry={str(symmetry).lower()}", f"solve.max_sweeps={sweeps}")
@@ -80,4 +80,4 @@ def test_rhode_island_with_and_without_symmetry():
     assert brackets[0].converged
     assert brackets[0].exploitability <= 0.005
     same = Session(example("rhode-island", "solve.max_sweeps=60")).solve()
-    assert brackets[1].exploitability == pytest.approx(same.exploitability, rel=1e-6)
+    assert brackets[1].exploitability == pytest.approx(same.exploitability, rel=1e-4)
