@@ -259,7 +259,7 @@ def test_nowhere_to_write(tmp_path, monkeypatch):
     assert "Read-only" in refused("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere; the test above stands in")
 def test_read_only_folder(solved, tmp_path):
     folder = tmp_path / "turn"
     shutil.copytree(solved / "turn", folder)
