@@ -1,10 +1,14 @@
 """Cards, hands, suit symmetry and strength: everything about cards, nothing about betting or storage."""
 
+from .agglomeration import MergeTree, merge_tree
+from .board_tree import BoardTree, canonical_board
 from .cards import Deck, card_name, cards_name, parse_card, parse_cards
+from .clustering import OutcomeClustering, cut_labels
 from .equity import equities, range_equity
 from .errors import BoardError, BucketError, CardError, RangeError
-from .grouping import GROUPINGS, Grouping, equity_quantiles
+from .grouping import GROUPINGS, Grouping
 from .hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from .outcomes import outcomes
 from .strength import CATEGORIES, category, strength, strengths
 from .symmetry import (
     Deal,
@@ -13,6 +17,7 @@ from .symmetry import (
     canonical,
     canonical_flops,
     deals,
+    hand_kinds,
     hand_permutation,
     permute_cards,
     permute_history,
@@ -25,27 +30,34 @@ __all__ = [
     "CATEGORIES",
     "GROUPINGS",
     "BoardError",
+    "BoardTree",
     "BucketError",
     "CardError",
     "Deal",
     "Deck",
     "Grouping",
     "History",
+    "MergeTree",
+    "OutcomeClustering",
     "Perms",
     "RangeError",
     "blocked",
     "canonical",
+    "canonical_board",
     "canonical_flops",
     "card_name",
     "cards_name",
     "category",
+    "cut_labels",
     "deals",
     "equities",
-    "equity_quantiles",
     "hand_index",
+    "hand_kinds",
     "hand_name",
     "hand_permutation",
     "hands",
+    "merge_tree",
+    "outcomes",
     "parse_card",
     "parse_cards",
     "parse_hand",

@@ -109,9 +109,7 @@ def final_boards(
     board: Sequence[int], deck: Deck, n_board: int, *, samples: int | None = None, seed: int = 0
 ) -> NDArray[np.int64]:
     """All boards of `n_board` cards that begin with `board`, or a sample: shape (n_boards, n_board)."""
-    cards = [int(card) for card in board]
-    if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
-        raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")
+    cards = check_board(board, deck)
     left = np.array([card for card in deck.cards if card not in cards], dtype=np.int64)
     n_missing = n_board - len(cards)
     if not 0 <= n_missing <= len(left):
@@ -129,6 +127,14 @@ def final_boards(
     out[:, : len(cards)] = cards
     out[:, len(cards) :] = left[picks]
     return out
+
+
+def check_board(board: Sequence[int], deck: Deck) -> list[int]:
+    """The cards of a board as ints; BoardError where they are not different cards of the deck."""
+    cards = [int(card) for card in board]
+    if len(set(cards)) < len(cards) or not set(cards) <= set(deck.cards):
+        raise BoardError(f"board: expected different cards of {deck}, got {_describe(cards)}")
+    return cards
 
 
 def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArray[np.int64]:

@@ -121,6 +121,15 @@ def permute_cards(cards: ArrayLike, perm: ArrayLike) -> NDArray[np.int64]:
     return renamed
 
 
+def hand_kinds(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
+    """Equal numbers, from 0, for hands that a symmetry of the board maps onto each other: shape (n_hands,)."""
+    perms = stabilizer((tuple(sorted(board)),), suit_permutations(deck))
+    place = NUM_CARDS ** np.arange(hands.shape[1])
+    codes = [np.sort(permute_cards(hands, perm), axis=1) @ place for perm in perms]
+    kinds: NDArray[np.int64] = np.unique(np.min(codes, axis=0), return_inverse=True)[1]
+    return kinds
+
+
 def permute_history(history: Sequence[Sequence[int]], perm: ArrayLike) -> History:
     """Rename the suits of a history; each round comes back ascending."""
     return _image(history, np.asarray(perm).tolist())

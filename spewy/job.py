@@ -85,13 +85,14 @@ class TreeSection(_Section):
 
 
 class RowsSection(_Section):
-    """Rows per board: a number of buckets or "hands"."""
+    """Rows per board: a number of buckets or "hands"; how hands are grouped, and what they weigh in it."""
 
     preflop: int | Literal["hands"] = "hands"
     flop: int | Literal["hands"] = "hands"
     turn: int | Literal["hands"] = "hands"
     river: int | Literal["hands"] = "hands"
-    clustering: str = "equity-quantiles"
+    clustering: str = "equation-1"
+    weights: Literal["uniform", "ranges"] = "uniform"
 
     @field_validator("preflop", "flop", "turn", "river")
     @classmethod
@@ -251,6 +252,7 @@ class Job(_Section):
             ranges,
             rows,
             self.rows.clustering,
+            self.rows.weights == "ranges",
             self.solve.symmetry,
         )
 

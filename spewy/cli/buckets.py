@@ -1,17 +1,26 @@
-"""``spewy buckets``: which hands share a bucket on a board."""
+"""``spewy buckets``: which hands share a bucket on a board, and trees made in advance."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from spewy.cli.options import verbose_option
-from spewy.cli.tables import number, render
+from spewy.cli.options import json_option, verbose_option
+from spewy.cli.progress import say
+from spewy.cli.tables import count, duration, json_text, number, render
+
+if TYPE_CHECKING:
+    from spewy.bucket_view import BoardBuckets
 
 DEFAULT_ROWS = 40
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command()
-@click.argument("board", metavar="BOARD", nargs=-1, required=True)
+@click.argument("board", metavar="[BOARD]", nargs=-1)
 @click.option(
     "--rows",
     type=click.IntRange(min=1),
@@ -19,45 +28,134 @@ DEFAULT_ROWS = 40
     show_default=True,
     help="How many buckets at most.",
 )
+@click.option(
+    "--range", "range_text", metavar="RANGE", help='Weigh hands as in a range, such as "QQ+,AKs:0.5".'
+)
+@click.option("--clustering", default="equation-1", show_default=True, help="As rows.clustering of a job.")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the buckets' outcome curves and a chart of hands into a .png, .svg or .pdf.",
+)
+@click.option(
+    "--precompute",
+    type=click.Choice(["flops", "turns"]),
+    help="Fill the bucket locker with all boards of a kind; goes on where it stopped.",
+)
+@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="For --precompute.")
+@json_option
 @verbose_option
-def buckets(board: tuple[str, ...], rows: int) -> None:
+def buckets(
+    board: tuple[str, ...],
+    rows: int,
+    range_text: str | None,
+    clustering: str,
+    plot: Path | None,
+    precompute: str | None,
+    workers: int,
+    as_json: bool,
+) -> None:
     """Print the buckets of a board, from the weakest to the strongest.
 
-    Hands are grouped by their all-in equity against all hands that the board leaves.
+    Hands are clustered by their percentile outcomes: how many of the other hands they beat, run-out by run-out.
+    "outcomes" draws how often that share is 0 to 10 %, 10 to 20 % and so on; "spread" is its standard deviation.
+    An empty BOARD ("") is preflop. Trees are kept in $SPEWY_BUCKETS, by default in the user's cache.
 
     \b
     Examples:
-      spewy buckets "Qs Jh 2h"
-      spewy buckets QsJh2h8c --rows 10
-    """  # noqa: D301
-    import numpy as np
-    from rich.table import Table
+      spewy buckets "Ks 7d 2c"
+      spewy buckets QsJh2h8c --rows 10 --plot turn.png
+      spewy buckets "Ks 7d 2c" --range "22+,AJs+,KQo:0.5"
+      spewy buckets --precompute flops --workers 2
 
-    from buckets.cards import Deck, parse_cards
-    from buckets.equity import equities
-    from buckets.errors import BoardError
-    from buckets.grouping import equity_quantiles
-    from buckets.hands import hand_name, hands
+    \b
+    --json prints one object:
+      board, rows, asked, buckets [{hands [...], weight, mean, spread, histogram [10 shares]}]
+    """  # noqa: D301
+    if precompute is not None:
+        if board or range_text or plot or as_json:
+            raise click.UsageError(
+                "--precompute fills the locker: expected no board, --range, --plot or --json"
+            )
+        _precompute(precompute, workers)
+        return
+    if not board:
+        raise click.UsageError("expected a BOARD or --precompute")
+    if plot is not None and plot.suffix not in PICTURES:
+        raise click.BadParameter(f"expected a name that ends in {', '.join(PICTURES)}, found {plot}")
+    if plot is not None and not plot.resolve().parent.is_dir():
+        raise click.BadParameter(f"{plot}: expected a folder that exists, found {plot.resolve().parent}")
+    from buckets import parse_cards
+    from spewy.bucket_locker import BucketLocker
+    from spewy.bucket_view import BoardBuckets
+    from spewy.game.ranges import parse_range
 
     cards = parse_cards(" ".join(board))
-    if len(cards) not in (3, 4, 5):
-        raise BoardError(f"board {' '.join(board)!r}: expected 3, 4 or 5 cards, found {len(cards)}")
-    combos = hands(Deck(), 2)
-    weights = np.ones(len(combos))
-    labels = equity_quantiles(cards, combos, weights, rows)
-    equity = equities(cards, combos, weights)
+    weights = None if range_text is None else parse_range(range_text, dead=cards).weights
+    locker = BucketLocker.open()
+    try:
+        found = BoardBuckets.of(cards, rows, weights, clustering, locker)
+    finally:
+        locker.close()
+    if as_json:
+        click.echo(json_text(found.to_json()))
+    else:
+        click.echo(_table(found))
+        if found.n_rows < rows:
+            said = f"{count(found.n_rows, 'bucket')}: there are no more kinds of hands, {rows} were asked for"
+            click.echo(said)
+    if plot is not None:
+        from spewy.bucket_plot import plot_buckets
+
+        plot_buckets(found, plot)
+        say(f"picture in {plot}")
+
+
+def _table(found: BoardBuckets) -> str:
+    from rich.table import Table
+
+    from spewy.bucket_view import spark
+
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("bucket", "hands", "mean equity", "lowest", "highest"):
+    for name in ("bucket", "hands", "weight", "mean", "spread"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("outcomes", no_wrap=True)
     table.add_column("such as", no_wrap=True)
-    for bucket in range(labels.max() + 1):
-        members = np.flatnonzero(labels == bucket)
-        own = equity[members]
-        strongest = members[np.argsort(-own, kind="stable")]
+    for row in range(found.n_rows):
+        members = found.members(row)
         table.add_row(
-            str(bucket),
+            str(row),
             str(len(members)),
-            *(number(float(value), 4) for value in (own.mean(), own.min(), own.max())),
-            " ".join(hand_name(combos[h]) for h in strongest[:4]),
+            number(float(found.weights[found.labels == row].sum()), 1),
+            number(float(found.curves[row].mean()), 4),
+            number(found.spread(row), 4),
+            f"│{spark(found.histogram(row))}│",
+            " ".join(members[:4]),
         )
-    click.echo(render(table))
+    return render(table)
+
+
+def _precompute(family: str, workers: int) -> None:
+    """Fill the locker, with a bar; Ctrl-C keeps what is done."""
+    import time
+
+    from tqdm import tqdm
+
+    from spewy.bucket_locker import FAMILIES, BucketLocker, default_folder
+
+    n_cards = FAMILIES[family]
+    locker = BucketLocker.open()
+    try:
+        missing = len(locker.missing(n_cards))
+        say(f"{count(missing, 'board')} to do in {default_folder()}, {count(workers, 'worker')}")
+        started = time.perf_counter()
+        with tqdm(total=missing, unit=" boards", file=sys.stderr, smoothing=0.05) as bar:
+            peaks = locker.precompute(n_cards, workers, bar.update)
+        seconds = time.perf_counter() - started
+        peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
+        click.echo(
+            f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
+        )
+    finally:
+        locker.close()

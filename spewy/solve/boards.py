@@ -17,8 +17,7 @@ from math import comb
 
 import numpy as np
 
-from buckets.grouping import GROUPINGS
-from buckets.hands import blocked, preflop_classes
+from buckets.hands import blocked
 from buckets.strength import strengths
 from buckets.symmetry import (
     History,
@@ -29,9 +28,8 @@ from buckets.symmetry import (
     stabilizer,
     suit_permutations,
 )
+from spewy.solve.groups import board_groups
 from spewy.solve.problem import Floats, Ints, Problem
-
-HOLDEM_HANDS, PREFLOP_CLASSES = 1326, 169
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def _rows_of_round(
     power = strengths(boards, problem.hands) if last else None
     out = []
     for b, history in enumerate(histories):
-        labels = _labels(problem, t, history)
+        groups = board_groups(problem, t, history)
         free = ~blocked(problem.hands, boards[b].tolist())
         pair = []
         for p in (0, 1):
@@ -166,26 +164,12 @@ def _rows_of_round(
                 live = live[order]
                 strength = power[b, live].astype(np.int64)
             weight = problem.ranges[p][live]
-            if labels is None:
+            if groups is None:
                 group, n_groups = np.arange(len(live)), len(live)
             else:
-                group, n_groups = labels[0][live], labels[1]
+                group, n_groups = groups[p].labels[live], groups[p].n_groups
             pair.append(BoardRows(live, strength, group.astype(np.int64), weight, n_groups))
         out.append((pair[0], pair[1]))
         if progress is not None:
             progress(1)
     return out
-
-
-def _labels(problem: Problem, t: int, history: History) -> tuple[Ints, int] | None:
-    """Bucket of every hand (-1: blocked) and their number; None for a row per hand."""
-    k, game = problem.rows[t], problem.game
-    if k is None:
-        return None
-    if k == PREFLOP_CLASSES and not history and len(problem.hands) == HOLDEM_HANDS:
-        return preflop_classes()[0].astype(np.int64), k
-    board = [card for group in history for card in group]
-    weights = np.ones(len(problem.hands))
-    n_final = sum(game.num_board_cards)
-    labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, game.deck, n_final)
-    return labels.astype(np.int64), int(labels.max()) + 1

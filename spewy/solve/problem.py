@@ -27,6 +27,7 @@ class Problem:
         ranges: initial weight of every hand of the deck, per player.
         rows: per round of the game the number of buckets, or None for a row per hand.
         grouping: the name of the clustering in ``buckets.GROUPINGS``.
+        range_weights: whether buckets are made for each player's own range instead of for all hands alike.
         symmetry: whether boards that are the same up to suits are solved once.
     """
 
@@ -37,6 +38,7 @@ class Problem:
     ranges: tuple[Floats, Floats]
     rows: tuple[int | None, ...]
     grouping: str
+    range_weights: bool = False
     symmetry: bool = True
 
     @property

@@ -4,7 +4,7 @@ import pytest
 from buckets.cards import Deck, parse_cards
 from buckets.equity import equities
 from buckets.errors import BoardError, RangeError
-from buckets.grouping import GROUPINGS, equity_quantiles, quantile_groups
+from buckets.grouping import GROUPINGS, quantile_groups
 from buckets.hands import blocked, hand_index, hands, preflop_classes
 from buckets.symmetry import hand_permutation, stabilizer, suit_permutations
 
@@ -76,7 +76,7 @@ def test_groups_ascend_with_equity_and_never_split_a_tie():
     cards = parse_cards("QsJh2h8c")
     live = ~blocked(PAIRS, cards)
     equity = equities(cards, PAIRS, np.ones(1326))[live]
-    labels = equity_quantiles(cards, PAIRS, np.ones(1326), 12)[live]
+    labels = GROUPINGS["equity-quantiles"](cards, PAIRS, np.ones(1326), 12)[live]
     order = np.argsort(equity, kind="stable")
     assert (np.diff(labels[order]) >= 0).all()
     for value in np.unique(equity):
@@ -87,13 +87,13 @@ def test_groups_hold_about_equal_weight():
     cards = parse_cards("QsJh2h")
     weights = np.random.default_rng(2).random(1326)
     live = ~blocked(PAIRS, cards)
-    labels = equity_quantiles(cards, PAIRS, weights, 10)[live]
+    labels = GROUPINGS["equity-quantiles"](cards, PAIRS, weights, 10)[live]
     mass = np.bincount(labels, weights=weights[live]) / weights[live].sum()
     assert np.abs(mass - 0.1).max() < 0.02
 
 
 def test_fewer_equities_than_groups_give_fewer_groups():
-    labels = equity_quantiles(parse_cards("AsKsQsJsTs"), PAIRS, np.ones(1326), 8)
+    labels = GROUPINGS["equity-quantiles"](parse_cards("AsKsQsJsTs"), PAIRS, np.ones(1326), 8)
     assert labels.max() == 0
 
 
@@ -130,8 +130,8 @@ def test_quantile_groups_leave_no_run_empty():
 def test_bad_arguments_are_refused():
     cards = parse_cards("QsJh2h8c3d")
     with pytest.raises(BoardError, match="groups: expected at least 1, got 0"):
-        equity_quantiles(cards, PAIRS, np.ones(1326), 0)
+        GROUPINGS["equity-quantiles"](cards, PAIRS, np.ones(1326), 0)
     with pytest.raises(RangeError, match="expected shape"):
-        equity_quantiles(cards, PAIRS, np.ones(7), 4)
+        GROUPINGS["equity-quantiles"](cards, PAIRS, np.ones(7), 4)
     with pytest.raises(BoardError, match="different cards"):
-        equity_quantiles((99,), PAIRS, np.ones(1326), 4)
+        GROUPINGS["equity-quantiles"]((99,), PAIRS, np.ones(1326), 4)

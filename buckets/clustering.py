@@ -1,0 +1,141 @@
+"""Equation 1's clustering as a scikit-learn estimator, and how its merge tree is cut."""
+
+import warnings
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .agglomeration import Floats, MergeTree, clusters_of, merge_tree
+from .errors import BoardError, RangeError
+
+#: What a row without weight weighs, in units of the smallest positive weight: next to nothing.
+WEIGHTLESS = 1e-9
+
+
+class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
+
+    One fit serves every number of clusters: see `cut`.
+
+    Parameters
+    ----------
+        n_clusters: how many clusters `labels_` has, at most.
+        max_factor: whether a difference counts in proportion to the larger of the two outcomes, as published.
+            False: Ward's linkage.
+
+    Attributes
+    ----------
+        labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
+        children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and
+            what step s made is n_samples + s.
+        distances_: (n_samples - 1,), what each merge lost. Not always ascending: a merge can bring a third
+            cluster nearer.
+        n_leaves_: n_samples.
+        n_distinct_: the number of different rows; equal rows are never parted.
+        n_clusters_: how many clusters `labels_` has.
+        n_features_in_: the number of outcomes per row.
+
+    >>> curves = [[0.1, 0.2], [0.8, 0.9], [0.1, 0.3], [0.8, 0.9]]
+    >>> OutcomeClustering(n_clusters=2).fit(curves).labels_.tolist()
+    [0, 1, 0, 1]
+    """
+
+    labels_: NDArray[np.int32]
+    children_: NDArray[np.int64]
+    distances_: NDArray[np.float64]
+    n_leaves_: int
+    n_distinct_: int
+    n_clusters_: int
+    n_features_in_: int
+
+    def __init__(self, n_clusters: int = 40, *, max_factor: bool = True) -> None:
+        self.n_clusters = n_clusters
+        self.max_factor = max_factor
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Merge the rows of X until one cluster is left, and cut at `n_clusters`.
+
+        X: (n_samples, n_outcomes), sorted within each row, at least 0.
+        sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight
+            pulls nothing, and goes where it costs least.
+
+        Raises:
+            ValueError: X is not finite or has negative values, or the weights are not as above.
+        """
+        rows = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, len(rows))
+        tree = merge_tree(rows, weights, max_factor=self.max_factor)
+        self.children_, self.distances_, self.n_distinct_ = tree
+        self.n_leaves_ = len(rows)
+        self._leaf_means, self._leaf_weights = rows.mean(axis=1), weights
+        self.labels_ = self.cut(self.n_clusters)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        if self.n_clusters_ < self.n_clusters:
+            message = (
+                f"n_clusters={self.n_clusters}: found {self.n_clusters_} different rows, as many clusters"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def cut(self, n_clusters: int) -> NDArray[np.int32]:
+        """Labels for another number of clusters, without another fit."""
+        check_is_fitted(self, "children_")
+        tree = MergeTree(self.children_, self.distances_, self.n_distinct_)
+        return cut_labels(tree, n_clusters, self._leaf_means, self._leaf_weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Outcomes are probabilities: nothing negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def cut_labels(
+    tree: MergeTree, n_clusters: int, leaf_means: Floats, leaf_weights: Floats
+) -> NDArray[np.int32]:
+    """Cut a tree at min(n_clusters, n_distinct) clusters; number them by mean, of equals by first leaf.
+
+    tree: of n leaves; leaf_means, leaf_weights: (n,) each. Returns (n,).
+    """
+    if n_clusters < 1:
+        raise BoardError(f"clusters: expected at least 1, got {n_clusters!r}")
+    n_leaves = len(leaf_means)
+    n_merges = n_leaves - min(n_clusters, tree.n_distinct)
+    return number_by_mean(clusters_of(tree.children[:n_merges], n_leaves), leaf_means, leaf_weights)
+
+
+def number_by_mean(clusters: NDArray[np.integer], means: Floats, weights: Floats) -> NDArray[np.int32]:
+    """Number clusters, whatever their names (n,), from the smallest weighted mean up; of equals by first member."""
+    _, first, member_of = np.unique(clusters, return_index=True, return_inverse=True)
+    mean = np.bincount(member_of, weights=weights * means) / np.bincount(member_of, weights=weights)
+    number = np.empty(len(first), dtype=np.int32)
+    number[np.lexsort((first, mean))] = np.arange(len(first))
+    labels: NDArray[np.int32] = number[member_of]
+    return labels
+
+
+def check_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
+    """Weights as clustering takes them: positive, those of weightless rows next to nothing.
+
+    Raises:
+        RangeError: another shape than (n_rows,), a number that is not finite or negative, or all zero.
+    """
+    if weights is None:
+        return np.ones(n_rows)
+    checked = np.array(weights, dtype=np.float64)
+    if checked.ndim == 0:
+        checked = np.full(n_rows, checked)
+    if checked.shape != (n_rows,):
+        raise RangeError(f"weights: expected shape ({n_rows},), got {checked.shape}")
+    wrong = ~((checked >= 0) & np.isfinite(checked))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RangeError(f"weight of row {row}: expected a finite number of at least 0, got {checked[row]}")
+    if n_rows and not checked.any():
+        raise RangeError(f"weights: expected at least one above 0, got {n_rows} zeros")
+    return np.where(checked > 0, checked, WEIGHTLESS * checked[checked > 0].min(initial=np.inf))
