@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOB ?= examples/T1.toml
 
-.PHONY: solve test test-slow bench lint notebooks clean
+.PHONY: solve test test-slow bench study lint notebooks clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -17,6 +17,10 @@ test-slow: .venv/ready
 bench: .venv/ready
 	$(BIN)/python benchmarks/solve.py
 	$(BIN)/python benchmarks/lp_or_cfr.py
+	$(BIN)/python benchmarks/bucket_speed.py --flops
+
+study: .venv/ready
+	$(BIN)/python benchmarks/clustering_study.py
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -44,12 +44,12 @@ def _curves(axes: Any, buckets: BoardBuckets, colors: Any) -> None:
     for row, curve in enumerate(buckets.curves):
         axes.plot(percentile, curve, color=colors[row], linewidth=1.4)
         if row % max(1, buckets.n_rows // 12) == 0 or row == buckets.n_rows - 1:
-            axes.annotate(str(row), (percentile[-1], curve[-1]), xytext=(3, 0), textcoords="offset points",
-                          color=colors[row], fontsize=8, va="center")  # fmt: skip
+            axes.annotate(str(row), (0, curve[0]), xytext=(-3, 0), textcoords="offset points",
+                          color=colors[row], fontsize=8, ha="right", va="center")  # fmt: skip
     axes.set(
         xlabel="percentile of the run-outs, worst to best",
         ylabel="outcome: share of opposing hands beaten",
-        xlim=(0, 104),
+        xlim=(-5, 100),
         ylim=(0, 1),
     )
     axes.grid(alpha=0.25)

@@ -132,3 +132,17 @@ def _expand(tokens):
         low, high = RANKS.index(bottom[1]) if bottom else second, second
     pair = first == top[1]
     return [(RANKS[rank] if pair else first) + RANKS[rank] + kind for rank in range(low, high + 1)]
+
+
+def outcomes(board, hand, deck_cards, n_board, key=strength_key):
+    """Sorted outcomes of one hand: one final board after another, one opposing hand after another."""
+    left = [card for card in deck_cards if card not in (*board, *hand)]
+    out = []
+    for more in combinations(left, n_board - len(board)):
+        final = (*board, *more)
+        ours = key((*hand, *final))
+        theirs = [
+            key((*other, *final)) for other in combinations([c for c in left if c not in more], len(hand))
+        ]
+        out.append(sum(1.0 if ours > x else 0.5 if ours == x else 0.0 for x in theirs) / len(theirs))
+    return sorted(out)

@@ -27,7 +27,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     \b
     --json prints one object:
-      name, rounds [...], boards [...], chunks [...] (by round from the root's), information_sets,
+      name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
+      short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
       budget_bytes (solve.memory), fits
     """  # noqa: D301
@@ -56,8 +57,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         click.echo(json_text(found))
         return
     rows = [("job", f"{job.name}, {'live' if job.live else 'stored'} leaves")]
-    for name, boards, chunks in zip(rounds, cost.boards, cost.chunks, strict=True):
-        rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}"))
+    for name, boards, chunks, short in zip(rounds, cost.boards, cost.chunks, cost.short_boards, strict=True):
+        fewer = f"; {short:,} with fewer kinds of hands than the rows asked for" if short else ""
+        rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
     rows += [
         ("information sets", f"{cost.information_sets:,}"),
         ("state", size(cost.state_bytes)),

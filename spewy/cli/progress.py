@@ -97,8 +97,10 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
 
 def cost_text(cost: Estimate) -> str:
     """Tell an estimate in one line."""
+    short = sum(cost.short_boards)
+    fewer = f"{count(short, 'board')} with fewer kinds of hands than rows asked for, " if short else ""
     return (
         f"{count(sum(cost.boards), 'board')}, {count(sum(cost.chunks), 'chunk')}, "
-        f"{count(cost.information_sets, 'information set')}, "
+        f"{count(cost.information_sets, 'information set')}, {fewer}"
         f"about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"
     )

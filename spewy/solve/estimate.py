@@ -21,6 +21,7 @@ class Estimate:
 
     Attributes:
         boards, chunks: per round from the root's.
+        short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
         information_sets: (decision, row) pairs of both players, all boards.
         state_bytes: regrets, sums (and guesses) of all chunks.
         table_bytes: cards, strengths and maps between rounds.
@@ -31,6 +32,7 @@ class Estimate:
 
     boards: tuple[int, ...]
     chunks: tuple[int, ...]
+    short_boards: tuple[int, ...]
     information_sets: int
     state_bytes: int
     table_bytes: int
@@ -43,7 +45,7 @@ def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, in
     """Count the chunks of a layout and add up the bytes of their arrays."""
     predictive = variant(variant_name).predictive
     copies = 1 if integrate == "average" else 3 if predictive else 2
-    boards, chunks = [], []
+    boards, chunks, short = [], [], []
     cells = padded = information_sets = payoff_cells = values = 0
     by_hand = [k is None for k in layout.problem.rows]
     for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
@@ -51,6 +53,8 @@ def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, in
         chunks.append(len(table.boards) * len(bets.chunks))
         slots = np.array(bets.forest.n_slots)
         rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
+        asked = layout.problem.rows[table.round]
+        short.append(0 if asked is None else int((rows.min(axis=1) < asked).sum()))
         cells += int((rows @ slots).sum())
         padded += len(rows) * int(rows.max(axis=0) @ slots)
         a = bets.forest.arrays
@@ -70,6 +74,7 @@ def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, in
     return Estimate(
         tuple(boards),
         tuple(chunks),
+        tuple(short),
         information_sets,
         cells * item * copies,
         tables,

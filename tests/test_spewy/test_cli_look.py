@@ -230,7 +230,7 @@ def test_buckets(board):
     assert [int(row[0]) for row in rows] == list(range(7))
     left = 52 - len(board.replace(" ", "")) // 2
     assert sum(int(row[1]) for row in rows) == left * (left - 1) // 2
-    means = [float(row[2]) for row in rows]
+    means = [float(row[3]) for row in rows]
     assert means == sorted(means)
 
 

@@ -1,0 +1,228 @@
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from cli_runs import COMMAND, TURN, good, good_json, process, refused, spewy, write
+
+from buckets import BoardTree, Deck, canonical_flops, hands, parse_cards
+from lockers import LockerError, MemoryStore, open_store
+from spewy.bucket_locker import MANIFEST, BucketLocker
+from spewy.bucket_view import BoardBuckets
+from spewy.job import Job
+from spewy.solve.groups import board_groups
+
+RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
+
+
+@pytest.fixture
+def locker(tmp_path):
+    locker = BucketLocker.open(tmp_path / "trees")
+    yield locker
+    locker.close()
+
+
+@pytest.mark.parametrize("board", [*RAINBOW_RIVERS, "Ks7d2c9h"])
+def test_what_is_kept_is_what_was_computed(locker, board):
+    cards = parse_cards(board)
+    fresh = BoardTree.of(cards)
+    first, kept = locker.tree(cards), locker.tree(cards)
+    for tree in (first, kept):
+        np.testing.assert_array_equal(tree.tree.children, fresh.tree.children)
+        np.testing.assert_allclose(tree.tree.distances, fresh.tree.distances, rtol=1e-6)
+        assert tree.tree.n_distinct == fresh.tree.n_distinct
+        for k in (1, 4, 40, 2000):
+            np.testing.assert_array_equal(tree.labels(cards, k), fresh.labels(cards, k))
+
+
+def test_like_boards_share_a_tree(locker):
+    locker.labels(parse_cards("Ks7d2c9h"), 10)
+    locker.labels(parse_cards("9sKc7h2d"), 20)
+    assert len(list(locker.store.keys("means"))) == 1
+    assert locker.store.check() == []
+
+
+def test_games_do_not_share_trees(locker):
+    leduc = locker.labels(parse_cards("Qh"), 3, Deck(3, 2), 1, 1)
+    assert leduc.tolist() == [-1, 2, 0, 0, 1, 1]
+    assert locker.labels((), 3, Deck(3, 1), 1, 0).tolist() == [0, 1, 2]
+    assert len(list(locker.store.keys("means"))) == 2
+
+
+def test_another_folder_is_refused(tmp_path):
+    open_store(tmp_path / "job", {"job": 1}).close()
+    with pytest.raises(LockerError, match="buckets"):
+        BucketLocker.open(tmp_path / "job")
+    with pytest.raises(TypeError, match="on disk"):
+        BucketLocker(MemoryStore(MANIFEST)).precompute(3, 1, lambda n: None)
+
+
+def test_missing_flops(locker):
+    missing = locker.missing(3)
+    assert len(missing) == 1755
+    locker.tree(missing[7])
+    assert len(locker.missing(3)) == 1754
+    assert missing == [tuple(flop) for flop in canonical_flops()[0].tolist()]
+
+
+def test_precompute_fills_what_is_missing_in_other_processes(locker, monkeypatch):
+    few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c", "2c2d3h")]
+    monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
+    done = []
+    peaks = locker.precompute(3, 2, done.append)
+    assert sum(done) == 3
+    assert all(peak > 10 for peak in peaks)
+    assert len(list(locker.store.keys("means"))) == 3
+
+
+@pytest.mark.slow
+def test_precompute_goes_on_after_an_interruption(tmp_path):
+    import os
+    import signal
+
+    environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "trees")}
+    command = [*COMMAND, "buckets", "--precompute", "flops"]
+    running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+    folder = tmp_path / "trees"
+    deadline = time.time() + 120
+    kept = 0
+    while kept < 20 and time.time() < deadline:
+        time.sleep(0.5)
+        if (folder / "manifest.json").exists():
+            with open_store(folder, MANIFEST, read_only=True) as store:
+                kept = len(list(store.keys("means")))
+    os.killpg(running.pid, signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    locker = BucketLocker.open(folder)
+    assert 20 <= 1755 - len(locker.missing(3)) < 1755
+    assert locker.store.check() == []
+    locker.close()
+
+
+def job(**rows):
+    data = {
+        "name": "turn",
+        "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+        "spot": {"board": "Qs7h2d3c", "pot": 100, "stack": 100, "oop": "66+,AJs+", "ip": "22-TT,KJs+:0.5"},
+        "bets": {"turn": {"bet": "50%"}},
+        "rows": rows,
+    }
+    return Job.of(data)
+
+
+def test_uniform_rows_are_the_board_tree_cut():
+    problem = job(turn=12, river=9).problem()
+    history = problem.history
+    oop, ip = board_groups(problem, 2, history)
+    expected = BoardTree.of(parse_cards("Qs7h2d3c")).labels(parse_cards("Qs7h2d3c"), 12)
+    np.testing.assert_array_equal(oop.labels, expected)
+    assert oop is ip
+    assert board_groups(job(turn=12).problem(), 3, (*history, (0,))) is None
+
+
+@pytest.mark.parametrize("clustering", ["equation-1", "equity-quantiles"])
+def test_range_rows_are_each_players_own(clustering):
+    problem = job(turn=5, weights="ranges", clustering=clustering).problem()
+    groups = board_groups(problem, 2, problem.history)
+    for own, weights in zip(groups, problem.ranges, strict=True):
+        held = own.labels >= 0
+        np.testing.assert_array_equal(held, (weights > 0) & held)
+        assert own.n_groups == 5
+        assert set(own.labels[held].tolist()) == set(range(5))
+    aces, tens = (np.flatnonzero((hands(Deck(), 2) >> 2 == rank).all(axis=1)) for rank in (12, 8))
+    assert (groups[0].labels[aces] >= groups[0].labels[tens]).all()
+    assert (groups[1].labels[aces] == -1).all()
+
+
+def test_preflop_has_169_rows():
+    data = {
+        "name": "x",
+        "game": {"file": "doyle"},
+        "rows": {"preflop": 169, "flop": 2, "turn": 2, "river": 2},
+    }
+    groups = board_groups(Job.of(data).problem(), 0, ())
+    assert groups[0].n_groups == 169
+
+
+def test_fewer_kinds_than_rows_is_said(tmp_path):
+    found = good_json("estimate", write(tmp_path, TURN), "--set", "rows.river=2000")
+    assert found["short_boards"] == [0, 48]
+    assert "48 with fewer kinds of hands" in good(
+        "estimate", write(tmp_path, TURN), "--set", "rows.river=2000"
+    )
+    run = spewy("solve", write(tmp_path, TURN), "--set", "rows.river=2000", "--out", tmp_path / "out")
+    assert "48 boards with fewer kinds of hands than rows asked for" in run.stderr
+
+
+def test_view():
+    buckets = BoardBuckets.of("Qs Jh 2h 8c", rows=9)
+    assert buckets.n_rows == 9
+    means = buckets.curves.mean(axis=1)
+    assert (np.diff(means) > 0).all()
+    assert sum(len(buckets.members(row)) for row in range(9)) == 1128
+    assert "QsQh" not in buckets.members(8)
+    assert "QdQc" in buckets.members(8)
+    for row in range(9):
+        assert buckets.histogram(row).sum() == pytest.approx(1)
+
+
+def test_buckets_json():
+    found = good_json("buckets", "Ks 7d 2c 9h", "--rows", 6, "--range", "QQ+,AKs:0.5")
+    assert (found["board"], found["rows"], found["asked"]) == ("Ks7d2c9h", 6, 6)
+    assert [list(bucket) for bucket in found["buckets"]] == [
+        ["hands", "weight", "mean", "spread", "histogram"]
+    ] * 6
+    assert sum(bucket["weight"] for bucket in found["buckets"]) == 6 + 3 + 6 + 0.5 * 3
+    json.dumps(found)
+
+
+def test_buckets_of_one_kind_of_hand():
+    said = good("buckets", "AsKsQsJsTs")
+    assert "1 bucket: there are no more kinds of hands, 40 were asked for" in said
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.parametrize("board", ["Ks7d2c9h", "Ks7d2c9h3s"])
+def test_plot(tmp_path, suffix, board):
+    file = tmp_path / f"board.{suffix}"
+    good("buckets", board, "--plot", file)
+    assert file.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["Ks 7d"], "expected 0, 3, 4 or 5 cards, found 2"),
+        (["Ks 7d Ks"], "expected each card once"),
+        (["Ks 7d 1c"], "1c"),
+        (["Ks 7d 2c 9h", "--range", "KsKd"], "expected a hand without a dead card"),
+        (["Ks 7d 2c 9h", "--range", "XX"], "XX"),
+        (["Ks 7d 2c 9h", "--clustering", "magic"], "equation-1"),
+        (["Ks 7d 2c 9h", "--rows", "0"], "--rows"),
+        (["Ks 7d 2c 9h", "--plot", "x.gif"], ".png"),
+        (["Ks 7d 2c 9h", "--plot", "no/such/folder.png"], "folder that exists"),
+        (["Ks 7d 2c 9h", "--precompute", "flops"], "expected no board"),
+        ([], "expected a BOARD"),
+        (["--precompute", "rivers"], "rivers"),
+    ],
+)
+def test_bad_arguments(args, named):
+    assert named in refused("buckets", *args)
+
+
+def test_a_locker_that_cannot_be_written(tmp_path):
+    import os
+
+    (tmp_path / "file").write_text("no folder")
+    environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "file" / "trees")}
+    run = process("buckets", "Ks 7d 2c 9h", env=environment)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "Traceback" not in run.stderr
+
+
+def test_help_needs_no_numpy():
+    code = "import sys; import spewy.cli.buckets; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
