@@ -1,6 +1,6 @@
 """The picture in docs/buckets.md: a nut flush draw, a weak pair and a gutshot on a flop, and the buckets they fall in.
 
-    python benchmarks/outcome_curves.py docs/outcome-curves.png
+python benchmarks/outcome_curves.py docs/outcome-curves.png
 """
 
 import sys

@@ -1,9 +1,11 @@
 """Cards, hands, suit symmetry and strength: everything about cards, nothing about betting or storage."""
 
+from typing import TYPE_CHECKING, Any
+
 from .agglomeration import MergeTree, merge_tree
 from .board_tree import BoardTree, canonical_board
 from .cards import Deck, card_name, cards_name, parse_card, parse_cards
-from .clustering import OutcomeClustering, cut_labels
+from .cut import cut_labels
 from .equity import equities, range_equity
 from .errors import BoardError, BucketError, CardError, RangeError
 from .grouping import GROUPINGS, Grouping
@@ -25,6 +27,9 @@ from .symmetry import (
     stabilizer,
     suit_permutations,
 )
+
+if TYPE_CHECKING:
+    from .clustering import OutcomeClustering
 
 __all__ = [
     "CATEGORIES",
@@ -71,3 +76,12 @@ __all__ = [
     "strengths",
     "suit_permutations",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimator, and scikit-learn with it, only when it is asked for: that takes longer than most solves."""
+    if name == "OutcomeClustering":
+        from .clustering import OutcomeClustering
+
+        return OutcomeClustering
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

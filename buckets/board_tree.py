@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .agglomeration import Floats, MergeTree, merge_tree
 from .cards import Deck, cards_name
-from .clustering import cut_labels
+from .cut import cut_labels
 from .errors import BoardError
 from .hands import blocked
 from .hands import hands as all_hands

@@ -13,12 +13,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from .agglomeration import merge_tree
 from .board_tree import BoardTree
 from .cards import Deck
-from .clustering import check_weights, cut_labels, number_by_mean
+from .cut import check_weights, cut_labels, number_by_mean
 from .equity import check_board
 from .errors import BoardError, RangeError
 from .hands import blocked
@@ -166,6 +165,8 @@ def quantile_groups(mass: NDArray[np.number], k: int) -> Labels:
 
 def _k_means(features: Floats, curves: Floats, mass: Floats, k: int) -> Labels:
     """k-means over the different rows of features, numbered by the mean outcome of their curves."""
+    from sklearn.cluster import KMeans  # loading scikit-learn takes longer than most solves
+
     different, kind = np.unique(features, axis=0, return_inverse=True)
     of_kind = np.bincount(kind, weights=mass)
     model = KMeans(n_clusters=min(k, len(different)), n_init=3, random_state=0)

@@ -11,6 +11,7 @@ Conventions that bite:
   Sequences ``0 .. n_roots - 1`` stand for entering by that root; slot ``s`` is sequence ``n_roots + s``.
   What a player's reach is at a node depends on the player's own sequence only: ``reach[sequence, row]``.
 - ``stake`` of a fold is what player 0 wins (negative when player 0 folds); of a showdown what the winner wins.
+- ``rake`` is taken from the pot where play ends: whoever wins gets so much less, and a tie costs each player half.
 """
 
 from __future__ import annotations
@@ -41,16 +42,18 @@ class Decision:
 
 @dataclass(frozen=True)
 class Fold:
-    """Play ends without a showdown: player 0 wins ``stake`` chips (negative: loses)."""
+    """Play ends without a showdown: player 0 wins ``stake`` chips (negative: loses), the winner less ``rake``."""
 
     stake: float
+    rake: float = 0.0
 
 
 @dataclass(frozen=True)
 class Showdown:
-    """Play ends with cards on their backs: the stronger row wins ``stake`` chips, a tie wins nothing."""
+    """Play ends with cards on their backs: the stronger row wins ``stake - rake``, a tie ``-rake / 2``."""
 
     stake: float
+    rake: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class ForestArrays(NamedTuple):
     sequence: Ints  # [2, N]
     stake: Floats  # [N]
     target: Ints  # [N] next root of a chance leaf, -1 elsewhere
+    rake: Floats  # [N] chips taken from the pot at a fold or showdown, 0 elsewhere
 
 
 class Lanes(NamedTuple):
@@ -117,7 +121,7 @@ class Forest:
             np.full(n_nodes, fill, dtype=np.int64) for fill in (0, -1, -1, 0, -1, -1)
         )
         sequence = np.zeros((2, n_nodes), dtype=np.int64)
-        stake = np.zeros(n_nodes)
+        stake, rake = np.zeros(n_nodes), np.zeros(n_nodes)
         n_slots = [0, 0]
         for n, (tree, parent, action) in enumerate(order):
             if parent < 0:
@@ -137,10 +141,10 @@ class Forest:
                         )
                     kind[n], player[n], n_actions[n], slot[n] = DECISION, mover, len(children), n_slots[mover]
                     n_slots[mover] += len(children)
-                case Fold(chips):
-                    kind[n], stake[n] = FOLD, chips
-                case Showdown(chips):
-                    kind[n], stake[n] = SHOWDOWN, chips
+                case Fold(chips, taken):
+                    kind[n], stake[n], rake[n] = FOLD, chips, taken
+                case Showdown(chips, taken):
+                    kind[n], stake[n], rake[n] = SHOWDOWN, chips, taken
                 case Chance(root):
                     kind[n], target[n] = CHANCE, root
         chance = [n for n in range(n_nodes) if isinstance(nodes[n], Chance)]
@@ -148,7 +152,9 @@ class Forest:
         if [int(target[n]) for n in chance] != list(range(len(chance))):
             found = [int(target[n]) for n in chance]
             raise SolverError(f"chance targets: expected 0 .. {len(chance) - 1}, each once, found {found}")
-        arrays = ForestArrays(n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target)
+        arrays = ForestArrays(
+            n_roots, kind, player, first_child, n_actions, slot, sequence, stake, target, rake
+        )
         lanes = (_lanes(arrays, 0), _lanes(arrays, 1))
         return cls(arrays, (n_slots[0], n_slots[1]), lanes, np.array(chance, dtype=np.int64))
 
@@ -166,9 +172,17 @@ class Forest:
         """Rows of the player's ``reach`` array."""
         return self.n_roots + self.n_slots[player]
 
+    @property
+    def raked(self) -> bool:
+        """Whether chips are taken from any pot."""
+        return bool(self.arrays.rake.any())
+
     def check(self) -> None:
         """Verify the invariants that the module's text promises; SolverError names the broken one."""
         a = self.arrays
+        ends = (a.kind == FOLD) | (a.kind == SHOWDOWN)
+        if np.any(a.rake < 0) or np.any(a.rake[~ends]):
+            raise SolverError("rake: expected at least 0 chips, and none but at folds and showdowns")
         for n in range(self.n_nodes):
             if a.kind[n] != DECISION:
                 continue

@@ -9,10 +9,14 @@ In the order in which data flows, for the updating player p and the opponent q:
 4. ``values_up``: ``v[n, h] = Σ_a σ[a] v[child_a, h]`` at own nodes (regrets updated on the way), plain sums at
    the opponent's, the maximum for a best response.
 
+Where rows are locked, ``impose`` follows ``match``, and ``respond_up`` takes the place of a best response's 4.
+
 Arrays are ``[sequence or node or slot, row]`` with rows contiguous. Rows behind ``count`` are padding and are
 never read. ``group`` maps rows to the rows of the strategy: the identity, or buckets.
 Kernels take clean arrays; validation is their callers' business. Slow twins: ``tests/naive.py``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +26,14 @@ from solvers.variants import Factors
 
 UPDATE, BEST, EVALUATE = range(3)
 """What ``values_up`` does at own nodes: learn, take the best action per row, or follow the strategy."""
+
+
+class LockArrays(NamedTuple):
+    """One player's locked rows on all boards of a round; empty arrays where nothing is locked."""
+
+    node: Ints  # [L] locked decisions
+    first: Ints  # [N] for each of the round's nodes the place of its first action in ``frequencies``, or -1
+    frequencies: Floats  # [board, place, row], NaN: free
 
 
 @kernel
@@ -43,6 +55,17 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
             for g in range(groups):
                 x = max(source[a, g], zero)
                 strategy[a, g] = x / total[g] if total[g] > zero else uniform
+
+
+@kernel
+def impose(forest: ForestArrays, locks: LockArrays, b: int, count: int, strategy: Floats) -> None:
+    """Let locked rows play their frequencies: overwrite ``strategy[slot, row]``. Rows are their own groups."""
+    for n in locks.node:
+        for a in range(forest.n_actions[n]):
+            given, s = locks.frequencies[b, locks.first[n] + a], forest.slot[n] + a
+            for h in range(count):
+                if not np.isnan(given[h]):
+                    strategy[s, h] = given[h]
 
 
 @kernel
@@ -96,6 +119,8 @@ def terminal_values(
 
     ``own`` and ``other`` are (count, blockers ``[row, k]``, strength ``[row]`` ascending, twin ``[row]``): rows that
     share a blocker id exclude each other; the twin is the opposing row with the very same blockers, or -1.
+    Rake: a pot that is won pays ``stake - rake``. At a showdown, with W, T, L the opposing reach that is beaten, tied
+    and lost to, the value is ``stake (W - L) - rake (W + T / 2)`` where ``W + T / 2 = ((W - L) + (W + T + L)) / 2``.
     """
     n_own, own_ids, own_strength, twin = own
     n_other, other_ids, other_strength, _ = other
@@ -124,11 +149,16 @@ def terminal_values(
         for leaf in range(len(lanes.fold_leaf)):
             n, x = lanes.fold_leaf[leaf], lanes.fold_lane[leaf]
             stake = sign * values.dtype.type(forest.stake[n])
+            if stake > 0:
+                stake -= values.dtype.type(forest.rake[n])
             for i in range(n_own):
                 values[n, i] = stake * lane_value[i, x]
 
     width = len(lanes.showdown_sequence)
     if width > 0:
+        raked = False
+        for n in lanes.showdown_leaf:
+            raked = raked or forest.rake[n] > 0
         total = np.zeros(width, values.dtype)
         blocked = np.zeros((n_ids, width), values.dtype)
         column = np.empty(width, values.dtype)
@@ -158,6 +188,12 @@ def terminal_values(
                 column[x] = reach[lanes.showdown_sequence[x], j]
             _add(column, other_ids[j], k, total, blocked)
             j += 1
+        mass = np.zeros((n_own if raked else 0, width), values.dtype)
+        for i in range(len(mass)):  # all that row i can meet
+            _take(mass[i], own_ids[i], k, total, blocked)
+            if twin[i] >= 0:
+                for x in range(width):
+                    mass[i, x] += (k - 1) * reach[lanes.showdown_sequence[x], twin[i]]
         for i in range(n_own):  # beaten − (all − beaten − tied); the twin cancels
             for x in range(width):
                 lane_value[i, x] -= total[x]
@@ -166,9 +202,12 @@ def terminal_values(
                     lane_value[i, x] += blocked[own_ids[i, y], x]
         for leaf in range(len(lanes.showdown_leaf)):
             n, x = lanes.showdown_leaf[leaf], lanes.showdown_lane[leaf]
-            stake = values.dtype.type(forest.stake[n])
+            half = values.dtype.type(forest.rake[n] / 2)
+            stake = values.dtype.type(forest.stake[n]) - half
             for i in range(n_own):
                 values[n, i] = stake * lane_value[i, x]
+            for i in range(len(mass)):
+                values[n, i] -= half * mass[i, x]
 
 
 @kernel
@@ -231,17 +270,9 @@ def values_up(
             continue
         first, actions = forest.first_child[n], forest.n_actions[n]
         if forest.player[n] != p:
-            for h in range(count):
-                values[n, h] = values[first, h]
-            for c in range(first + 1, first + actions):
-                for h in range(count):
-                    values[n, h] += values[c, h]
+            _sum_up(n, first, actions, count, values)
         elif mode == BEST:
-            for h in range(count):
-                values[n, h] = values[first, h]
-            for c in range(first + 1, first + actions):
-                for h in range(count):
-                    values[n, h] = max(values[n, h], values[c, h])
+            _best_up(n, first, actions, count, values)
         else:
             for h in range(count):
                 values[n, h] = values.dtype.type(0)
@@ -253,6 +284,45 @@ def values_up(
                 else:
                     for h in range(count):
                         values[n, h] += strategy[s, group[h]] * values[c, h]
+
+
+@kernel
+def respond_up(forest: ForestArrays, p: int, locks: LockArrays, b: int, count: int, values: Floats) -> None:
+    """``values_up`` of a best response where rows are locked: these get the mean of their frequencies."""
+    for n in range(len(forest.kind) - 1, -1, -1):
+        if forest.kind[n] != DECISION:
+            continue
+        first, actions = forest.first_child[n], forest.n_actions[n]
+        if forest.player[n] != p:
+            _sum_up(n, first, actions, count, values)
+            continue
+        _best_up(n, first, actions, count, values)
+        if locks.first[n] < 0:
+            continue
+        given = locks.frequencies[b, locks.first[n] : locks.first[n] + actions]
+        for h in range(count):
+            if not np.isnan(given[0, h]):
+                values[n, h] = values.dtype.type(0)
+                for a in range(actions):
+                    values[n, h] += given[a, h] * values[first + a, h]
+
+
+@kernel
+def _sum_up(n: int, first: int, actions: int, count: int, values: Floats) -> None:
+    for h in range(count):
+        values[n, h] = values[first, h]
+    for c in range(first + 1, first + actions):
+        for h in range(count):
+            values[n, h] += values[c, h]
+
+
+@kernel
+def _best_up(n: int, first: int, actions: int, count: int, values: Floats) -> None:
+    for h in range(count):
+        values[n, h] = values[first, h]
+    for c in range(first + 1, first + actions):
+        for h in range(count):
+            values[n, h] = max(values[n, h], values[c, h])
 
 
 @kernel

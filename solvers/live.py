@@ -8,6 +8,8 @@ Nothing here knows cards: a blocker is an id, a strength is a number.
 Symmetric boards are solved once: a deal's entry may stand for several (``images``), which differ by a relabelling
 of the parent's rows. That is exact when root ranges are invariant under the relabellings.
 
+Rows may be locked: they play given frequencies, and a best response is one of the free rows.
+
 Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
 :meth:`LiveGame.deal_weight` is what to divide by.
 """
@@ -86,12 +88,27 @@ Strategies = list[tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
+class Lock:
+    """Rows that play given frequencies at one decision of a round, whatever they would learn.
+
+    Only where every row is its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; NaN:
+    the row is free there. A best response keeps to them too.
+    """
+
+    round: int
+    player: int
+    node: int
+    frequencies: Floats  # [B, action, H]
+
+
+@dataclass(frozen=True)
 class LiveGame:
-    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0."""
+    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0; at most one lock per node."""
 
     rounds: Sequence[Round]
     reach: tuple[Floats, Floats]
     n_ids: int
+    locks: tuple[Lock, ...] = ()
 
     def zeros(self, dtype: type = np.float64) -> Strategies:
         """Fresh arrays for regrets or sums."""
@@ -100,6 +117,19 @@ class LiveGame:
             return np.zeros((r.n_boards, r.forest.n_slots[p], r.rows[p].n_groups), dtype)
 
         return [(blank(r, 0), blank(r, 1)) for r in self.rounds]
+
+    def pin(self, sums: Strategies) -> None:
+        """Write the locked frequencies over locked rows, so that the normalised sums show them even without reach."""
+        for lock in self.locks:
+            a = self.rounds[lock.round].forest.arrays
+            first = int(a.slot[lock.node])
+            there = sums[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])]
+            np.copyto(there, lock.frequencies, where=~np.isnan(lock.frequencies), casting="same_kind")
+
+    @cached_property
+    def raked(self) -> bool:
+        """Whether chips leave the game somewhere: then it is not zero-sum."""
+        return any(r.forest.raked for r in self.rounds)
 
     @cached_property
     def deal_weight(self) -> float:
@@ -116,6 +146,7 @@ class LiveGame:
 
     def check(self) -> None:
         """Verify shapes, orders and maps; SolverError names the broken invariant."""
+        self._check_locks()
         for t, r in enumerate(self.rounds):
             r.forest.check()
             for p in (0, 1):
@@ -151,6 +182,27 @@ class LiveGame:
                         raise SolverError(
                             f"round {t}, entry {e}, player {p}: origin and first image disagree"
                         )
+
+    def _check_locks(self) -> None:
+        seen = set()
+        for lock in self.locks:
+            subject = f"lock of player {lock.player} at node {lock.node} of round {lock.round}"
+            if (lock.round, lock.node) in seen:
+                raise SolverError(f"{subject}: expected one lock per node, found another")
+            seen.add((lock.round, lock.node))
+            a, rows = self.rounds[lock.round].forest.arrays, self.rounds[lock.round].rows[lock.player]
+            if a.player[lock.node] != lock.player:
+                raise SolverError(f"{subject}: expected the player who acts there")
+            if not rows.direct:
+                raise SolverError(f"{subject}: expected rows that are their own groups")
+            boards, width = rows.group.shape
+            shape = boards, int(a.n_actions[lock.node]), width
+            if lock.frequencies.shape != shape:
+                raise SolverError(f"{subject}: expected shape {shape}, found {lock.frequencies.shape}")
+            total = lock.frequencies.sum(axis=1)
+            free = np.isnan(lock.frequencies).all(axis=1)
+            if np.any(lock.frequencies < 0) or not np.all(free | (np.abs(total - 1) < 1e-9)):
+                raise SolverError(f"{subject}: expected frequencies from 0 that sum to 1 in each locked row")
 
 
 def compatible_reach(own: Rows, other: Rows, b: int, reach: Floats, n_ids: int) -> Floats:

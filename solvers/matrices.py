@@ -39,9 +39,9 @@ def row_matrices(
     lanes = np.arange(k)
     by_row = np.zeros((k, m))
     by_row[other.group, np.arange(m)] = reach
-    blank = np.zeros(2 * k, dtype=np.int64)
+    blank, sequence = np.zeros(2 * k, dtype=np.int64), np.zeros((2, 2 * k), dtype=np.int64)
     forest = ForestArrays(
-        k, blank, blank, blank, blank, blank, np.zeros((2, 2 * k), dtype=np.int64), np.ones(2 * k), blank
+        k, blank, blank, blank, blank, blank, sequence, np.ones(2 * k), blank, np.zeros(2 * k)
     )
     values = np.zeros((2 * k, n))
     terminal_values(

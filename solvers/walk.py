@@ -22,10 +22,13 @@ from solvers.kernels import (
     BEST,
     EVALUATE,
     UPDATE,
+    LockArrays,
     add_to_sums,
     gather_rows,
+    impose,
     match,
     reach_down,
+    respond_up,
     scatter_values,
     terminal_values,
     update_regrets,
@@ -46,6 +49,9 @@ class Walker:
     def __init__(self, game: LiveGame, threads: int = 1, dtype: type = np.float64) -> None:
         self.game = game
         self.dtype = dtype
+        self._locks = [
+            (lock_arrays(game, t, 0, dtype), lock_arrays(game, t, 1, dtype)) for t in range(len(game.rounds))
+        ]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def update(
@@ -89,7 +95,7 @@ class Walker:
         """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""
         this, q = self.game.rounds[t], 1 - job.player
         forest = this.forest
-        bundle = job.bundle(self.game, t)
+        bundle = job.bundle(self.game, t, self._locks[t])
         reach, values = _scratch(bundle, forest.n_sequences(q), forest.n_nodes, self.dtype)
         strategies = _strategies(bundle, self.dtype)
         reach[: forest.n_roots] = incoming
@@ -134,7 +140,7 @@ class Walker:
         n_roots, n_rows = below.forest.n_roots, this.rows[p].group.shape[1]
         total: Floats = np.zeros((n_roots, n_rows), self.dtype)
         if below.deal is None:
-            bundle = job.bundle(self.game, t + 1)
+            bundle = job.bundle(self.game, t + 1, self._locks[t + 1])
             reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
             passage = _Passage(deal.child, deal.origin[q], deal.first_image, deal.images[p], deal.probability)
             strategies = _strategies(bundle, self.dtype)
@@ -174,6 +180,8 @@ class _Bundle(NamedTuple):
     other_direct: bool
     own: _RowArrays
     other: _RowArrays
+    own_locks: LockArrays
+    other_locks: LockArrays
     own_current: Floats  # [board, slot, group]
     other_current: Floats
     regrets: Floats
@@ -204,7 +212,7 @@ class _Pass:
     sums: Strategies
     watch: Watch | None = None
 
-    def bundle(self, game: LiveGame, t: int) -> _Bundle:
+    def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
         p, q, r = self.player, 1 - self.player, game.rounds[t]
         own, other = r.rows[p], r.rows[q]
         return _Bundle(
@@ -218,12 +226,28 @@ class _Pass:
             other.direct,
             _row_arrays(own),
             _row_arrays(other),
+            locks[p],
+            locks[q],
             self.current[t][p],
             self.current[t][q],
             self.regrets[t][p],
             self.guesses[t][p],
             self.sums[t][q],
         )
+
+
+def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> LockArrays:
+    """Player p's locks of round t as the kernels read them."""
+    mine = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
+    if not mine:
+        nothing = np.zeros(0, dtype=np.int64)
+        return LockArrays(nothing, nothing, np.zeros((0, 0, 0), dtype))
+    first = np.full(game.rounds[t].forest.n_nodes, -1, dtype=np.int64)
+    sizes = [lock.frequencies.shape[1] for lock in mine]
+    nodes = np.array([lock.node for lock in mine], dtype=np.int64)
+    first[nodes] = np.cumsum([0, *sizes[:-1]])
+    frequencies = np.concatenate([lock.frequencies for lock in mine], axis=1)
+    return LockArrays(nodes, first, frequencies.astype(dtype))
 
 
 def _row_arrays(rows: Rows) -> _RowArrays:
@@ -246,6 +270,7 @@ def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats
     q = 1 - x.player
     count, group = x.other.counts[b], x.other.group[b]
     match(x.forest, q, x.other_current[b], strategies[1])
+    impose(x.forest, x.other_locks, b, count, strategies[1])
     reach_down(x.forest, q, strategies[1], group, x.other_direct, count, reach)
     if x.mode == UPDATE:
         add_to_sums(x.forest.n_roots, group, x.other_direct, count, reach, x.factors.decay, x.other_sums[b])
@@ -257,6 +282,7 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
     count, group = own.counts[b], own.group[b]
     if x.mode != BEST:
         match(x.forest, p, x.own_current[b], strategies[0])
+        impose(x.forest, x.own_locks, b, count, strategies[0])
     terminal_values(
         x.forest,
         x.lanes,
@@ -267,7 +293,10 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         x.n_ids,
         values,
     )
-    values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
+    if x.mode == BEST and len(x.own_locks.node) > 0:
+        respond_up(x.forest, p, x.own_locks, b, count, values)
+    else:
+        values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
     if x.mode == UPDATE:
         update_regrets(
             x.forest,

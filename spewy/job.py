@@ -26,7 +26,16 @@ from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.ranges import Range, parse_range
 from spewy.game.tree import BettingTree, build_tree
-from spewy.game.treeconfig import PlayerSizes, RoundSizes, Sizes, game_config, player_sizes, spot_config
+from spewy.game.treeconfig import (
+    PlayerSizes,
+    Rake,
+    RoundSizes,
+    Sizes,
+    game_config,
+    player_sizes,
+    spot_config,
+)
+from spewy.locks import LockSection, node_locks
 from spewy.solve.problem import Problem
 
 ROUND_NAMES = ("preflop", "flop", "turn", "river")
@@ -50,6 +59,13 @@ class GameSection(_Section):
         return self
 
 
+class RakeSection(_Section):
+    """What the house takes from every pot: a share of it, and at most ``cap`` chips."""
+
+    rate: float = Field(ge=0, le=1)
+    cap: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
 class SpotSection(_Section):
     """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
 
@@ -58,6 +74,7 @@ class SpotSection(_Section):
     stack: int = Field(gt=0)
     oop: str
     ip: str
+    rake: RakeSection | None = None
 
 
 class PlayerBets(_Section):
@@ -157,6 +174,7 @@ class Job(_Section):
     tree: TreeSection = TreeSection()
     rows: RowsSection = RowsSection()
     solve: SolveSection = SolveSection()
+    lock: tuple[LockSection, ...] = Field((), strict=False)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
@@ -165,21 +183,7 @@ class Job(_Section):
         Raises:
             InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
         """
-        path = Path(path)
-        try:
-            data = tomllib.loads(path.read_text())
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"job {path}: expected a readable TOML file, found: {error}") from None
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"job {path}: expected TOML, found: {error}") from None
-        for override in overrides:
-            _override(data, override)
-        game = data.get("game")
-        if isinstance(game, dict) and isinstance(game.get("file"), str):
-            beside = path.parent / game["file"]
-            if game["file"].endswith(".game") and beside.exists():
-                game["file"] = str(beside)
-        return cls.of(data, f"job {path}")
+        return cls.of(read_job(path, overrides), f"job {path}")
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
@@ -188,6 +192,7 @@ class Job(_Section):
         Raises:
             InputError: as :meth:`load`.
         """
+        _require_one_board(data, subject)
         try:
             job = cls.model_validate(_with_target(data))
         except ValidationError as error:
@@ -254,6 +259,7 @@ class Job(_Section):
             self.rows.clustering,
             self.rows.weights == "ranges",
             self.solve.symmetry,
+            node_locks(self.lock, self.betting_tree, history, ranges),
         )
 
     def manifest(self) -> dict[str, Any]:
@@ -262,6 +268,10 @@ class Job(_Section):
         for key in ("target", "max_sweeps", "check_every", "workers", "memory"):
             del data["solve"][key]
         data["game"] = {"text": format_game(self.rules)}
+        if not self.lock:  # as before there were any: folders stay what they are
+            del data["lock"]
+        if self.spot is not None and self.spot.rake is None:
+            del data["spot"]["rake"]
         return {"spewy": 1, "job": data}
 
     @property
@@ -287,11 +297,39 @@ class Job(_Section):
             raise InputError(
                 'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", found "live"'
             )
+        self._check_exact()
         for name in ROUND_NAMES[self.rules.num_rounds :]:
             if getattr(self.rows, name) != "hands":
                 raise InputError(
                     f"rows.{name}: expected one of the {self.rules.num_rounds} rounds of {self.rules.name}"
                 )
+
+    def _check_exact(self) -> None:
+        """Refuse rake and locks where only walks with live leaves know of them; locks are by hand."""
+        raked = self.spot is not None and self.spot.rake is not None
+        key = "spot.rake" if raked else "lock"
+        if not raked and not self.lock:
+            return
+        solve = self.solve
+        for name, found, needed in (
+            ("method", solve.method, ("cfr",)),
+            ("integrate", solve.integrate, ("regret",)),
+            ("leaves", solve.leaves, ("auto", "live")),
+        ):
+            if found not in needed:
+                wanted = " or ".join(f'"{value}"' for value in needed)
+                raise InputError(f'{key}: expected live leaves, solve.{name} = {wanted}, found "{found}"')
+        bucketed = [name for name in ROUND_NAMES if getattr(self.rows, name) != "hands"]
+        if self.lock and bucketed:
+            name = bucketed[0]
+            raise InputError(
+                f'lock: expected a row per hand, rows.{name} = "hands", found {getattr(self.rows, name)}'
+            )
+        if not self.live:
+            raise InputError(
+                f'{key}: expected live leaves, solve.leaves = "live" where rows are buckets, '
+                f'found "{solve.leaves}" and rows.{bucketed[0]} = {getattr(self.rows, bucketed[0])}'
+            )
 
     def _history(self) -> History:
         game = self.rules
@@ -320,6 +358,8 @@ class Job(_Section):
             return build_tree(game_config(game, sizes, **options))
         self._history()  # which refuses boards that end no round
         start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
+        if self.spot.rake is not None:
+            options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
         return build_tree(spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options))
 
     def _sizes(self, game: Game) -> Sizes:
@@ -331,6 +371,29 @@ class Job(_Section):
             oop, ip = (_player_sizes(f"bets.{name}", section, mine) for mine in (section.oop, section.ip))
             out[number] = (oop, ip)
         return out
+
+
+def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """The nested dictionaries of a job file, not yet validated, with the overrides of :meth:`Job.load`.
+
+    Raises:
+        InputError: the file cannot be read, is not TOML, or an override is none.
+    """
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"job {path}: expected a readable TOML file, found: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"job {path}: expected TOML, found: {error}") from None
+    for override in overrides:
+        _override(data, override)
+    game = data.get("game")
+    if isinstance(game, dict) and isinstance(game.get("file"), str):
+        beside = path.parent / game["file"]
+        if game["file"].endswith(".game") and beside.exists():
+            game["file"] = str(beside)
+    return data
 
 
 def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
@@ -399,6 +462,16 @@ def _with_target(data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(solve, dict) or "target" in solve:
         return data
     return data | {"solve": solve | {"target": "0.3%" if data.get("spot") else "1 mbb"}}
+
+
+def _require_one_board(data: dict[str, Any], subject: str) -> None:
+    """Refuse a list of boards: it stands for as many jobs, which :mod:`spewy.batch` takes apart."""
+    spot = data.get("spot")
+    if isinstance(spot, dict) and "boards" in spot:
+        raise InputError(
+            f"{subject}: spot.boards: expected one spot.board here (spewy solve takes a list), "
+            f"found {spot['boards']!r}"
+        )
 
 
 def _explain(subject: str, item: Any) -> str:

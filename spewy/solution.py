@@ -37,8 +37,8 @@ class NodeView:
     """One decision: arrays over the hands of the player to act.
 
     ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
-    expected share of the pot from here on, ``equity`` the chance to win without further betting. NaN: the opponent
-    has no hand that goes with this one.
+    expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
+    ``equity`` the chance to win without further betting. NaN: the opponent has no hand that goes with this one.
     """
 
     player: int
@@ -49,6 +49,7 @@ class NodeView:
     reach: Floats
     strategy: Floats
     ev: Floats
+    action_ev: Floats
     equity: Floats
 
     @property
@@ -70,6 +71,7 @@ class NodeView:
                 "reach": np.repeat(self.reach, n_actions),
                 "frequency": self.strategy.T.ravel(),
                 "ev": np.repeat(self.ev, n_actions),
+                "action_ev": self.action_ev.T.ravel(),
                 "equity": np.repeat(self.equity, n_actions),
             }
         )
@@ -81,6 +83,7 @@ class NodeView:
                 "reach": float(self.reach[h]),
                 "strategy": self.strategy[:, h].tolist(),
                 "ev": _number(self.ev[h]),
+                "action_ev": [_number(ev) for ev in self.action_ev[:, h]],
                 "equity": _number(self.equity[h]),
             }
             for h, hand in enumerate(self.hands)
@@ -97,7 +100,7 @@ class ExploitResult:
     exploitability_pct: float | None
     exploitability_mbb: float | None
     best_response: tuple[float, float]
-    value_bracket: tuple[float, float]
+    value_bracket: tuple[float, float] | None
 
 
 class Solution:
@@ -216,6 +219,7 @@ class Solution:
             arrays.reach[order],
             arrays.strategy[:, order],
             arrays.ev[order],
+            arrays.action_ev[:, order],
             arrays.equity[order],
         )
 

@@ -25,6 +25,7 @@ def node_values(game, p, strategies, t, b, n, reach, best=False):
     """Counterfactual values ``[own row]`` at node n of board b, with the opponent's ``reach[row]`` there.
 
     Plain recursion over the tree, the deals and all pairs of hands; strategies are normalised ``[slot, group]``.
+    Locked rows play what the game's locks say, whoever holds them.
     """
     r = game.rounds[t]
     own, other = r.rows[p], r.rows[1 - p]
@@ -35,10 +36,12 @@ def node_values(game, p, strategies, t, b, n, reach, best=False):
         for i in range(n_own):
             for j in range(other.count[b]):
                 if compatible(own, other, b, i, j):
-                    sign = 1 if p == 0 else -1
+                    chips = a.stake[n] if p == 0 else -a.stake[n]
+                    won = 1.0 if chips > 0 else 0.0
                     if kind == SHOWDOWN:
-                        sign = np.sign(own.strength[b, i] - other.strength[b, j])
-                    out[i] += sign * a.stake[n] * reach[j]
+                        order = np.sign(own.strength[b, i] - other.strength[b, j])
+                        chips, won = order * a.stake[n], (1 + order) / 2
+                    out[i] += (chips - won * a.rake[n]) * reach[j]
         return out
     if kind == CHANCE:
         deal = r.deal
@@ -57,15 +60,35 @@ def node_values(game, p, strategies, t, b, n, reach, best=False):
     mover = a.player[n]
     if mover != p:
         for k, child in enumerate(children):
-            sigma = strategies[t][mover][b][a.slot[n] + k][other.group[b, : other.count[b]]]
+            sigma = played(game, strategies, t, b, n, k, mover)
             out += node_values(game, p, strategies, t, b, child, reach * sigma, best)
         return out
     values = [node_values(game, p, strategies, t, b, child, reach, best) for child in children]
-    if best:
-        return np.max(values, axis=0)
     for k, value in enumerate(values):
-        out += strategies[t][p][b][a.slot[n] + k][own.group[b, :n_own]] * value
+        out += played(game, strategies, t, b, n, k, p) * value
+    if best:
+        return np.where(locked(game, t, b, n)[:n_own], out, np.max(values, axis=0))
     return out
+
+
+def played(game, strategies, t, b, n, k, mover):
+    """Frequencies ``[row]`` of action k at the mover's node."""
+    rows, slot = game.rounds[t].rows[mover], game.rounds[t].forest.arrays.slot[n] + k
+    out = strategies[t][mover][b][slot][rows.group[b, : rows.count[b]]].copy()
+    for lock in game.locks:
+        if (lock.round, lock.node) == (t, n):
+            for h in range(rows.count[b]):
+                if not np.isnan(lock.frequencies[b, k, h]):
+                    out[h] = lock.frequencies[b, k, h]
+    return out
+
+
+def locked(game, t, b, n):
+    """Whether each row ``[row]`` of the player to act at node n of board b is locked."""
+    for lock in game.locks:
+        if (lock.round, lock.node) == (t, n):
+            return ~np.isnan(lock.frequencies[b, 0])
+    return np.zeros(max(rows.group.shape[1] for rows in game.rounds[t].rows), dtype=bool)
 
 
 def leaf_matrix(hands0, hands1, weights0, weights1, payoff):

@@ -1,11 +1,12 @@
 """Seeded random live games whose axes all have different lengths, so that a transposed index fails."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.live import Deal, LiveGame, Round, Rows
+from solvers.forest import DECISION, FOLD, SHOWDOWN, Chance, Decision, Fold, Forest, Showdown
+from solvers.live import Deal, LiveGame, Lock, Round, Rows
 
 DECK = 9
 
@@ -68,6 +69,35 @@ def two_round_game(seed, k=2, groups=None):
         Round(Forest.build(second), tuple(low), None),
     ]
     return LiveGame(rounds, (weights[0][None], weights[1][None]), DECK)
+
+
+def raked(game, seed=0):
+    """The game with a rake of its own at every fold and showdown."""
+    rng, rounds = np.random.default_rng(seed), []
+    for r in game.rounds:
+        a = r.forest.arrays
+        ends = (a.kind == FOLD) | (a.kind == SHOWDOWN)
+        rake = np.where(ends, 0.4 * rng.random(len(ends)), 0.0)
+        rounds.append(replace(r, forest=replace(r.forest, arrays=a._replace(rake=rake))))
+    return replace(game, rounds=rounds)
+
+
+def locked(game, seed=0, share=0.4):
+    """The game with frequencies given to some rows at about half of the decisions of both players."""
+    rng, locks = np.random.default_rng(seed), []
+    for t, r in enumerate(game.rounds):
+        a = r.forest.arrays
+        for n in np.flatnonzero(a.kind == DECISION).tolist():
+            if rng.random() < 0.5:
+                continue
+            p = int(a.player[n])
+            boards, width = r.rows[p].group.shape
+            drawn = rng.random((boards, int(a.n_actions[n]), width))
+            drawn[:, 0][rng.random((boards, width)) < 0.3] = 0.0 if drawn.shape[1] > 1 else 1.0
+            frequencies = drawn / drawn.sum(axis=1, keepdims=True)
+            free = rng.random((boards, width)) >= share
+            locks.append(Lock(t, p, n, np.where(free[:, None], np.nan, frequencies)))
+    return replace(game, locks=tuple(locks))
 
 
 def _rows(rng, every, hands, weights, others, groups, strength=None):

@@ -10,14 +10,16 @@ from typing import Any
 
 import click
 
+from spewy.cli.batch import INTERRUPTED
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.options import is_verbose, verbose_option
+from spewy.cli.report import report
 from spewy.cli.show import show
-from spewy.cli.solve import INTERRUPTED, solve
+from spewy.cli.solve import solve
 from spewy.cli.tree import tree
 
 
@@ -81,14 +83,15 @@ def main() -> None:
       spewy estimate examples/T1.toml        what it will cost
       spewy solve examples/T1.toml           solve it, or go on where it stopped
       spewy show results/T1                  strategy, reach, EV and equity by hand
-      spewy export results/T1 T1.parquet     the same for every decision
+      spewy report results/T1 --line cc/     both ranges on every next card
+      spewy export results/T1 T1.parquet     the same as show for every decision
 
     Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted
     with everything saved.
     """  # noqa: D301
 
 
-COMMANDS: tuple[click.Command, ...] = (solve, show, exploit, tree, estimate, export, buckets, check)
+COMMANDS: tuple[click.Command, ...] = (solve, show, report, exploit, tree, estimate, export, buckets, check)
 
 for _command in COMMANDS:
     main.add_command(_command)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, verbose_option
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ def export(folder: Path, file: Path) -> None:
       reach      weight of the hand in the player's range there
       frequency  how often the hand takes the action
       ev         expected share of the pot from there on, in chips; empty where not defined
+      action_ev  the same if the hand takes this action now
       equity     chance to win if betting stopped; empty where not defined
 
     \b
@@ -43,36 +43,12 @@ def export(folder: Path, file: Path) -> None:
       spewy export results/T1 T1.parquet
       spewy export results/T1 T1.csv
     """  # noqa: D301
-    from spewy.errors import InputError
     from spewy.solution import Solution
 
-    write = _WRITERS.get(file.suffix.lower())
-    if write is None:
-        raise InputError(
-            f"file {file}: expected a name that ends in .csv or .parquet, found {file.suffix or 'none'}"
-        )
-    if file.is_dir() or not file.absolute().parent.is_dir():
-        raise InputError(f"file {file}: expected a file in a folder that exists, found none")
-    with Solution.open(folder) as solution, _appearing(file) as temporary:
+    write = _WRITERS[check_file(file, tuple(_WRITERS))]
+    with Solution.open(folder) as solution, appearing(file) as temporary:
         count = write(temporary, _batches(_counted(solution.frames(), solution.n_frames)))
     click.echo(f"{file}: {count:,} rows")
-
-
-@contextmanager
-def _appearing(file: Path) -> Iterator[Path]:
-    """A path beside ``file`` that takes its name when all went well, and else goes away."""
-    from spewy.errors import InputError
-
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        temporary.replace(file)
-    except OSError as error:
-        raise InputError(
-            f"file {file}: expected to be able to write it, found: {error.strerror or error}"
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _counted(frames: Iterator[pd.DataFrame], total: int) -> Iterator[pd.DataFrame]:
@@ -116,7 +92,7 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
     text, real = pa.string(), pa.float64()
     schema = pa.schema(
         [("board", text), ("line", text), ("player", pa.int8()), ("hand", text), ("action", text)]
-        + [(name, real) for name in ("reach", "frequency", "ev", "equity")]
+        + [(name, real) for name in ("reach", "frequency", "ev", "action_ev", "equity")]
     )
     count = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:

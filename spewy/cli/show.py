@@ -34,10 +34,12 @@ _LINES_BESIDE = 14
 @json_option
 @verbose_option
 def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool) -> None:
-    """Show strategy, reach, EV and equity by hand at a decision.
+    """Show strategy, reach, EV by action, EV and equity by hand at a decision.
 
     Reach is the hand's weight in the player's range there. EV is the expected share of the pot from there on, in
-    chips; equity the chance to win if betting stopped. A terminal shows the rows that fit, a pipe gets all of them.
+    chips; equity the chance to win if betting stopped. A cell under an action tells how often the hand takes it and
+    the EV of taking it: 0.250 103.90 is a quarter of the time, for 103.90 chips. A terminal shows the rows that fit, a
+    pipe gets all of them.
 
     \b
     Examples:
@@ -48,7 +50,8 @@ def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool)
     \b
     --json prints one object; what is not defined for a hand is null:
       {"player": 0, "actions": ["Check", "Bet(120)"],
-       "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "equity": 0.63}}}
+       "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "action_ev": [130, 130.3],
+                          "equity": 0.63}}}
     """  # noqa: D301
     from spewy.solution import Solution
 
@@ -89,8 +92,16 @@ def _table(view: NodeView, every: bool) -> tuple[Table, int]:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("hand", "reach", *view.actions, "EV", "equity"):
         table.add_column(name, justify="left" if name == "hand" else "right", no_wrap=True)
-    for h in order[:fit]:
-        frequencies = (f"{f:.3f}" for f in view.strategy[:, h])
+    cells = [_cells(view, a, order[:fit]) for a in range(len(view.actions))]
+    for row, h in enumerate(order[:fit]):
         ev, equity = number(float(view.ev[h])), number(float(view.equity[h]), 4)
-        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *frequencies, ev, equity)
+        taken = (column[row] for column in cells)
+        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *taken, ev, equity)
     return table, len(order) - len(order[:fit])
+
+
+def _cells(view: NodeView, action: int, hands: list[int]) -> list[str]:
+    """Frequency and EV of an action for each hand, below one another."""
+    evs = [number(float(view.action_ev[action, h]), 2) for h in hands]
+    width = max(map(len, evs), default=0)
+    return [f"{view.strategy[action, h]:.3f} {ev:>{width}}" for h, ev in zip(hands, evs, strict=True)]

@@ -1,8 +1,7 @@
-"""``spewy solve``: from start or resume to the target."""
+"""``spewy solve``: from start or resume to the target; :mod:`spewy.cli.batch` takes several jobs at once."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli._clock import STARTED
-from spewy.cli.options import job_argument, json_option, set_option, verbose_option
+from spewy.cli.batch import INTERRUPTED, solve_batch
+from spewy.cli.options import json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
 
@@ -21,26 +21,38 @@ if TYPE_CHECKING:
     from spewy.solution import NodeView
     from spewy.solve.session import Session, SolveResult
 
-INTERRUPTED = 130
-
 
 @click.command()
-@job_argument
+@click.argument("job_files", metavar="JOB.toml...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--out",
     "folder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Where the lockers are or shall be; default: results/NAME, after the job's name.",
+    help="Where the lockers are or shall be; default: results/NAME, after the job's name. "
+    "Of several jobs each has FOLDER/NAME, of several boards FOLDER/BOARD.",
+)
+@click.option(
+    "--jobs",
+    "at_once",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Several jobs or boards: how many are solved at once, each with its solve.workers; "
+    "default: as many as the cores feed and the memory available holds.",
 )
 @set_option
 @json_option
 @verbose_option
 @click.pass_context
 def solve(
-    ctx: click.Context, job_file: Path, folder: Path | None, overrides: tuple[str, ...], as_json: bool
+    ctx: click.Context,
+    job_files: tuple[Path, ...],
+    folder: Path | None,
+    at_once: int | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
 ) -> None:
-    """Solve a job, or go on where its folder stopped.
+    """Solve a job, or go on where its folder stopped; or many, skipping those that are done.
 
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
     code is 0 for both. The first Ctrl-C saves everything and exits with 130, the second one breaks off.
@@ -50,6 +62,8 @@ def solve(
       spewy solve examples/T1.toml
       spewy solve examples/T1.toml --out T1-fine --set solve.target=0.1% --set solve.workers=4
       spewy solve examples/leduc.toml --json > leduc.json
+      spewy solve examples/R1.toml examples/T1.toml --out both --jobs 2
+      spewy solve flops.toml                        a job with spot.boards instead of spot.board
 
     \b
     --json prints one object; what does not apply is null:
@@ -58,11 +72,18 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
       seconds {build, solve, best_response, total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
+    Several jobs, or a job with spot.boards: an array of these in the order of the input, each with
+      board, same_as (the board that was solved for this one too), folder, skipped (done before), error
+
+    All jobs are validated before anything starts. Where one fails the others still finish, and the exit code is 1.
     """  # noqa: D301
+    from spewy.batch import lists_boards
     from spewy.job import Job
     from spewy.solve.session import Session
 
-    job = Job.load(job_file, overrides)
+    if len(job_files) > 1 or lists_boards(job_files[0], overrides):
+        ctx.exit(solve_batch(job_files, overrides, folder, at_once, as_json))
+    job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {where}")
     session = Session(job, where)
@@ -86,7 +107,9 @@ def default_folder(name: str) -> Path:
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
     """
-    return Path("results") / (re.sub(r"[/\\\0]", "-", name).strip(". ") or "job")
+    from spewy.batch import folder_name
+
+    return Path("results") / folder_name(name)
 
 
 def summary(result: SolveResult, root: NodeView | None) -> Iterator[tuple[str, str]]:

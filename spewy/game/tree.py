@@ -32,6 +32,7 @@ __all__ = [
     "game_config",
     "player_sizes",
     "spot_config",
+    "terminal_rake",
     "terminal_stakes",
     "tree_text",
 ]
@@ -139,6 +140,13 @@ def terminal_stakes(node: Node, config: TreeConfig) -> float:
     if node.kind == "showdown":
         return config.pot / 2 + min(node.put_in)
     raise InputError(f"line {node.line!r}: expected a fold or a showdown, found a {node.kind}")
+
+
+def terminal_rake(node: Node, config: TreeConfig) -> float:
+    """Chips that the house takes at an end of the tree, of all that was matched: an uncalled bet goes back."""
+    if node.kind not in ("fold", "showdown"):
+        raise InputError(f"line {node.line!r}: expected a fold or a showdown, found a {node.kind}")
+    return config.rake.of(config.pot + 2 * min(node.put_in))
 
 
 class _Builder:

@@ -15,7 +15,16 @@ from .betting import Betting
 from .gamefile import Game
 from .sizes import Size, parse_sizes
 
-__all__ = ["PlayerSizes", "RoundSizes", "Sizes", "TreeConfig", "game_config", "player_sizes", "spot_config"]
+__all__ = [
+    "PlayerSizes",
+    "Rake",
+    "RoundSizes",
+    "Sizes",
+    "TreeConfig",
+    "game_config",
+    "player_sizes",
+    "spot_config",
+]
 
 PLAYER_NAMES = ("oop", "ip")
 
@@ -34,6 +43,24 @@ RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
 """Sizes of player 0 (oop) and player 1 (ip)."""
 Sizes: TypeAlias = Mapping[int, RoundSizes]
 """Sizes by round of the game (0: before the flop); a round that is missing takes the round before it."""
+
+
+@dataclass(frozen=True)
+class Rake:
+    """What the house takes from every pot, won at a showdown or by a fold."""
+
+    rate: float = 0.0
+    cap: float | None = None
+    """Most chips that are taken; None: no limit."""
+
+    def of(self, pot: float) -> float:
+        """Chips taken from a pot.
+
+        >>> Rake(0.05, 3).of(40), Rake(0.05, 3).of(100)
+        (2.0, 3)
+        """
+        taken = self.rate * pot
+        return taken if self.cap is None else min(taken, self.cap)
 
 
 @dataclass(frozen=True)
@@ -56,6 +83,8 @@ class TreeConfig:
     """Of sizes that are closer than this the larger stays."""
     min_bet: int | None = None
     """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
+    rake: Rake = Rake()
+    """Of spots only. It does not shape the tree."""
 
     @property
     def is_spot(self) -> bool:
@@ -95,6 +124,7 @@ def spot_config(
     force_allin: float = 0.0,
     merge: float = 0.0,
     min_bet: int | None = None,
+    rake: Rake | None = None,
 ) -> TreeConfig:
     """Configure the tree of a spot; `stack` None is unlimited, in limit games only."""
     if not 0 <= start_round < game.num_rounds:
@@ -107,7 +137,9 @@ def spot_config(
         raise InputError(f"spot.stack: expected at least 1 chip, found {stack}")
     by_round = _sizes_by_round(game, start_round, sizes or {})
     return _checked(
-        TreeConfig(game, start_round, pot, stack, by_round, add_allin, force_allin, merge, min_bet)
+        TreeConfig(
+            game, start_round, pot, stack, by_round, add_allin, force_allin, merge, min_bet, rake or Rake()
+        )
     )
 
 
@@ -173,6 +205,11 @@ def _checked(config: TreeConfig) -> TreeConfig:
         value: float = getattr(config, key)
         if not 0 <= value < float("inf"):
             raise InputError(f"tree.{key}: expected a share of the pot, at least 0; found {value}")
+    rake = config.rake
+    if not 0 <= rake.rate <= 1:
+        raise InputError(f"spot.rake.rate: expected 0 to 1, found {rake.rate}")
+    if rake.cap is not None and not 0 <= rake.cap < float("inf"):
+        raise InputError(f"spot.rake.cap: expected chips, at least 0; found {rake.cap}")
     if config.min_bet is not None and config.min_bet < 1:
         raise InputError(f"tree.min_bet: expected at least 1 chip, found {config.min_bet}")
     return config

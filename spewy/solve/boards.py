@@ -3,9 +3,9 @@
 Rows of a board are the hands of the initial range that the board leaves. They are in order of strength on the last
 round (ties by hand number), in order of hand number before. With symmetry a board stands for several: an *entry* of
 the board above lists them as members, each with the suit permutation that turns it into the one that is solved.
-Only permutations that leave the root's board and both initial ranges unchanged are used, so this is exact, but for
-ties: where two actions are worth exactly the same, rounding may pick different ones for hands that mirror each other,
-and the merged walk takes one for the other (measured: parts in a hundred thousand of the exploitability).
+Only permutations that leave the root's board, both initial ranges and all locks unchanged are used, so this is exact,
+but for ties: where two actions are worth exactly the same, rounding may pick different ones for hands that mirror each
+other, and the merged walk takes one for the other (measured: parts in a hundred thousand of the exploitability).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from buckets.symmetry import (
     suit_permutations,
 )
 from spewy.solve.groups import board_groups
+from spewy.solve.locks import keeping
 from spewy.solve.problem import Floats, Ints, Problem
 
 
@@ -82,14 +83,14 @@ class BoardRound:
 
 
 def symmetries(problem: Problem) -> Perms:
-    """Suit permutations that leave the root's board and both initial ranges unchanged; the identity is first."""
+    """Suit permutations that leave the root's board, both initial ranges and all locks unchanged; identity first."""
     deck, hole = problem.game.deck, problem.game.num_hole_cards
     perms = suit_permutations(deck)
     if not problem.symmetry:
         return perms[:1]
     for weights in problem.ranges:
         perms = range_symmetries(weights, deck, hole, perms)
-    return stabilizer(problem.history, perms)
+    return keeping(problem.locks, deck, hole, stabilizer(problem.history, perms))
 
 
 def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:

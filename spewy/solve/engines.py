@@ -200,6 +200,7 @@ class LiveEngine:
         """
         if self._saved == self.sweeps:
             return
+        self.layout.live.pin(self.cfr.sums)
         lockers = self._lockers()
 
         def write(txn: Transaction) -> None:
@@ -234,7 +235,10 @@ class LiveEngine:
 
 
 def load(layout: Layout, store: Store, locker: str, into: Strategies | None = None) -> Strategies:
-    """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored."""
+    """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored.
+
+    Strategies show what locks say, whatever is stored.
+    """
     out = layout.live.zeros() if into is None else into
     for t in range(layout.n_rounds):
         chunks = list(layout.chunks(t))
@@ -242,6 +246,8 @@ def load(layout: Layout, store: Store, locker: str, into: Strategies | None = No
         for (b, r), array in zip(chunks, found, strict=True):
             if array is not None:
                 layout.place(out, t, b, r, split(layout, t, b, r, array))
+    if locker == STRATEGY:
+        layout.live.pin(out)
     return out
 
 

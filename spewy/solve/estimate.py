@@ -91,7 +91,8 @@ def _table_bytes(layout: Layout) -> int:
             total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
         if r.deal is not None:
             total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
-    return total
+    walkers = 2  # who solves and who judges: each keeps the locks in its own layout
+    return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)
 
 
 def least_bytes(problem: Problem) -> int:

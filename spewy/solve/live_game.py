@@ -6,6 +6,7 @@ import numpy as np
 
 from solvers.live import Deal, LiveGame, Round, Rows
 from spewy.solve.boards import Board, BoardRound, row_image
+from spewy.solve.locks import game_locks
 from spewy.solve.problem import Ints, Problem
 from spewy.solve.rounds import BettingRound
 
@@ -19,7 +20,7 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
         rounds.append(Round(bets.forest, rows, deal))
     root = boards[0].boards[0]
     reach = (root.rows[0].weight[None, :].copy(), root.rows[1].weight[None, :].copy())
-    return LiveGame(rounds, reach, 4 * 13)
+    return LiveGame(rounds, reach, 4 * 13, game_locks(problem, betting, boards))
 
 
 def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:

@@ -195,8 +195,14 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
         board: public cards, the root's first.
 
     Raises:
-        InputError: no betting round starts after that line, or the board cannot follow.
+        InputError: no betting round starts after that line, or the board cannot follow, or the job has rake or
+            locks, of which a matrix game knows nothing.
     """
+    job = source if isinstance(source, Job) else source.job
+    if job.lock or (job.spot is not None and job.spot.rake is not None):
+        raise InputError(
+            f"job {job.name}: expected one without rake and locks to lay a chunk open, found some"
+        )
     session = source if isinstance(source, Session) else Session(source)
     layout, store = session.layout, session.store
     node = _entered(session.job, line)

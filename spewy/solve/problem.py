@@ -12,6 +12,7 @@ from buckets.hands import hands
 from buckets.symmetry import History
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree
+from spewy.solve.locks import NodeLock
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +30,7 @@ class Problem:
         grouping: the name of the clustering in ``buckets.GROUPINGS``.
         range_weights: whether buckets are made for each player's own range instead of for all hands alike.
         symmetry: whether boards that are the same up to suits are solved once.
+        locks: decisions where some hands play given frequencies; at most one for each hand and board of a line.
     """
 
     game: Game
@@ -40,6 +42,7 @@ class Problem:
     grouping: str
     range_weights: bool = False
     symmetry: bool = True
+    locks: tuple[NodeLock, ...] = ()
 
     @property
     def first_round(self) -> int:

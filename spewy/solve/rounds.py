@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from solvers import forest as f
 from solvers.forest import Forest
-from spewy.game.tree import BettingTree, Node, terminal_stakes
+from spewy.game.tree import BettingTree, Node, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 
 Ints = NDArray[np.int64]
@@ -96,9 +96,9 @@ def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
     if node.kind == "fold":
         assert node.player is not None
         lost = terminal_stakes(node, config)
-        return f.Fold(lost if node.player == 1 else -lost)
+        return f.Fold(lost if node.player == 1 else -lost, terminal_rake(node, config))
     if node.kind == "showdown":
-        return f.Showdown(terminal_stakes(node, config))
+        return f.Showdown(terminal_stakes(node, config), terminal_rake(node, config))
     below.append(node.children[0])
     return f.Chance(len(below) - 1)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -28,6 +29,8 @@ from spewy.solve.layout import Layout
 from spewy.solve.visit import VisitSettings
 
 TRACE_KEY = b"trace|"
+RESULT_KEY = b"result|"
+"""The result of the last run that was not interrupted, as JSON; gone as soon as another run starts to sweep."""
 SAVE_SECONDS = 30.0
 STORED_SHARDS = 8
 FLAT = 0.05  # a curve that falls slower than sweeps^-0.05 has no forecast
@@ -78,6 +81,14 @@ class Reporter(Protocol):
         """After the last sweep, also when interrupted."""
 
 
+class Stop(Protocol):
+    """Tells a running solve to save and return; a :class:`threading.Event` is one."""
+
+    def is_set(self) -> bool:
+        """Whether to stop after this visit."""
+        ...
+
+
 class Silent:
     """Reports nothing."""
 
@@ -111,7 +122,7 @@ class Session:
         self.job = job
         self.layout = lay_out(job)
         if folder is not None:
-            self._require_solvable()
+            require_solvable(self.job, self.layout)
         manifest = job.manifest()
         shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
@@ -125,35 +136,27 @@ class Session:
         """What the solve needs in memory and on disk."""
         return job_estimate(self.job, self.layout)
 
-    def solve(self, reporter: Reporter | None = None) -> SolveResult:
+    def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
         """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
+
+        Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals are left alone.
 
         Raises:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
         report = reporter or Silent()
-        cost = self._require_solvable()
+        cost = require_solvable(self.job, self.layout)
         begun = time.perf_counter()
         engine = self._engine()
         building = self.build_seconds + time.perf_counter() - begun
         try:
-            return self._run(engine, report, cost, building)
+            return self._run(engine, report, cost, building, stop)
         finally:
             engine.close()
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
-
-    def _require_solvable(self) -> Estimate:
-        unit_chips(self.layout.problem, parse_target(self.job.solve.target)[1])
-        cost = self.cost()
-        if cost.memory_bytes > parse_memory(self.job.solve.memory):
-            raise InputError(
-                f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
-                f"found {self.job.solve.memory}"
-            )
-        return cost
 
     def _engine(self) -> Engine:
         solve = self.job.solve
@@ -170,18 +173,21 @@ class Session:
         workers = 1 if isinstance(self.store, MemoryStore) else solve.workers  # memory is not shared
         return StoredEngine(self.layout, self.store, settings, solve.order, workers)
 
-    def _run(self, engine: Engine, report: Reporter, cost: Estimate, building: float) -> SolveResult:
+    def _run(
+        self, engine: Engine, report: Reporter, cost: Estimate, building: float, outer: Stop | None
+    ) -> SolveResult:
         job, judge = self.job, _Judge(self.job, self.layout)
-        trace = [row for row in _read_trace(self.store) if row[0] <= engine.sweeps]
+        trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
         started = saved = time.perf_counter()
         checking = 0.0
         found: Exploitability | None = None
         interrupted = False
-        with interruptible() as stop:
+        with interruptible() if outer is None else nullcontext(outer) as stop:
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 found, checking = judge.measure(engine.averages())
+            _forget_result(self.store)
             while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
                 number = engine.sweeps + 1
 
@@ -193,7 +199,7 @@ class Session:
                 try:
                     engine.sweep(progress)
                 except InterruptedSweepError:
-                    interrupted = True
+                    interrupted, found = True, None  # some of the next sweep's visits are in already
                     break
                 found = None
                 if number % job.solve.check_every == 0 or number == job.solve.max_sweeps or stop.is_set():
@@ -221,7 +227,10 @@ class Session:
             "total": building + solving,
         }
         done = judge.satisfied(found) or engine.sweeps >= job.solve.max_sweeps
-        return judge.result(engine, found, interrupted and not done, seconds_of, trace)
+        result = judge.result(engine, found, interrupted and not done, seconds_of, trace)
+        if not interrupted:
+            _write_result(self.store, result)
+        return result
 
 
 class InterruptedSweepError(Exception):
@@ -275,6 +284,22 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
     )
 
 
+def require_solvable(job: Job, layout: Layout) -> Estimate:
+    """The cost of a job that may start.
+
+    Raises:
+        InputError: it exceeds ``solve.memory``, or the target's unit is not one of the problem's.
+    """
+    unit_chips(layout.problem, parse_target(job.solve.target)[1])
+    cost = job_estimate(job, layout)
+    if cost.memory_bytes > parse_memory(job.solve.memory):
+        raise InputError(
+            f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
+            f"found {job.solve.memory}"
+        )
+    return cost
+
+
 def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:
     """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps."""
     if len(trace) < 2 or target <= 0:
@@ -325,10 +350,13 @@ class _Judge:
     ) -> SolveResult:
         problem, spot = self.problem, self.problem.is_spot
         chips = None if found is None else found.value
-        value = None if found is None else expected_value(self.walker, self.averages)
+        net = None if found is None else found.expected
+        if net is None and found is not None:
+            value = expected_value(self.walker, self.averages)
+            net = value, -value
         ev = equity = None
-        if spot and value is not None:
-            ev = (problem.pot / 2 + value, problem.pot / 2 - value)
+        if spot and net is not None:
+            ev = (problem.pot / 2 + net[0], problem.pot / 2 + net[1])
         if spot:
             share = range_equity(self.job.board, problem.hands, *problem.ranges)
             equity = (share, 1 - share)
@@ -344,7 +372,7 @@ class _Judge:
             exploitability_mbb=None if chips is None or spot else 1000 * chips / big_blind,
             ev=ev,
             equity=equity,
-            value=None if spot else value,
+            value=None if spot or net is None else net[0],
             value_bracket=None if spot or found is None else found.bracket,
             seconds=seconds,
             peak_rss_mib=usage,
@@ -352,7 +380,8 @@ class _Judge:
         )
 
 
-def _read_trace(store: Store) -> list[tuple[int, float, float]]:
+def read_trace(store: Store) -> list[tuple[int, float, float]]:
+    """(sweep, seconds, exploitability) of the checks that a store remembers."""
     array = store.get(META, TRACE_KEY)
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
@@ -360,3 +389,15 @@ def _read_trace(store: Store) -> list[tuple[int, float, float]]:
 def _write_trace(store: Store, trace: list[tuple[int, float, float]]) -> None:
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
     store.transact(TRACE_KEY, lambda txn: txn.put(META, TRACE_KEY, array))
+
+
+def _write_result(store: Store, result: SolveResult) -> None:
+    text = np.frombuffer(json.dumps(result.to_json()).encode(), dtype=np.uint8)
+    store.transact(RESULT_KEY, lambda txn: txn.put(META, RESULT_KEY, text))
+
+
+def _forget_result(store: Store) -> None:
+    """The strategies are about to change, visit by visit: what was measured of them will no longer be true."""
+    if store.get(META, RESULT_KEY) is not None:
+        store.transact(RESULT_KEY, lambda txn: txn.delete(META, RESULT_KEY))
+        store.flush()

@@ -1,9 +1,10 @@
-"""What average strategies do on one board: reach, strategy, EV and equity of every hand at every node.
+"""What average strategies do on one board: reach, strategy, EV by action, EV and equity of every hand at every node.
 
 EV is the expected share of the pot from the node on: what the player collects minus what the player still puts in.
-At the root of a spot both EVs sum to the pot; folding is worth 0. Equity is the chance to win if all betting stopped
-(ties half), against the opponent's range at the node. Both are exact in card removal and NaN where the opponent cannot
-be there with a hand that goes with this one.
+At the root of a spot both EVs sum to the pot, less the rake; folding is worth 0. The EV of an action is that of taking
+it now and of following the average strategy afterwards, ``ev[h] = Σ_a strategy[a, h] · action_ev[a, h]``. Equity is
+the chance to win if all betting stopped (ties half), against the opponent's range at the node. All are exact in card
+removal and NaN where the opponent cannot be there with a hand that goes with this one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from solvers.walk import Walker
 from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
-from spewy.solve.playdown import PlayDown
+from spewy.solve.playdown import PlayDown, Reader
 from spewy.solve.visit import split
 
 
@@ -31,6 +32,7 @@ class NodeArrays:
     reach: Floats  # [hand]
     strategy: Floats  # [action, hand]
     ev: Floats  # [hand]
+    action_ev: Floats  # [action, hand]
     equity: Floats  # [hand]
 
 
@@ -38,13 +40,9 @@ class BoardView:
     """All decisions on board (t, b) under the average strategies of a store."""
 
     def __init__(self, layout: Layout, store: Store, t: int, b: int) -> None:
-        def read(t: int, b: int, r: int) -> tuple[Floats, Floats] | None:
-            array = store.get(STRATEGY, layout.key(t, b, r))
-            return None if array is None else split(layout, t, b, r, array)
-
         self.layout = layout.below(t, b)
-        self._ranges = PlayDown(layout, read).ranges(t, b)
-        self._game = _with_ranges(self.layout.live, self._ranges)
+        self._ranges = PlayDown(layout, averages(layout, store)).ranges(t, b)
+        self._game = with_ranges(self.layout.live, self._ranges)
         self._sums = load(self.layout, store, STRATEGY)
         walker = Walker(self._game)
         self._values: list[Floats] = []
@@ -56,7 +54,7 @@ class BoardView:
                 self._reach[1 - p] = reach
 
             walker.evaluate(p, self._sums, keep)
-        self._equity = [_equities(self._game, p, self._reach[1 - p]) for p in (0, 1)]
+        self._equity = [equities(self._game, p, self._reach[1 - p]) for p in (0, 1)]
 
     def node(self, n: int) -> NodeArrays:
         """The arrays of decision n of the round's forest."""
@@ -71,16 +69,30 @@ class BoardView:
         strategy = np.empty(self._sums[0][p].shape[1:])
         match(a, p, self._sums[0][p][0], strategy)
         first = int(a.slot[n])
-        chips = _ratio(self._values[p][n, :count], mass, float(opponent.sum()))
+        actions, child = int(a.n_actions[n]), int(a.first_child[n])
+        following = range(child, child + actions)
+        values = self._values[p][[n, *following], :count]  # an own action leaves the mass as it is
+        share = ratio(values, mass, float(opponent.sum())) + self.layout.problem.pot / 2 + node.put_in[p]
         return NodeArrays(
             reach=self._reach[p][a.sequence[p, n], :count],
-            strategy=strategy[first : first + int(a.n_actions[n])][:, group],
-            ev=chips + self.layout.problem.pot / 2 + node.put_in[p],
+            strategy=strategy[first : first + actions][:, group],
+            ev=share[0],
+            action_ev=share[1:],
             equity=self._equity[p][a.sequence[q, n], :count],
         )
 
 
-def _with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
+def averages(layout: Layout, store: Store) -> Reader:
+    """Reads the sums of a store for a :class:`PlayDown`."""
+
+    def read(t: int, b: int, r: int) -> tuple[Floats, Floats] | None:
+        array = store.get(STRATEGY, layout.key(t, b, r))
+        return None if array is None else split(layout, t, b, r, array)
+
+    return read
+
+
+def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
     """The game entered by all its root lines with the given ranges ``[root, hand]``."""
     padded = []
     for p in (0, 1):
@@ -91,7 +103,7 @@ def _with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
     return replace(game, reach=(padded[0], padded[1]))
 
 
-def _equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
+def equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
     """Equity ``[sequence, own hand]`` against each of the opponent's ranges ``[sequence, hand]``, cards only.
 
     One walk through a game in which nobody bets any more and each range enters by a root of its own.
@@ -104,14 +116,14 @@ def _equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
     own, other = game.rounds[0].rows[p], game.rounds[0].rows[1 - p]
     silent = np.zeros((n, own.group.shape[1]))
     reach = (silent, opposing) if p == 0 else (opposing, silent)
-    checked_down = replace(game, rounds=rounds, reach=reach)
+    checked_down = replace(game, rounds=rounds, reach=reach, locks=())
     nothing: Strategies = checked_down.zeros()
     won = Walker(checked_down).evaluate(p, nothing)
     mass = np.array([compatible_reach(own, other, 0, row, game.n_ids) for row in opposing])
-    return (_ratio(won, mass, opposing.sum(axis=1, keepdims=True)) + 1.0) / 2.0
+    return (ratio(won, mass, opposing.sum(axis=1, keepdims=True)) + 1.0) / 2.0
 
 
-def _ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
+def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
     """``total / mass``, NaN where there is no mass: what rounding leaves of the ``whole`` range counts as none."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
     np.divide(total, mass, out=out, where=mass > 1e-13 * whole)

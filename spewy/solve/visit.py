@@ -17,7 +17,6 @@ import numpy as np
 from lockers import Store, Transaction
 from solvers.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from solvers.forest import Floats
-from solvers.lp import chunk_form, chunk_strategy, solve_lp
 from solvers.variants import variant
 from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
@@ -118,6 +117,8 @@ class Visitor:
         if sum(chunk.forest.n_slots) == 0:
             return chunk.zeros()
         if self.settings.method == "lp":
+            from solvers.lp import chunk_form, chunk_strategy, solve_lp  # scipy only where it is needed
+
             return normalise(chunk, chunk_strategy(chunk, solve_lp(chunk_form(chunk))))
         schedule = variant(self.settings.variant)
         regrets, sums = chunk.zeros(), chunk.zeros()

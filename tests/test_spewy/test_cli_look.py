@@ -17,7 +17,7 @@ import spewy.cli.export as export_module
 from spewy.solution import Solution
 
 SPOTS = Path(__file__).parents[1] / "data" / "spots"
-COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "ev", "equity"]
+COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "ev", "action_ev", "equity"]
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,9 @@ def test_show_json(folders):
     assert (found["player"], found["actions"]) == (0, ["Check", "Bet(50)"])
     assert set(found["hands"]) == {"AhAd", "KdQd", "JcTc"}
     for row in found["hands"].values():
-        assert list(row) == ["reach", "strategy", "ev", "equity"]
+        assert list(row) == ["reach", "strategy", "ev", "action_ev", "equity"]
         assert sum(row["strategy"]) == pytest.approx(1)
+        assert np.dot(row["strategy"], row["action_ev"]) == pytest.approx(row["ev"])
 
 
 def test_show_a_line_on_a_board(folders):
@@ -58,10 +59,11 @@ def test_what_is_not_defined_is_null(tmp_path):
     assert "NaN" not in text
     hands = json.loads(text)["hands"]
     assert hands["KhKd"]["ev"] is hands["KhKd"]["equity"] is None
+    assert hands["KhKd"]["action_ev"] == [None, None]
     assert hands["JcTc"]["equity"] == 0
     good("show", tmp_path / "out")
     good("export", tmp_path / "out", tmp_path / "out.csv")
-    assert "KhKd,Check,1.0,0.5,,\n" in (tmp_path / "out.csv").read_text()
+    assert "KhKd,Check,1.0,0.5,,,\n" in (tmp_path / "out.csv").read_text()
 
 
 def test_show_for_people(folders):
@@ -70,7 +72,11 @@ def test_show_for_people(folders):
     assert "AllIn(100)  37.5" in "\n".join(lines)
     head = next(i for i, line in enumerate(lines) if line.startswith("hand"))
     assert lines[head].split() == ["hand", "reach", "Check", "AllIn(100)", "EV", "equity"]
-    assert [line.split()[0] for line in lines[head + 1 :]] == ["JcTc", "JdTd", "JhTh", "KhKd"]
+    rows = [line.split() for line in lines[head + 1 :]]
+    assert [row[0] for row in rows] == ["JcTc", "JdTd", "JhTh", "KhKd"]
+    for row in rows:  # hand, reach, frequency and EV of both actions, EV, equity
+        frequencies, evs = (np.array(row[i : i + 3 : 2], dtype=float) for i in (2, 3))
+        assert frequencies @ evs == pytest.approx(float(row[6]), abs=0.3)
 
 
 def on_a_terminal(*args, lines):
@@ -181,7 +187,7 @@ def test_export(folders, suffix, at_once, tmp_path, monkeypatch):
     with Solution.open(folders["leduc"]) as solution:
         expected = pd.concat(list(solution.frames()), ignore_index=True)
     assert len(found) == len(expected)
-    for column in ("reach", "frequency", "ev", "equity"):
+    for column in ("reach", "frequency", "ev", "action_ev", "equity"):
         np.testing.assert_allclose(found[column], expected[column], rtol=1e-12)
     for column in ("line", "hand", "action"):
         assert found[column].fillna("").tolist() == expected[column].tolist()
@@ -195,6 +201,7 @@ def test_export_is_what_show_says(folders, tmp_path):
     assert root.action.tolist() == ["Check", "Bet(50)"]
     assert root.frequency.astype(float).tolist() == row["strategy"]
     assert root.ev.astype(float).tolist() == [row["ev"]] * 2
+    assert root.action_ev.astype(float).tolist() == row["action_ev"]
 
 
 def test_export_leaves_nothing_half_written(folders, tmp_path, monkeypatch):

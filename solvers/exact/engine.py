@@ -1,0 +1,282 @@
+"""A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
+
+Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.errors import SolverError
+from solvers.exact.kernels import N_CARDS, RoundPass, Scratch
+from solvers.exact.passes import Deals, Entry, Plan, Team, View1, View2, View3, run_one, run_three, run_two
+from solvers.exact.program import Program, program
+from solvers.exact.storage import Storage, dither
+from solvers.exact.tables import (
+    HandTable,
+    class_table,
+    deal_table,
+    entering_reach,
+    hand_table,
+    n_blocks,
+    no_classes,
+)
+from solvers.exact.threads import SYNC_SIZE
+from solvers.exact.vector import HANDS, aligned, bare
+from solvers.exploit import Exploitability
+from solvers.forest import Floats
+from solvers.kernels import BEST, EVALUATE, UPDATE
+from solvers.live import LiveGame
+from solvers.variants import Variant
+
+MAX_ROUNDS = 3
+MAX_PORTIONS = 24  # that share the boards of the second round: fixed, so that sums have a fixed order
+
+Whole = list[tuple[Storage, Storage]]
+"""Per round and player."""
+
+
+def supports(game: LiveGame, variant: Variant) -> bool:
+    """Whether the engine can take a game: hands of two cards, a row each, up to three rounds, no prediction."""
+    rows = [rows for r in game.rounds for rows in r.rows]
+    return (
+        len(game.rounds) <= MAX_ROUNDS
+        and not variant.predictive
+        and all(r.direct and r.blockers.shape[2] == 2 for r in rows)
+        and len(game.reach[0]) == len(game.reach[1]) == 1
+    )
+
+
+class ExactCfr:
+    """A solve in progress.
+
+    Attributes:
+        iteration: how many are done.
+        regrets, sums: per round and player; see `storage`.
+    """
+
+    def __init__(self, game: LiveGame, variant: Variant, *, threads: int = 1, short: bool = False) -> None:
+        if not supports(game, variant):
+            raise SolverError(
+                "exact engine: expected a row per hand of two cards, at most three rounds and no prediction"
+            )
+        self.game = game
+        self.variant = variant
+        self.iteration = 0
+        hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
+        self.regrets = _blank(game, hands, short)
+        self.sums = _blank(game, hands, short)
+        self._rig = _Rig(game, hands, threads)
+
+    def run(self, iterations: int) -> None:
+        """Do so many iterations more."""
+        numbers = range(self.iteration + 1, self.iteration + 1 + iterations)
+        factors = [self.variant.factors(t) for t in numbers]
+        table = np.array([(f.positive, f.negative, f.decay, dither(t)) for f, t in zip(factors, numbers, strict=True)])
+        columns = np.repeat(table.reshape(-1, 4).astype(np.float32), 2, axis=0).T
+        players = np.tile(np.arange(2), iterations)
+        modes = np.full(2 * iterations, UPDATE)
+        plan = Plan(players, modes, *np.ascontiguousarray(columns), self.variant.clip)
+        self._rig.run(plan, self.regrets, self.sums)
+        self.iteration += iterations
+
+    def exploitability(self) -> Exploitability:
+        """Best responses to the averages."""
+        best = self._values(BEST)
+        return Exploitability(best, self.expected_values() if self._raked else None)
+
+    def expected_values(self) -> tuple[float, float]:
+        """Both players' chips per deal when both follow the averages."""
+        return self._values(EVALUATE)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._rig.close()
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of regrets and sums."""
+        return sum(part.nbytes for whole in (self.regrets, self.sums) for pair in whole for part in pair)
+
+    @property
+    def _raked(self) -> bool:
+        return any(r.forest.raked for r in self.game.rounds)
+
+    def _values(self, mode: int) -> tuple[float, float]:
+        nothing = np.ones(2, dtype=np.float32)
+        plan = Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
+        self._rig.run(plan, self.sums, self.sums)
+        out = []
+        for p in (0, 1):
+            root, weights = self._rig.root_values(p), self.game.reach[p][0]
+            count = int(self.game.rounds[0].rows[p].count[0])
+            out.append(float(weights[:count] @ root[:count]) / self.game.deal_weight)
+        return out[0], out[1]
+
+
+def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool) -> Whole:
+    parts = [
+        tuple(Storage.blank(r.forest, p, hands[t][p], short=short) for p in (0, 1))
+        for t, r in enumerate(game.rounds)
+    ]
+    return [(pair[0], pair[1]) for pair in parts]
+
+
+@dataclass(frozen=True)
+class _Locks:
+    """Locks of a round's player: their number by decision, and frequencies for the kernels."""
+
+    by_node: dict[int, int]
+    frequencies: np.ndarray
+    first: np.ndarray
+
+
+class _Rig:
+    """All that passes need but regrets and sums: steps, tables, buffers and threads."""
+
+    def __init__(self, game: LiveGame, hands: list[tuple[HandTable, ...]], threads: int) -> None:
+        n_rounds = len(game.rounds)
+        self.game = game
+        self.hands = hands
+        self.threads = threads
+        self.locks = [tuple(_locks(game, hands[t][p], t, p) for p in (0, 1)) for t in range(n_rounds)]
+        self.programs = [
+            tuple(
+                program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1)
+            )
+            for t, r in enumerate(game.rounds)
+        ]
+        self.classes = [
+            tuple(no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1))
+            for r in game.rounds
+        ]
+        self.entries = tuple(
+            Entry(entering_reach(game, 1 - p), np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32)) for p in (0, 1)
+        )
+        self.deals = [
+            tuple(deal_table(r.deal, r.rows[p], game.rounds[t + 1].rows[p], p) for p in (0, 1))
+            for t, r in enumerate(game.rounds)
+            if r.deal is not None
+        ]
+        self.scratch = [[self._scratch(t) for t in range(n_rounds)] for _ in range(threads)]
+        for own in self.scratch[1:]:  # rows of the first board are common to all threads
+            own[0] = tuple(_sharing(mine, common) for mine, common in zip(own[0], self.scratch[0][0], strict=True))
+        self.n_portions = min(MAX_PORTIONS, len(self.deals[0][0].child)) if self.deals else 0
+        largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
+        self.portions = aligned(self.n_portions * largest)
+        self._bare_scratch = [[tuple(map(bare, pair)) for pair in own] for own in self.scratch]
+        self._views: dict[tuple[int, int], Any] = {}
+        self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    def run(self, plan: Plan, current: Whole, sums: Whole) -> None:
+        """Do the passes of a plan; strategies are matched from ``current``."""
+        if (id(current), id(sums)) not in self._views:
+            self._views[id(current), id(sums)] = tuple(bare(self._view(p, current, sums)) for p in (0, 1))
+        views = self._views[id(current), id(sums)]
+        counters = np.zeros(SYNC_SIZE, dtype=np.int64)
+        calls = [
+            (plan, views, *scratch, Team(bare(self.portions), self.n_portions, counters, self.threads, thread))
+            for thread, scratch in enumerate(self._bare_scratch)
+        ]
+        kernel = (run_one, run_two, run_three)[len(self.game.rounds) - 1]
+        others = [self.pool.submit(kernel, *call) for call in calls[1:]] if self.pool else []
+        kernel(*calls[0])
+        for other in others:
+            other.result()
+
+    def root_values(self, p: int) -> Floats:
+        """``[row]``, values of the last pass of traverser p."""
+        s = self.scratch[0][0][p]
+        return s.roots.reshape(-1, len(s.by_vector))[:, 0].astype(np.float64)
+
+    def close(self) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def _view(self, p: int, current: Whole, sums: Whole) -> View1 | View2 | View3:
+        rounds = [self._round(t, p, current, sums) for t in range(len(self.game.rounds))]
+        parts: list[RoundPass | Deals] = [rounds[0]]
+        for t, deal in enumerate(self.deals):
+            parts += [Deals(deal[p], deal[1 - p]), rounds[t + 1]]
+        kind = (View1, View2, View3)[len(rounds) - 1]
+        return kind(self.entries[p], *parts)  # type: ignore[arg-type]
+
+    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundPass:
+        q = 1 - p
+        own, other = self.locks[t][p], self.locks[t][q]
+        return RoundPass(
+            self.programs[t][p],
+            self.hands[t][p],
+            self.hands[t][q],
+            self.classes[t][p],
+            int(len(current[t][p].scales) + len(current[t][q].scales) > 0),
+            int(current[t][p].decision.max(initial=-1)) + 1,
+            current[t][p].values,
+            current[t][p].scales,
+            current[t][q].values,
+            sums[t][q].values,
+            sums[t][q].scales,
+            own.frequencies,
+            own.first,
+            other.frequencies,
+            other.first,
+        )
+
+    def _scratch(self, t: int) -> tuple[Scratch, ...]:
+        return _scratch(self.programs[t][0], self.hands[t], 0), _scratch(self.programs[t][1], self.hands[t], 1)
+
+
+def _scratch(steps: Program, hands: tuple[HandTable, ...], p: int) -> Scratch:
+    """Buffers for passes of traverser p over one round."""
+    own, other = (HANDS * int(np.diff(h.first_block).max()) for h in (hands[p], hands[1 - p]))
+    most_actions = max(steps.down[:, 0].max(initial=1), steps.up[:, 1].max(initial=1))
+    n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
+    return Scratch(
+        reach=aligned(HANDS * steps.n_sequences),
+        value=aligned(HANDS * max(steps.n_nodes, n_roots)),
+        theirs=aligned((other + 1) * n_lanes),
+        wins=aligned(own * n_lanes),
+        total=aligned(n_lanes),
+        by_card=aligned(N_CARDS * n_lanes),
+        rows_win=aligned(HANDS * n_lanes),
+        rows_total=aligned(HANDS * n_lanes),
+        lanes_win=aligned(HANDS * n_lanes),
+        lanes_total=aligned(HANDS * n_lanes),
+        exits=aligned((other + 1) * n_exits),
+        below=aligned(own * n_exits),
+        lanes_below=aligned(HANDS * n_exits),
+        roots=aligned(own * n_roots),
+        fresh=aligned(HANDS * most_actions),
+        places=np.zeros(HANDS, dtype=np.int64),
+        by_lane=n_lanes * np.arange(HANDS),
+        by_exit=n_exits * np.arange(own),
+        by_vector=HANDS * np.arange(n_roots),
+    )
+
+
+def _sharing(own: Scratch, common: Scratch) -> Scratch:
+    """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
+    names = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
+    return own._replace(**{name: getattr(common, name) for name in names})
+
+
+def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
+    """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
+    by_node: dict[int, int] = {}
+    parts, first, start = [np.zeros(HANDS, dtype=np.float32)], [], HANDS
+    for lock in game.locks:
+        if (lock.round, lock.player) != (t, p):
+            continue
+        by_node[lock.node] = len(first)
+        first.append(start)
+        for b, board in enumerate(lock.frequencies):
+            count, blocks = int(hands.count[b]), n_blocks(int(hands.count[b]))
+            wide = np.full((board.shape[0], HANDS * blocks), np.nan, dtype=np.float32)
+            wide[:, :count] = board[:, :count]
+            parts.append(wide.reshape(-1, blocks, HANDS).transpose(1, 0, 2).ravel())
+            start += wide.size
+    return _Locks(by_node, np.concatenate(parts), np.array(first or [0], dtype=np.int64))

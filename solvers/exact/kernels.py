@@ -1,0 +1,480 @@
+"""A pass over one board for traverser p against q, told in the order in which data flows.
+
+1. `go_down`: per block of q's hands, reach from the round above, by regret matching down the betting, through a buffer
+   ``reach[sequence][16 hands]`` that stays in the first-level cache; q's sums grow by the way. What terminals and the
+   next round need is turned to ``[hand][lane]``.
+2. `count_wins` (last round) or `count_all`: running totals over q's hands in order of strength, per lane, in all and per
+   card; a hand's own sums leave out what shares a card with it (Johanson et al. 2011). A class of equal strength is
+   looked at before and after its own opposing hands are added: ``wins[h] = Σ_below + Σ_below or equal``.
+3. `go_up`: per block of p's hands, wins and totals become
+
+       T[h] = all - with card a - with card b + the same hand      D[h] = wins[h] - (all - with a - with b)
+
+   (the same hand cancels in D), the lanes are turned back to ``[lane][16 hands]``, leaves are paid, and values go up:
+   ``v = Σ σ_a v_a`` at p's decisions, whose regrets are updated, ``Σ v_a`` at q's.
+
+Blocks and strips are independent, so threads may take a `part` of each step, one step after the other.
+Regrets and sums lie in the order of use, so a block streams through memory once. With 16-bit storage a decision of a
+block has one scale; regret matching does not need it. Slow twin: `solvers.walk.Walker`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers._jit import step
+from solvers.exact.program import Program
+from solvers.exact.tables import ClassTable, HandTable, Shorts
+from solvers.exact.vector import (
+    HANDS,
+    LANES,
+    fill16,
+    float32_at,
+    int32_at,
+    int64_at,
+    largest,
+    load16,
+    load16_short,
+    maximum,
+    put_int64,
+    store,
+    store_short,
+    transpose8,
+    where_number,
+    where_positive,
+)
+from solvers.forest import Ints
+from solvers.kernels import BEST, UPDATE
+
+Singles = np.ndarray
+
+N_CARDS = 53  # the last one is that of dummies
+STRIP = 16  # lanes counted at once
+LARGEST = 32767.0
+_ZERO, _ONE, _TINY = np.float32(0), np.float32(1), np.float32(1e-30)
+
+
+class Factors(NamedTuple):
+    """The numbers of `solvers.variants.Factors` in single precision, and what a pass does at p's decisions."""
+
+    mode: int
+    positive: float
+    negative: float
+    clip: bool
+    decay: float
+    dither: float
+
+
+class RoundPass(NamedTuple):
+    """A round as a pass sees it: steps, both players' hands, and storage ``[block, slot, 16]``, flat.
+
+    own_current, other_current: what strategies are matched from; own_regrets is updated, other_sums grow.
+    own_scales, other_sum_scales ``[block, decision]`` if values are ``short``, that is, of 16 bits (see `storage`).
+    own_locks, other_locks: frequencies ``[block, action, 16]`` of each lock, NaN = free; first: where a lock's begin.
+    """
+
+    program: Program
+    own: HandTable
+    other: HandTable
+    classes: ClassTable
+    short: int
+    n_own_decisions: int
+    own_current: Singles
+    own_scales: Singles
+    other_current: Singles
+    other_sums: Singles
+    other_sum_scales: Singles
+    own_locks: Singles
+    own_lock_first: Ints
+    other_locks: Singles
+    other_lock_first: Ints
+
+
+class Scratch(NamedTuple):
+    """One thread's buffers for a round, flat; L lanes (whole tiles), E next roots and R roots (padded to tiles).
+
+    reach ``[sequence][16]``, value ``[node][16]``, theirs ``[opposing row + 1][L]``, wins ``[own row][L]``,
+    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][L]``, lanes_win and lanes_total ``[L][16]``,
+    exits ``[opposing row + 1][E]``, below ``[own row][E]``, lanes_below ``[E][16]``, roots ``[own row][R]``.
+    fresh ``[action][16]``, places ``[16]``: scratch; by_lane, by_exit, by_vector: multiples of L, E and 16.
+    """
+
+    reach: Singles
+    value: Singles
+    theirs: Singles
+    wins: Singles
+    total: Singles
+    by_card: Singles
+    rows_win: Singles
+    rows_total: Singles
+    lanes_win: Singles
+    lanes_total: Singles
+    exits: Singles
+    below: Singles
+    lanes_below: Singles
+    roots: Singles
+    fresh: Singles
+    places: Ints
+    by_lane: Ints
+    by_exit: Ints
+    by_vector: Ints
+
+
+@step
+def walk_last(
+    x: RoundPass, s: Scratch, f: Factors, b: int, source: Singles, stride: int, origin: Shorts, start: int
+) -> None:
+    """Board b of the last round, entered from ``source`` (see `go_down`); leaves ``s.roots``."""
+    go_down(x, s, f, b, source, stride, origin, start, 0, 1)
+    count_wins(x, s, b, 0, 1)
+    go_up(x, s, f, b, _ZERO, True, 0, 1)
+
+
+@step
+def go_down(
+    x: RoundPass,
+    s: Scratch,
+    f: Factors,
+    b: int,
+    source: Singles,
+    stride: int,
+    origin: Shorts,
+    start: int,
+    part: int,
+    n_parts: int,
+) -> None:
+    """Step 1. Reach enters as ``source[row above][root]``, rows ``stride`` apart; row h is ``origin[start + h]`` above."""
+    program = x.program
+    n_lanes, n_exits = program.n_lanes, program.n_exit_lanes
+    first, last = int64_at(x.other.first_block, b), int64_at(x.other.first_block, b + 1)
+    n_blocks = last - first
+    for block in range(first + part * n_blocks // n_parts, first + (part + 1) * n_blocks // n_parts):
+        row = HANDS * (block - first)
+        for i in range(HANDS):
+            put_int64(s.places, i, int32_at(origin, start + row + i) * stride)
+        for root in range(0, program.n_roots, LANES):
+            for half in range(0, HANDS, LANES):
+                transpose8(source, s.places, half, root, s.reach, HANDS * root + half, HANDS)
+        base = HANDS * block * program.n_other_slots
+        for step in range(program.n_down):
+            n_actions, parent, slot = int64_at(program.down, 4 * step + 0), int64_at(program.down, 4 * step + 1), int64_at(program.down, 4 * step + 2)
+            _play(x, s, f, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot))
+            if int64_at(program.down, 4 * step + 3) >= 0:
+                lock = int64_at(x.other_lock_first, int64_at(program.down, 4 * step + 3)) + HANDS * block * n_actions
+                _play_locked(x, s, lock, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot))
+        if f.mode == UPDATE:
+            if x.short:
+                _add_to_short_sums(x, s, f, block, base)
+            else:
+                _add_to_sums(x.other_sums, base, s.reach, HANDS * program.n_roots, program.n_other_slots, f.decay)
+        for half in range(0, HANDS, LANES):
+            for lane in range(0, n_lanes, LANES):
+                transpose8(s.reach, program.lanes, lane, half, s.theirs, (row + half) * n_lanes + lane, n_lanes)
+            for exit_ in range(0, n_exits, LANES):
+                transpose8(s.reach, program.exits, exit_, half, s.exits, (row + half) * n_exits + exit_, n_exits)
+    silent = HANDS * (last - first)
+    for lane in range(n_lanes):
+        store(s.theirs, silent * n_lanes + lane, _ZERO)
+    for exit_ in range(n_exits):
+        store(s.exits, silent * n_exits + exit_, _ZERO)
+
+
+@step
+def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
+    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly."""
+    total = fill16(_ZERO)
+    for a in range(n_actions):
+        total = total + maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO))
+    reach = load16(s.reach, parent)
+    scaled = reach / total
+    even = reach * (_ONE / np.float32(n_actions))
+    for a in range(n_actions):
+        share = maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO)) * scaled
+        store(s.reach, child + HANDS * a, where_positive(total, share, even))
+
+
+@step
+def _play_locked(x: RoundPass, s: Scratch, lock: int, at: int, n_actions: int, parent: int, child: int) -> None:
+    """Put the locked hands' reach in place of what `_play` found."""
+    reach = load16(s.reach, parent)
+    for a in range(n_actions):
+        fixed = load16(x.other_locks, lock + HANDS * a)
+        free = load16(s.reach, child + HANDS * a)
+        store(s.reach, child + HANDS * a, where_number(fixed, fixed * reach, free))
+
+
+@step
+def _add_to_sums(sums: Singles, base: int, reach: Singles, start: int, n_slots: int, decay: float) -> None:
+    """``sums[slot] ← decay * sums[slot] + reach[slot]`` for one block."""
+    for slot in range(n_slots):
+        at = base + HANDS * slot
+        store(sums, at, load16(sums, at) * decay + load16(reach, start + HANDS * slot))
+
+
+@step
+def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: int) -> None:
+    """The same in 16 bits, decision by decision."""
+    program = x.program
+    for step in range(program.n_down):
+        n_actions, slot = int64_at(program.down, 4 * step), int64_at(program.down, 4 * step + 2)
+        decay = f.decay * float32_at(x.other_sum_scales, block * program.n_down + step)
+        top = _ZERO
+        for a in range(n_actions):
+            reach = load16(s.reach, HANDS * (program.n_roots + slot + a))
+            total = load16_short(x.other_sums, base + HANDS * (slot + a)) * decay + reach
+            store(s.fresh, HANDS * a, total)
+            top = max(top, largest(total))
+        scale = _keep(s, f, x.other_sums, base + HANDS * slot, n_actions, top)
+        store(x.other_sum_scales, block * program.n_down + step, scale)
+
+
+@step
+def _keep(s: Scratch, f: Factors, values: Singles, at: int, n_actions: int, top: float) -> float:
+    """Store ``s.fresh`` in 16 bits with its largest number ``top``; return the scale."""
+    up = np.float32(LARGEST) / top if top > _TINY else _ZERO
+    for a in range(n_actions):
+        store_short(values, at + HANDS * a, load16(s.fresh, HANDS * a) * up + fill16(f.dither))
+    return top / np.float32(LARGEST)
+
+
+@step
+def _read(short: int, values: Singles, at: int):  # type: ignore[no-untyped-def]
+    """16 stored values; those of 16 bits without their scale."""
+    if short:
+        return load16_short(values, at)
+    return load16(values, at)
+
+
+@step
+def count_wins(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None:
+    """Step 2 in the last round: ``s.wins``, and the final totals; strip by strip of 16 lanes."""
+    n_lanes = x.program.n_lanes
+    own, other = HANDS * int64_at(x.own.first_block, b), HANDS * int64_at(x.other.first_block, b)
+    first, last = int64_at(x.classes.first, b), int64_at(x.classes.first, b + 1)
+    n_strips = n_lanes // STRIP
+    for strip in range(part * n_strips // n_parts, (part + 1) * n_strips // n_parts):
+        lane = STRIP * strip
+        if lane < x.program.win_start:
+            _add_up(x, s, other, 0, int64_at(x.other.count, b), lane, _clear(s, lane))
+            continue
+        by_card = N_CARDS * lane
+        total = _clear(s, lane)
+        h = o = 0
+        for k in range(first, last):
+            h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
+            for i in range(h, h_end):
+                a, c = int32_at(x.own.cards, 2 * (own + i)), int32_at(x.own.cards, 2 * (own + i) + 1)
+                taken = load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c)
+                store(s.wins, i * n_lanes + lane, total - taken)
+            for j in range(o, o_end):
+                total = _add_hand(x, s, other + j, j * n_lanes + lane, by_card, total)
+            for i in range(h, h_end):
+                a, c = int32_at(x.own.cards, 2 * (own + i)), int32_at(x.own.cards, 2 * (own + i) + 1)
+                taken = load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c)
+                store(s.wins, i * n_lanes + lane, load16(s.wins, i * n_lanes + lane) + (total - taken))
+            h, o = h_end, o_end
+        store(s.total, lane, total)
+
+
+@step
+def count_all(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None:
+    """Step 2 in other rounds: the totals alone."""
+    other, count = HANDS * int64_at(x.other.first_block, b), int64_at(x.other.count, b)
+    n_strips = x.program.n_lanes // STRIP
+    for strip in range(part * n_strips // n_parts, (part + 1) * n_strips // n_parts):
+        lane = STRIP * strip
+        _add_up(x, s, other, 0, count, lane, _clear(s, lane))
+
+
+@step
+def _clear(s: Scratch, lane: int):  # type: ignore[no-untyped-def]
+    """Empty a strip's totals by card; return the one in all."""
+    nothing = fill16(_ZERO)
+    for card in range(N_CARDS):
+        store(s.by_card, N_CARDS * lane + STRIP * card, nothing)
+    return nothing
+
+
+@step
+def _add_up(x: RoundPass, s: Scratch, other: int, o: int, o_end: int, lane: int, total) -> None:  # type: ignore[no-untyped-def]
+    """Add opposing rows o .. o_end - 1 to a strip's totals."""
+    for j in range(o, o_end):
+        total = _add_hand(x, s, other + j, j * x.program.n_lanes + lane, N_CARDS * lane, total)
+    store(s.total, lane, total)
+
+
+@step
+def _add_hand(x: RoundPass, s: Scratch, j: int, at: int, by_card: int, total):  # type: ignore[no-untyped-def]
+    """Add one opposing hand's reach to a strip's totals by card; return the one in all."""
+    a, c = by_card + STRIP * int32_at(x.other.cards, 2 * j), by_card + STRIP * int32_at(x.other.cards, 2 * j + 1)
+    reach = load16(s.theirs, at)
+    store(s.by_card, a, load16(s.by_card, a) + reach)
+    store(s.by_card, c, load16(s.by_card, c) + reach)
+    return total + reach
+
+
+@step
+def go_up(
+    x: RoundPass, s: Scratch, f: Factors, b: int, probability: float, last: bool, part: int, n_parts: int
+) -> None:
+    """Step 3; leaves the root values in ``s.roots``. Values from below come in ``s.below``, to be scaled."""
+    program = x.program
+    n_exits, n_roots = program.n_exit_lanes, program.n_root_lanes
+    first = int64_at(x.own.first_block, b)
+    n_blocks = int64_at(x.own.first_block, b + 1) - first
+    for block in range(first + part * n_blocks // n_parts, first + (part + 1) * n_blocks // n_parts):
+        row = HANDS * (block - first)
+        _lane_values(x, s, b, block, row, last)
+        for leaf in range(program.n_wins):
+            won = load16(s.lanes_win, int64_at(program.wins, 2 * leaf + 1)) * float32_at(program.win_pay, leaf)
+            store(s.value, int64_at(program.wins, 2 * leaf + 0), won)
+        for leaf in range(program.n_folds):
+            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(program.total_pay, leaf)
+            store(s.value, int64_at(program.totals, 2 * leaf + 0), paid)
+        for leaf in range(program.n_folds, program.n_totals):  # raked showdowns
+            node = int64_at(program.totals, 2 * leaf + 0)
+            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(program.total_pay, leaf)
+            store(s.value, node, load16(s.value, node) + paid)
+        for exit_ in range(0, n_exits, LANES):
+            for half in range(0, HANDS, LANES):
+                transpose8(
+                    s.below, s.by_exit, row + half, exit_, s.lanes_below, HANDS * exit_ + half, HANDS
+                )
+        for exit_ in range(program.n_exits):
+            store(s.value, int64_at(program.exit_nodes, exit_), load16(s.lanes_below, HANDS * exit_) * probability)
+        for step in range(program.n_up):
+            mine, n_actions = int64_at(program.up, 7 * step + 0), int64_at(program.up, 7 * step + 1)
+            node, child, slot = int64_at(program.up, 7 * step + 2), int64_at(program.up, 7 * step + 3), int64_at(program.up, 7 * step + 4)
+            if mine == 0:
+                total = load16(s.value, child)
+                for a in range(1, n_actions):
+                    total = total + load16(s.value, child + HANDS * a)
+                store(s.value, node, total)
+                continue
+            lock = int64_at(program.up, 7 * step + 5)
+            if lock >= 0:
+                lock = int64_at(x.own_lock_first, lock) + HANDS * block * n_actions
+            if f.mode == UPDATE:
+                number = int64_at(program.up, 7 * step + 6)
+                _learn(x, s, f, block, number, slot, n_actions, node, child, lock)
+            else:
+                at = HANDS * (block * program.n_own_slots + slot)
+                _respond(x, s, f, at, n_actions, node, child, lock)
+        for root in range(0, n_roots, LANES):
+            for half in range(0, HANDS, LANES):
+                transpose8(s.value, s.by_vector, root, half, s.roots, (row + half) * n_roots + root, n_roots)
+
+
+@step
+def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> None:
+    """D and T of one block of own hands, ``s.lanes_win`` and ``s.lanes_total``."""
+    program = x.program
+    n_lanes, total_end = program.n_lanes, program.total_end
+    win_start = program.win_start if last else n_lanes
+    n_real = min(HANDS, int64_at(x.own.count, b) - row)
+    for i in range(n_real):
+        h = HANDS * block + i
+        a, c = STRIP * int32_at(x.own.cards, 2 * h), STRIP * int32_at(x.own.cards, 2 * h + 1)
+        twin = n_lanes * int32_at(x.own.twin, h)
+        for lane in range(0, n_lanes, STRIP):
+            by_card = N_CARDS * lane
+            taken = load16(s.by_card, by_card + a) + load16(s.by_card, by_card + c)
+            rest = load16(s.total, lane) - taken
+            if lane < total_end:
+                store(s.rows_total, i * n_lanes + lane, rest + load16(s.theirs, twin + lane))
+            if lane >= win_start:
+                store(s.rows_win, i * n_lanes + lane, load16(s.wins, (row + i) * n_lanes + lane) - rest)
+    for lane in range(n_real * n_lanes, HANDS * n_lanes, STRIP):  # dummies
+        store(s.rows_total, lane, fill16(_ZERO))
+        store(s.rows_win, lane, fill16(_ZERO))
+    for half in range(0, HANDS, LANES):
+        for lane in range(0, total_end, LANES):
+            transpose8(s.rows_total, s.by_lane, half, lane, s.lanes_total, HANDS * lane + half, HANDS)
+        for lane in range(win_start, n_lanes, LANES):
+            transpose8(s.rows_win, s.by_lane, half, lane, s.lanes_win, HANDS * lane + half, HANDS)
+
+
+@step
+def _learn(
+    x: RoundPass,
+    s: Scratch,
+    f: Factors,
+    block: int,
+    number: int,
+    slot: int,
+    n_actions: int,
+    node: int,
+    child: int,
+    lock: int,
+) -> None:
+    """One of p's decisions: its value by regret matching, and regrets discounted and increased."""
+    at = HANDS * (block * x.program.n_own_slots + slot)
+    total = fill16(_ZERO)
+    mean = fill16(_ZERO)
+    evenly = fill16(_ZERO)
+    for a in range(n_actions):
+        weight = maximum(_read(x.short, x.own_current, at + HANDS * a), fill16(_ZERO))
+        value = load16(s.value, child + HANDS * a)
+        total = total + weight
+        mean = mean + weight * value
+        evenly = evenly + value
+    mean = where_positive(total, mean / total, evenly * (_ONE / np.float32(n_actions)))
+    if lock >= 0:
+        mean = _locked_mean(x, s, n_actions, child, lock, mean)
+    store(s.value, node, mean)
+    positive, negative = f.positive, f.negative
+    if x.short:
+        scale = float32_at(x.own_scales, block * x.n_own_decisions + number)
+        positive, negative = positive * scale, negative * scale
+    top = _ZERO
+    for a in range(n_actions):
+        regret = _read(x.short, x.own_current, at + HANDS * a)
+        kept = regret * where_positive(regret, fill16(positive), fill16(negative))
+        regret = kept + (load16(s.value, child + HANDS * a) - mean)
+        if f.clip:
+            regret = maximum(regret, fill16(_ZERO))
+        if x.short:
+            store(s.fresh, HANDS * a, regret)
+            top = max(top, largest(regret))
+        else:
+            store(x.own_current, at + HANDS * a, regret)
+    if x.short:
+        scale = _keep(s, f, x.own_current, at, n_actions, top)
+        store(x.own_scales, block * x.n_own_decisions + number, scale)
+
+
+@step
+def _respond(
+    x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
+) -> None:
+    """One of p's decisions: the best action, or what p's own strategy makes of it."""
+    best = load16(s.value, child)
+    if f.mode == BEST:
+        for a in range(1, n_actions):
+            best = maximum(best, load16(s.value, child + HANDS * a))
+    else:
+        total = fill16(_ZERO)
+        mean = fill16(_ZERO)
+        evenly = fill16(_ZERO)
+        for a in range(n_actions):
+            weight = maximum(_read(x.short, x.own_current, at + HANDS * a), fill16(_ZERO))
+            value = load16(s.value, child + HANDS * a)
+            total = total + weight
+            mean = mean + weight * value
+            evenly = evenly + value
+        best = where_positive(total, mean / total, evenly * (_ONE / np.float32(n_actions)))
+    if lock >= 0:
+        best = _locked_mean(x, s, n_actions, child, lock, best)
+    store(s.value, node, best)
+
+
+@step
+def _locked_mean(x: RoundPass, s: Scratch, n_actions: int, child: int, lock: int, free):  # type: ignore[no-untyped-def]
+    """The value that locked hands get by their frequencies; ``free`` for the others."""
+    fixed = load16(x.own_locks, lock)
+    mean = fixed * load16(s.value, child)
+    for a in range(1, n_actions):
+        mean = mean + load16(x.own_locks, lock + HANDS * a) * load16(s.value, child + HANDS * a)
+    return where_number(fixed, mean, free)

@@ -1,0 +1,242 @@
+"""Passes over all boards: boards below boards, shared by threads, with the same result whatever their number.
+
+A pass is for one traverser. The first round's one board goes down, all threads taking part; the boards that are dealt after it are shared out in
+*portions*, whose number does not depend on the threads, and each portion adds its values up on its own, in order; the
+portions are added up in order; the first board goes up. Whichever thread does what, every number is the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers._jit import kernel, step
+from solvers.exact.kernels import Factors, RoundPass, Scratch, count_all, count_wins, go_down, go_up, walk_last
+from solvers.exact.tables import DealTable, Shorts
+from solvers.exact.threads import CLAIMS, meet, take
+from solvers.exact.vector import HANDS, LANES, fill8, int32_at, int64_at, load8, store
+from solvers.forest import Ints
+
+Singles = np.ndarray
+
+_ZERO = np.float32(0)
+
+
+class Entry(NamedTuple):
+    """How the opponent's initial range enters: ``[row][8]`` of which the first counts, and the row of each row."""
+
+    source: Singles
+    origin: Shorts
+
+
+class Deals(NamedTuple):
+    """A deal from the side of a traverser: own values come up, the opponent's reach goes down."""
+
+    own: DealTable
+    other: DealTable
+
+
+class Plan(NamedTuple):
+    """The passes to do: traverser, what is done at its decisions, and the factors of the variant (see `Factors`)."""
+
+    player: Ints
+    mode: Ints
+    positive: Singles
+    negative: Singles
+    decay: Singles
+    dither: Singles
+    clip: bool
+
+
+class Team(NamedTuple):
+    """A thread among others: values of portions ``[portion][own row][lane]``, flat, common counters, its number."""
+
+    portions: Singles
+    n_portions: int
+    counters: Ints
+    n_threads: int
+    thread: int
+
+
+class View1(NamedTuple):
+    """A game of one round from the side of a traverser."""
+
+    entry: Entry
+    first: RoundPass
+
+
+class View2(NamedTuple):
+    """Two rounds and the deal between them."""
+
+    entry: Entry
+    first: RoundPass
+    deal: Deals
+    second: RoundPass
+
+
+class View3(NamedTuple):
+    """Three rounds and the deals between them."""
+
+    entry: Entry
+    first: RoundPass
+    deal: Deals
+    second: RoundPass
+    next_deal: Deals
+    third: RoundPass
+
+
+@kernel
+def run_one(plan: Plan, views: tuple[View1, View1], scratch: tuple[Scratch, Scratch], team: Team) -> None:
+    """Passes over a game of one round: one thread's part. The rows of ``scratch`` are common."""
+    met, part, n = 0, team.thread, team.n_threads
+    for i in range(len(plan.player)):
+        p, f = plan.player[i], _factors(plan, i)
+        view, s = views[p], scratch[p]
+        go_down(view.first, s, f, 0, view.entry.source, LANES, view.entry.origin, 0, part, n)
+        met = meet(team.counters, n, met)
+        count_wins(view.first, s, 0, part, n)
+        met = meet(team.counters, n, met)
+        go_up(view.first, s, f, 0, _ZERO, True, part, n)
+        met = meet(team.counters, n, met)
+
+
+@kernel
+def run_two(
+    plan: Plan,
+    views: tuple[View2, View2],
+    scratch: tuple[Scratch, Scratch],
+    below: tuple[Scratch, Scratch],
+    team: Team,
+) -> None:
+    """Passes over a game of two rounds: one thread's part. The rows of ``scratch`` are common, ``below`` is its own."""
+    met = 0
+    for i in range(len(plan.player)):
+        p, f = plan.player[i], _factors(plan, i)
+        view, s, s1 = views[p], scratch[p], below[p]
+        met = _enter(view.entry, view.first, s, f, team, met)
+        n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
+        portion = _claim(team, i)
+        while portion < team.n_portions:
+            start = portion * n_values
+            _clear_values(team.portions, start, n_values)
+            for e in range(
+                portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
+            ):
+                b, stride, deal = int64_at(view.deal.other.child, e), view.first.program.n_exit_lanes, view.deal.other
+                walk_last(view.second, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, e))
+                _collect(view.deal.own, e, int64_at(view.first.own.count, 0), s1.roots, stride, team.portions, start)
+            portion = _claim(team, i)
+        met = meet(team.counters, team.n_threads, met)
+        _add_portions(team, s.below, n_values)
+        met = meet(team.counters, team.n_threads, met)
+        probability = np.float32(view.deal.own.probability)
+        go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
+        met = meet(team.counters, team.n_threads, met)
+
+
+@kernel
+def run_three(
+    plan: Plan,
+    views: tuple[View3, View3],
+    scratch: tuple[Scratch, Scratch],
+    below: tuple[Scratch, Scratch],
+    deepest: tuple[Scratch, Scratch],
+    team: Team,
+) -> None:
+    """Passes over a game of three rounds: one thread's part."""
+    met = 0
+    for i in range(len(plan.player)):
+        p, f = plan.player[i], _factors(plan, i)
+        view, s, s1, s2 = views[p], scratch[p], below[p], deepest[p]
+        met = _enter(view.entry, view.first, s, f, team, met)
+        n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
+        portion = _claim(team, i)
+        while portion < team.n_portions:
+            start = portion * n_values
+            _clear_values(team.portions, start, n_values)
+            for e in range(
+                portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
+            ):
+                _walk_middle(view, s, s1, s2, f, e)
+                stride = view.first.program.n_exit_lanes
+                _collect(view.deal.own, e, int64_at(view.first.own.count, 0), s1.roots, stride, team.portions, start)
+            portion = _claim(team, i)
+        met = meet(team.counters, team.n_threads, met)
+        _add_portions(team, s.below, n_values)
+        met = meet(team.counters, team.n_threads, met)
+        probability = np.float32(view.deal.own.probability)
+        go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
+        met = meet(team.counters, team.n_threads, met)
+
+
+@step
+def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, entry: int) -> None:
+    """A board of the second of three rounds, and all boards of the third below it."""
+    deal, x = view.deal.other, view.second
+    b, stride = int64_at(deal.child, entry), view.first.program.n_exit_lanes
+    go_down(x, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, entry), 0, 1)
+    count_all(x, s1, b, 0, 1)
+    stride = x.program.n_exit_lanes
+    _clear_values(s1.below, 0, HANDS * (int64_at(x.own.first_block, b + 1) - int64_at(x.own.first_block, b)) * stride)
+    down = view.next_deal.other
+    for e in range(int64_at(down.first, b), int64_at(down.first, b + 1)):
+        walk_last(view.third, s2, f, int64_at(down.child, e), s1.exits, stride, down.origin, int64_at(down.first_origin, e))
+        _collect(view.next_deal.own, e, int64_at(x.own.count, b), s2.roots, stride, s1.below, 0)
+    go_up(x, s1, f, b, np.float32(view.next_deal.own.probability), False, 0, 1)
+
+
+@step
+def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: int) -> int:
+    """All threads take the first board down."""
+    go_down(x, s, f, 0, entry.source, LANES, entry.origin, 0, team.thread, team.n_threads)
+    met = meet(team.counters, team.n_threads, met)
+    count_all(x, s, 0, team.thread, team.n_threads)
+    return meet(team.counters, team.n_threads, met)
+
+
+@step
+def _factors(plan: Plan, i: int) -> Factors:
+    return Factors(plan.mode[i], plan.positive[i], plan.negative[i], plan.clip, plan.decay[i], plan.dither[i])
+
+
+@step
+def _n_values(x: RoundPass) -> int:
+    """Values that come up to the first board."""
+    return HANDS * int64_at(x.own.first_block, 1) * x.program.n_exit_lanes
+
+
+@step
+def _claim(team: Team, i: int) -> int:
+    """The next portion of pass i; every thread asks once in vain."""
+    return take(team.counters, CLAIMS) - i * (team.n_portions + team.n_threads)
+
+
+@step
+def _clear_values(values: Singles, start: int, n: int) -> None:
+    for at in range(start, start + n, LANES):
+        store(values, at, fill8(_ZERO))
+
+
+@step
+def _collect(deal: DealTable, entry: int, count: int, roots: Singles, stride: int, values: Singles, start: int) -> None:
+    """Add an entry's root values to the board above, once per dealt board that it stands for."""
+    for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
+        for h in range(count):
+            row = int32_at(deal.image, m * deal.image_width + h)
+            if row >= 0:
+                to = start + h * stride
+                for lane in range(0, stride, LANES):
+                    store(values, to + lane, load8(values, to + lane) + load8(roots, row * stride + lane))
+
+
+@step
+def _add_portions(team: Team, total: Singles, n: int) -> None:
+    """This thread's share of the places, portion after portion."""
+    n_lanes = n // LANES
+    for lane in range(team.thread * n_lanes // team.n_threads, (team.thread + 1) * n_lanes // team.n_threads):
+        at = LANES * lane
+        value = load8(team.portions, at)
+        for portion in range(1, team.n_portions):
+            value = value + load8(team.portions, portion * n + at)
+        store(total, at, value)

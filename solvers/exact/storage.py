@@ -1,0 +1,84 @@
+"""Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
+
+Values lie ``[block, slot, 16 hands]``, flat. In 16 bits a decision on a block, that is its actions times 16 hands, has
+one scale: ``number = value * scale``, with the largest number at 32767. What is stored is rounded down after adding a
+fraction that changes from iteration to iteration (`dither`), so that rounding is right on average and what should
+shrink a little in every iteration does shrink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from solvers.exact.kernels import LARGEST
+from solvers.exact.program import slots_of
+from solvers.exact.tables import HandTable
+from solvers.exact.vector import HANDS, aligned
+from solvers.forest import Forest, Ints
+
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+@dataclass(frozen=True)
+class Storage:
+    """See the module. ``decision[slot]`` is the number of the player's decision that a slot belongs to."""
+
+    values: np.ndarray
+    scales: np.ndarray
+    decision: Ints
+    hands: HandTable
+
+    @classmethod
+    def blank(cls, forest: Forest, p: int, hands: HandTable, *, short: bool) -> Self:
+        """All zero."""
+        decision = slots_of(forest, p)
+        blocks = int(hands.first_block[-1])
+        values = aligned(HANDS * blocks * len(decision), np.int16 if short else np.float32)
+        scales = aligned(blocks * (int(decision.max(initial=-1)) + 1) if short else 0)
+        return cls(values, scales, decision, hands)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values and scales."""
+        return self.values.nbytes + self.scales.nbytes
+
+    def read(self, b: int) -> np.ndarray:
+        """Numbers of board b, ``[slot, row]`` in single precision, without the dummies."""
+        first, last = self._blocks(b)
+        n_slots = len(self.decision)
+        numbers = self.values.reshape(-1, n_slots, HANDS)[first:last].astype(np.float32)
+        if len(self.scales):
+            numbers *= self.scales.reshape(-1, self._n_decisions)[first:last, self.decision, None]
+        rows = numbers.transpose(1, 0, 2).reshape(n_slots, -1)
+        return np.ascontiguousarray(rows[:, : int(self.hands.count[b])])
+
+    def write(self, b: int, numbers: np.ndarray) -> None:
+        """Put what `read` gave for board b back."""
+        first, last = self._blocks(b)
+        n_slots, n_rows = numbers.shape
+        wide = np.zeros((n_slots, HANDS * (last - first)), dtype=np.float32)
+        wide[:, :n_rows] = numbers
+        blocks = wide.reshape(n_slots, last - first, HANDS).transpose(1, 0, 2)
+        if len(self.scales):
+            largest = np.zeros((last - first, self._n_decisions), dtype=np.float32)
+            np.maximum.at(largest, (slice(None), self.decision), np.abs(blocks).max(axis=2))
+            scales = largest / np.float32(LARGEST)
+            self.scales.reshape(-1, self._n_decisions)[first:last] = scales
+            by_slot = scales[:, self.decision, None]
+            blocks = np.rint(np.divide(blocks, by_slot, out=np.zeros_like(blocks), where=by_slot > 0))
+        self.values.reshape(-1, n_slots, HANDS)[first:last] = blocks
+
+    @property
+    def _n_decisions(self) -> int:
+        return int(self.decision.max(initial=-1)) + 1
+
+    def _blocks(self, b: int) -> tuple[int, int]:
+        return int(self.hands.first_block[b]), int(self.hands.first_block[b + 1])
+
+
+def dither(iteration: int) -> float:
+    """The fraction that is added before rounding down: evenly spread over [0, 1) whatever the number of iterations."""
+    return (iteration * _GOLDEN) % 1.0

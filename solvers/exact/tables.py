@@ -1,0 +1,135 @@
+"""Boards as the exact engine reads them: blocks of 16 hands, cards, classes of equal strength, and maps between rounds.
+
+A player's hands on a board fill whole blocks; hands behind the last real one are dummies, which hold card `NO_CARD`,
+never get reach and whose values are kept at 0. Board b's blocks of a player are ``first_block[b] .. first_block[b + 1]``
+of the round's, and its regrets and sums lie at ``[block, slot, 16]`` of flat arrays: in the order in which they are used.
+Rows of a board's reach and value buffers are its hands, and behind them one row that is always 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.exact.program import padded
+from solvers.exact.vector import HANDS
+from solvers.forest import Ints
+from solvers.live import Deal, LiveGame, Rows
+
+Shorts = NDArray[np.int32]
+NO_CARD = 52
+
+
+class HandTable(NamedTuple):
+    """One player's hands on all boards of a round, see the module.
+
+    count ``[board]``, first_block ``[board + 1]``; per row of all blocks: cards ``[row, 2]``, twin: the row, on the
+    board, of the opponent's same hand, or the opponent's row that is always 0.
+    """
+
+    count: Ints
+    first_block: Ints
+    cards: Shorts
+    twin: Shorts
+
+
+class ClassTable(NamedTuple):
+    """Hands of equal strength, ascending: class k of board b ends at own row ``ends[k, 0]`` and opposing ``ends[k, 1]``.
+
+    Board b's are ``first[b] .. first[b + 1]``; empty in rounds without showdowns.
+    """
+
+    first: Ints
+    ends: Shorts
+
+
+class DealTable(NamedTuple):
+    """From the boards of a round to those of the next, for one player.
+
+    Entry e leads to board ``child[e]`` and stands for ``first_image[e] .. first_image[e + 1]`` dealt boards. ``origin``
+    at ``first_origin[e] + h``: the row above of row h below (dummies: the row that is always 0); ``image[m, h]``: the
+    row below of row h above on dealt board m, or -1.
+    """
+
+    first: Ints
+    n_entries: int
+    child: Ints
+    first_origin: Ints
+    origin: Shorts
+    first_image: Ints
+    image_width: int
+    image: Shorts
+    probability: float
+
+
+def n_blocks(count: int) -> int:
+    """Blocks that so many hands fill."""
+    return padded(count, HANDS) // HANDS
+
+
+def hand_table(rows: Rows, other: Rows) -> HandTable:
+    """The hands of a player against those of the other."""
+    blocks = np.array([n_blocks(int(n)) for n in rows.count])
+    first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
+    cards = np.full((HANDS * first[-1], 2), NO_CARD, dtype=np.int32)
+    twin = np.zeros(HANDS * first[-1], dtype=np.int32)
+    for b, n in enumerate(rows.count.tolist()):
+        start = HANDS * first[b]
+        silent = HANDS * n_blocks(int(other.count[b]))
+        cards[start : start + n] = rows.blockers[b, :n]
+        found = rows.twin[b, :n]
+        twin[start : HANDS * first[b + 1]] = silent
+        twin[start : start + n] = np.where(found >= 0, found, silent)
+    return HandTable(rows.count.astype(np.int64), first, cards, twin)
+
+
+def class_table(own: Rows, other: Rows) -> ClassTable:
+    """Classes of equal strength of both players' hands together, from the side of ``own``."""
+    first, ends = [0], []
+    for b in range(len(own.count)):
+        mine, theirs = own.strength[b, : own.count[b]], other.strength[b, : other.count[b]]
+        levels = np.union1d(mine, theirs)
+        pair = [np.searchsorted(strength, levels, side="right") for strength in (mine, theirs)]
+        ends.append(np.stack(pair, axis=1))
+        first.append(first[-1] + len(levels))
+    return ClassTable(np.array(first, dtype=np.int64), np.concatenate(ends).astype(np.int32))
+
+
+def no_classes() -> ClassTable:
+    """Of a round without showdowns."""
+    return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
+
+
+def deal_table(deal: Deal, above: Rows, below: Rows, p: int) -> DealTable:
+    """Player p's maps of a deal."""
+    parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
+    lengths = [HANDS * n_blocks(int(below.count[c])) for c in deal.child]
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    origin = np.zeros(first[-1], dtype=np.int32)
+    for e, c in enumerate(deal.child.tolist()):
+        n = int(below.count[c])
+        silent = HANDS * n_blocks(int(above.count[parent_of[e]]))
+        origin[first[e] : first[e + 1]] = silent
+        origin[first[e] : first[e] + n] = deal.origin[p][e, :n]
+    return DealTable(
+        deal.first.astype(np.int64),
+        len(deal.child),
+        deal.child.astype(np.int64),
+        first,
+        origin,
+        deal.first_image.astype(np.int64),
+        deal.images[p].shape[1],
+        np.ascontiguousarray(deal.images[p], dtype=np.int32),
+        float(deal.probability),
+    )
+
+
+def entering_reach(game: LiveGame, p: int) -> np.ndarray:
+    """``[row, 8]``: the initial range as the round above would hand it down, in the first of 8 lanes."""
+    rows = game.rounds[0].rows[p]
+    count = int(rows.count[0])
+    out = np.zeros((HANDS * n_blocks(count) + 1, padded(1)), dtype=np.float32)
+    out[:count, 0] = game.reach[p][0, :count]
+    return out.reshape(-1)

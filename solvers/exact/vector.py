@@ -1,0 +1,288 @@
+"""The vector type of the exact engine: 16 hands, or 8 betting lanes, of single precision in one variable.
+
+LLVM turns ``<16 x float>`` into as few machine vectors as the processor needs (two on AVX2, one on AVX-512), so
+kernels say what is computed on how many numbers and do not depend on the auto-vectoriser's moods.
+
+Kernels get *addresses* of arrays, not arrays: Numba counts references to arrays, atomically, at every use, which costs
+more than the arithmetic. `bare` makes bundles of addresses of bundles of arrays, which their owner keeps alive. With a
+an address and i an offset in elements:
+
+    load16(a, i), load8(a, i)     a[i : i + 16], a[i : i + 8] as a vector of float32
+    load16_short(a, i)            the same from int16
+    store(a, i, x)                the other way, float32; store_short to int16, rounded down
+    int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n)
+    fill16(c), fill8(c)           the number c everywhere
+    x + y, x - y, x * y, x / y    also with one float32
+    where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
+    maximum(x, y), largest(x)     the larger of each pair; the largest absolute value of all
+    transpose8(a, rows, k, i, b, j, stride)
+                                  b[j + s * stride + r] = a[rows[k + r] + i + s] for r, s < 8
+
+Products that are added may be fused (``contract``), so results are those of one machine, bit for bit; nothing else is
+reordered.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import PrimitiveModel, register_default
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic
+
+HANDS, LANES = 16, 8
+"""How many hands, and how many betting lanes, a vector holds."""
+
+_FLOAT = ir.FloatType()
+_FUSE = ("contract",)
+
+
+class VectorType(types.Type):
+    """``width`` numbers of single precision."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"float32x{width}")
+
+
+@register_default(VectorType)
+class _VectorModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: VectorType) -> None:
+        super().__init__(dmm, fe_type, ir.VectorType(_FLOAT, fe_type.width))
+
+
+VECTORS = {width: VectorType(width) for width in (HANDS, LANES)}
+
+
+def _pointer(builder: Any, address: Any, index: Any, kind: Any, n_bytes: int) -> Any:
+    """Where a value of a kind begins, ``index`` elements of ``n_bytes`` behind an address."""
+    offset = builder.mul(index, ir.Constant(ir.IntType(64), n_bytes))
+    return builder.inttoptr(builder.add(address, offset), kind.as_pointer())
+
+
+def _reader(kind: Any, numba_type: Any, n_bytes: int) -> Any:
+    @intrinsic
+    def read(typing_context: Any, address: Any, index: Any) -> Any:
+        """Read from an address."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.load(_pointer(builder, *args, kind, n_bytes), align=n_bytes)
+
+        return numba_type(types.intp, types.intp), generate
+
+    return read
+
+
+load16, load8 = (
+    _reader(ir.VectorType(_FLOAT, width), VECTORS[width], 4) for width in (HANDS, LANES)
+)
+int64_at = _reader(ir.IntType(64), types.int64, 8)
+int32_at = _reader(ir.IntType(32), types.int32, 4)
+float32_at = _reader(_FLOAT, types.float32, 4)
+
+
+@intrinsic
+def load16_short(typing_context: Any, address: Any, index: Any) -> Any:
+    """Read consecutive int16 as a vector of float32."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(16), HANDS)
+        return builder.sitofp(builder.load(_pointer(builder, *args, kind, 2), align=2), ir.VectorType(_FLOAT, HANDS))
+
+    return VECTORS[HANDS](types.intp, types.intp), generate
+
+
+@intrinsic
+def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    """Write a vector, or one number, to consecutive float32."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[2], _pointer(builder, *args[:2], args[2].type, 4), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, value), generate
+
+
+@intrinsic
+def put_int64(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    """Write a whole number."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[2], _pointer(builder, *args[:2], args[2].type, 8), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.int64), generate
+
+
+@intrinsic
+def store_short(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    """Write a vector of numbers from -32768 to below 32768 to consecutive int16, rounded down."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        width = sig.args[2].width
+        whole = _llvm(builder, "floor", ir.VectorType(_FLOAT, width), args[2])
+        wide = builder.fptosi(whole, ir.VectorType(ir.IntType(32), width))
+        short = builder.trunc(wide, ir.VectorType(ir.IntType(16), width))
+        builder.store(short, _pointer(builder, *args[:2], short.type, 2), align=2)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, value), generate
+
+
+def _llvm(builder: Any, name: str, result: Any, value: Any) -> Any:
+    """Call one of LLVM's functions of one vector."""
+    function = ir.FunctionType(result, [value.type])
+    full = f"llvm.{name}.v{value.type.count}f32"
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, full), [value], fastmath=("nnan",))
+
+
+def _spread(builder: Any, number: Any, width: int) -> Any:
+    kind = ir.VectorType(_FLOAT, width)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
+    return builder.shuffle_vector(first, first, zeros)
+
+
+def _filler(width: int) -> Any:
+    @intrinsic
+    def fill(typing_context: Any, number: Any) -> Any:
+        """One number everywhere."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _spread(builder, args[0], width)
+
+        return VECTORS[width](types.float32), generate
+
+    return fill
+
+
+fill16, fill8 = _filler(HANDS), _filler(LANES)
+
+
+@intrinsic
+def where_positive(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
+    """``yes`` where the condition is above 0, else ``no``."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(args[0].type, [0.0] * sig.args[0].width)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
+
+    return condition(condition, condition, condition), generate
+
+
+@intrinsic
+def where_number(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
+    """``yes`` where the condition is not NaN, else ``no``."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("ord", args[0], args[0]), args[1], args[2])
+
+    return condition(condition, condition, condition), generate
+
+
+@intrinsic
+def maximum(typing_context: Any, x: Any, y: Any) -> Any:
+    """The larger of each pair."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return x(x, x), generate
+
+
+@intrinsic
+def largest(typing_context: Any, x: Any) -> Any:
+    """The largest absolute value of all."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        absolute = _llvm(builder, "fabs", args[0].type, args[0])
+        return _llvm(builder, "vector.reduce.fmax", _FLOAT, absolute)
+
+    return types.float32(x), generate
+
+
+@intrinsic
+def transpose8(
+    typing_context: Any, source: Any, rows: Any, first: Any, shift: Any, target: Any, start: Any, stride: Any
+) -> Any:
+    """Write eight rows of eight as columns; see the module."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, rows_, first_, shift_, target_, start_, stride_ = args
+        kind = ir.VectorType(_FLOAT, LANES)
+        at: Callable[[int], Any] = lambda n: context.get_constant(types.intp, n)  # noqa: E731
+        tile = []
+        for r in range(LANES):
+            row = builder.load(_pointer(builder, rows_, builder.add(first_, at(r)), ir.IntType(64), 8))
+            tile.append(builder.load(_pointer(builder, source_, builder.add(row, shift_), kind, 4), align=4))
+        # Swap 1x1, 2x2, then 4x4 blocks across the diagonal.
+        for size in (1, 2, 4):
+            low = [c if not c & size else c - size + LANES for c in range(LANES)]
+            high = [c + size if not c & size else c + LANES for c in range(LANES)]
+            for r in range(LANES):
+                if not r & size:
+                    pair = tile[r], tile[r + size]
+                    tile[r], tile[r + size] = (_shuffle(builder, *pair, mask) for mask in (low, high))
+        for s in range(LANES):
+            offset = builder.add(start_, builder.mul(at(s), stride_))
+            builder.store(tile[s], _pointer(builder, target_, offset, kind, 4), align=4)
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 7), generate
+
+
+def _shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
+    return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(ir.IntType(32), len(mask)), mask))
+
+
+def _operator(symbol: Any, method: str) -> None:
+    """Let an arithmetic operator take vectors, and a vector with one number."""
+
+    class Template(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: Any, kws: Any) -> Any:
+            if len(args) == 2 and isinstance(args[0], VectorType):
+                return signature(args[0], args[0], args[0] if isinstance(args[1], VectorType) else types.float32)
+            return None
+
+    infer_global(symbol)(Template)
+
+    def vectors(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return getattr(builder, method)(*args, flags=_FUSE)
+
+    def number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return getattr(builder, method)(args[0], _spread(builder, args[1], sig.args[0].width), flags=_FUSE)
+
+    lower_builtin(symbol, VectorType, VectorType)(vectors)
+    lower_builtin(symbol, VectorType, types.Float)(number)
+
+
+for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+    _operator(_symbol, _method)
+
+
+def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:
+    """Zeros that begin on a cache line."""
+    item = np.dtype(dtype).itemsize
+    room = np.zeros(size * item + 64, dtype=np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size * item].view(dtype)
+
+
+def bare(bundle: Any) -> Any:
+    """A named tuple with addresses in place of its arrays, and of those of named tuples in it.
+
+    The arrays must be C-contiguous and outlive the use of the addresses.
+    """
+    if isinstance(bundle, np.ndarray):
+        assert bundle.flags.c_contiguous
+        return bundle.ctypes.data
+    if isinstance(bundle, tuple):
+        return type(bundle)(*map(bare, bundle))
+    return bundle

@@ -1,0 +1,267 @@
+"""``spewy solve`` of several jobs or boards: one progress display, a table or a JSON array, and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.options import is_verbose
+from spewy.cli.progress import check_text, say
+from spewy.cli.tables import count, duration, json_text, number, render, size
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from tqdm import tqdm
+
+    from spewy.batch import Batch, Entry, Outcome
+    from spewy.batch_run import BatchCost
+    from spewy.batch_work import Check
+
+FAILED = 1
+INTERRUPTED = 130
+QUIET_SECONDS = 1.0
+"""A job's checks are told at most this often: small rivers are judged hundreds of times a second."""
+SHOWN_RUNNING = 4
+BAR = "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} jobs, {elapsed}{postfix}"
+
+
+def solve_batch(
+    files: Sequence[Path], overrides: Sequence[str], out: Path | None, jobs: int | None, as_json: bool
+) -> int:
+    """Solve, print, and return the exit code."""
+    from spewy.batch import Batch
+    from spewy.batch_run import run_batch
+
+    batch = Batch.load(files, overrides, out)
+    outcomes = run_batch(batch, batch_reporter(batch), jobs)
+    click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
+    return _verdict(batch, outcomes)
+
+
+class BatchLines:
+    """Lines that begin with the job's name."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._told: dict[int, float] = {}
+        self._ended = 0
+
+    def laid_out(self, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def begin(self, batch: Batch, cost: BatchCost) -> None:
+        """Tell what there is to do and what it will cost."""
+        for line in cost_lines(batch, cost):
+            self._say(line)
+
+    def started(self, number: int) -> None:
+        """Tell where its lockers are, and where it goes on."""
+        entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
+        further = f", going on after sweep {sweeps}" if sweeps else ""
+        self._say(f"{entry.label}: lockers in {entry.folder}{further}")
+
+    def check(self, number: int, check: Check) -> None:
+        """Tell the exploitability, now and then."""
+        now = time.monotonic()
+        if now - self._told.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
+            self._told[number] = now
+            found = check_text(check.found, check.unit, check.seconds_left)
+            self._say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
+
+    def ended(self, number: int, outcome: Outcome) -> None:
+        """Tell how it ended."""
+        self._ended += 1
+        place = f"{self._ended} of {len(self._batch.to_do)}"
+        self._say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
+        if outcome.details and is_verbose():
+            self._say(outcome.details)
+
+    def stopping(self) -> None:
+        """Tell that Ctrl-C was heard."""
+        self._say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
+
+    def end(self) -> None:
+        """Say nothing."""
+
+    def _say(self, text: str) -> None:
+        say(text)
+
+
+class BatchBar(BatchLines):
+    """A bar over the jobs; behind it the exploitability of those that run."""
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(batch)
+        self._bar: tqdm[Any] | None = None
+        self._running: dict[int, str] = {}
+
+    def laid_out(self, done: int, total: int) -> None:
+        """Move a bar of its own."""
+        if self._bar is None:
+            self._bar = self._new("laying out", total)
+        self._bar.update(done - self._bar.n)
+
+    def begin(self, batch: Batch, cost: BatchCost) -> None:
+        """Tell what it will cost, and show the bar."""
+        self.end()
+        super().begin(batch, cost)
+        if batch.to_do:
+            self._bar = self._new("solving", len(batch.to_do))
+
+    def started(self, number: int) -> None:
+        """Show the job."""
+        self._running[number] = "..."
+        self._show()
+
+    def check(self, number: int, check: Check) -> None:
+        """Show the exploitability behind the bar."""
+        unit = "%" if check.unit == "%" else f" {check.unit}"
+        self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"
+        self._show()
+
+    def ended(self, number: int, outcome: Outcome) -> None:
+        """Move the bar, and say what went wrong."""
+        self._running.pop(number, None)
+        if outcome.error is not None:
+            super().ended(number, outcome)
+        if self._bar is not None:
+            self._bar.update()
+        self._show()
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def _new(self, name: str, total: int) -> tqdm[Any]:
+        from tqdm import tqdm
+
+        return tqdm(total=total, desc=name, bar_format=BAR, file=sys.stderr, dynamic_ncols=True)
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            entries = self._batch.entries
+            shown = [f"{entries[i].label} {found}" for i, found in self._running.items()][:SHOWN_RUNNING]
+            self._bar.set_postfix_str(", ".join(shown))
+
+    def _say(self, text: str) -> None:
+        if self._bar is None:
+            say(text)
+        else:
+            self._bar.write(text, file=sys.stderr)
+
+
+def batch_reporter(batch: Batch) -> BatchLines:
+    """A bar where it can be drawn and no log lines cut through it."""
+    return BatchBar(batch) if sys.stderr.isatty() and not is_verbose() else BatchLines(batch)
+
+
+def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
+    """Tell what is to be done, what was done before, and what the rest will take."""
+    same = sum(entry.same_as is not None for entry in batch.entries)
+    parts = [f"{len(batch.done)} done before"] if batch.done else []
+    parts += [f"{same} the same as another up to suits"] if same else []
+    parts.append(f"{len(batch.to_do)} to solve" + (f", {cost.at_once} at once" if batch.to_do else ""))
+    lines = [f"batch of {count(len(batch.entries), 'job')}: {', '.join(parts)}"]
+    if batch.to_do:
+        sets = sum(estimate.information_sets for estimate in cost.estimates.values())
+        available = cost.available_bytes
+        short = available is not None and cost.memory_bytes > available
+        room = "" if available is None else f" ({'MORE THAN ' if short else ''}{size(available)} available)"
+        lines.append(
+            f"{count(sets, 'information set')}, about {size(cost.memory_bytes)} of memory at once{room} "
+            f"and {size(cost.disk_bytes)} on disk"
+        )
+    return lines
+
+
+def ending(outcome: Outcome) -> str:
+    """Tell in a few words how a job ended."""
+    result = outcome.result
+    if outcome.error is not None:
+        return f"failed: {outcome.error}"
+    if result is None:
+        return "not reached"
+    state = "interrupted" if result.interrupted else "done" if result.converged else "done, not converged"
+    return f"{state} after {count(result.sweeps, 'sweep')}, exploitability {exploitability_text(outcome)}"
+
+
+def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
+    """One row per job, in the order of the input; columns in which nothing stands are left out."""
+    from rich.table import Table
+
+    rows = [_row(batch, entry, outcome) for entry, outcome in zip(batch.entries, outcomes, strict=True)]
+    out = Table(box=None, header_style="bold", pad_edge=False)
+    titles = [title for title in rows[0] if any(row[title] not in ("", "-") for row in rows)]
+    for title in titles:
+        out.add_column(title, justify="left" if title in LEFT else "right", overflow="fold")
+    for row in rows:
+        out.add_row(*(row[title] for title in titles))
+    return out
+
+
+LEFT = ("name", "board", "converged", "note")
+
+
+def _row(batch: Batch, entry: Entry, outcome: Outcome) -> dict[str, str]:
+    result = outcome.result
+    ev = None if result is None else result.ev
+    state = "-" if result is None else "yes" if result.converged else "no"
+    return {
+        "name": entry.job.name,
+        "board": entry.board or "-",
+        "converged": state,
+        "sweeps": f"{outcome.stored.sweeps if result is None else result.sweeps:,}",
+        "exploitability": exploitability_text(outcome),
+        "EV oop": "-" if ev is None else number(ev[0]),
+        "EV ip": "-" if ev is None else number(ev[1]),
+        "value": "-" if result is None else number(result.value, 6),
+        "time": "-" if result is None else duration(result.seconds["total"]),
+        "note": _note(batch, entry, outcome),
+    }
+
+
+def exploitability_text(outcome: Outcome) -> str:
+    """Tell the exploitability in % of the pot or mbb per hand; a dash where it is not known."""
+    result = outcome.result
+    if result is None or result.exploitability is None:
+        return "-"
+    if result.exploitability_pct is not None:
+        return f"{number(result.exploitability_pct, 4)}%"
+    return f"{number(result.exploitability_mbb)} mbb"
+
+
+def _note(batch: Batch, entry: Entry, outcome: Outcome) -> str:
+    notes = []
+    if entry.same_as is not None:
+        notes.append(f"same as {batch.entries[entry.same_as].board} up to suits")
+    if outcome.error is not None:
+        notes.append("failed")
+    elif not outcome.done:
+        notes.append("interrupted")
+    elif outcome.skipped:
+        notes.append("done before")
+    return ", ".join(notes)
+
+
+def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
+    """Say what is not done, and return the exit code."""
+    own = [
+        (entry, outcome)
+        for entry, outcome in zip(batch.entries, outcomes, strict=True)
+        if entry.same_as is None
+    ]
+    failed = [(entry, outcome) for entry, outcome in own if outcome.error is not None]
+    for entry, outcome in failed:
+        click.echo(" ".join(f"Error: {entry.label}: {outcome.error}".split()), err=True)
+    left = sum(not outcome.done and outcome.error is None for _, outcome in own)
+    if left:
+        say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command goes on")
+        return INTERRUPTED
+    return FAILED if failed else 0
