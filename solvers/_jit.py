@@ -13,6 +13,6 @@ def kernel(function: F) -> F:
     return cast(F, numba.njit(cache=True, nogil=True)(function))
 
 
-def step(function: F) -> F:
+def part(function: F) -> F:
     """Compile a part of a kernel, to be written out wherever it is called: a call would copy its bundles."""
     return cast(F, numba.njit(cache=True, nogil=True, forceinline=True)(function))

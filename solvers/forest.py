@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvers.errors import SolverError
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.signedinteger[Any]]  # tables of large games are kept in narrow numbers
 Floats = NDArray[np.float64]
 
 DECISION, FOLD, SHOWDOWN, CHANCE = range(4)

@@ -130,7 +130,7 @@ class SolveSection(_Section):
     """How to solve; what does not apply to the kind of leaves is ignored."""
 
     method: Literal["cfr", "lp"] = "cfr"
-    variant: str = "dcfr"
+    variant: str | None = None
     integrate: Literal["regret", "average"] = "regret"
     leaves: Literal["auto", "stored", "live"] = "auto"
     target: str = "0.3%"
@@ -140,14 +140,14 @@ class SolveSection(_Section):
     tremble: float = Field(1e-3, gt=0, lt=1)
     order: Literal["bottom-up", "top-down"] = "bottom-up"
     symmetry: bool = True
-    precision: Literal["single", "double"] = "double"
+    precision: Literal["auto", "16-bit", "single", "double"] = "auto"
     workers: int = Field(1, gt=0)
     memory: str = "2 GiB"
 
     @field_validator("variant")
     @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in VARIANTS:
+    def _known(cls, value: str | None) -> str | None:
+        if value is not None and value not in VARIANTS:
             raise ValueError(f"expected one of {', '.join(VARIANTS)}")
         return value
 

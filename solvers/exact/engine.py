@@ -1,12 +1,14 @@
 """A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
 
-Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision.
+Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. The game is not needed
+once the engine is made.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,28 +61,56 @@ class ExactCfr:
         regrets, sums: per round and player; see `storage`.
     """
 
-    def __init__(self, game: LiveGame, variant: Variant, *, threads: int = 1, short: bool = False) -> None:
+    def __init__(
+        self,
+        game: LiveGame,
+        variant: Variant,
+        *,
+        threads: int = 1,
+        short: bool = False,
+        folder: Path | None = None,
+        kept: float = 0.0,
+    ) -> None:
+        """Get ready.
+
+        Args:
+            game: what to solve; see `supports`.
+            variant: the schedule.
+            threads: how many share the boards.
+            short: 16 bits for regrets and sums instead of single precision.
+            folder: where regrets and sums of the last of several rounds are mapped from, instead of memory.
+            kept: the share of them that stays in memory all the same.
+
+        Raises:
+            SolverError: the engine does not support the game.
+            OSError: there is no room in the folder.
+        """
         if not supports(game, variant):
             raise SolverError(
                 "exact engine: expected a row per hand of two cards, at most three rounds and no prediction"
             )
-        self.game = game
         self.variant = variant
         self.iteration = 0
+        self._reach = [game.reach[p][0, : int(game.rounds[0].rows[p].count[0])] for p in (0, 1)]
+        self._deal_weight = game.deal_weight
+        self._raked = game.raked
         hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
-        self.regrets = _blank(game, hands, short)
-        self.sums = _blank(game, hands, short)
-        self._rig = _Rig(game, hands, threads)
+        self.regrets = _blank(game, hands, short, folder)
+        self.sums = _blank(game, hands, short, folder)
+        self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept)
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
         numbers = range(self.iteration + 1, self.iteration + 1 + iterations)
         factors = [self.variant.factors(t) for t in numbers]
-        table = np.array([(f.positive, f.negative, f.decay, dither(t)) for f, t in zip(factors, numbers, strict=True)])
+        table = np.array(
+            [(f.positive, f.negative, f.decay, dither(t)) for f, t in zip(factors, numbers, strict=True)]
+        )
         columns = np.repeat(table.reshape(-1, 4).astype(np.float32), 2, axis=0).T
         players = np.tile(np.arange(2), iterations)
         modes = np.full(2 * iterations, UPDATE)
-        plan = Plan(players, modes, *np.ascontiguousarray(columns), self.variant.clip)
+        positive, negative, decay, dithers = np.ascontiguousarray(columns)
+        plan = Plan(players, modes, positive, negative, decay, dithers, self.variant.clip)
         self._rig.run(plan, self.regrets, self.sums)
         self.iteration += iterations
 
@@ -102,25 +132,29 @@ class ExactCfr:
         """Bytes of regrets and sums."""
         return sum(part.nbytes for whole in (self.regrets, self.sums) for pair in whole for part in pair)
 
-    @property
-    def _raked(self) -> bool:
-        return any(r.forest.raked for r in self.game.rounds)
-
     def _values(self, mode: int) -> tuple[float, float]:
         nothing = np.ones(2, dtype=np.float32)
         plan = Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
         self._rig.run(plan, self.sums, self.sums)
         out = []
         for p in (0, 1):
-            root, weights = self._rig.root_values(p), self.game.reach[p][0]
-            count = int(self.game.rounds[0].rows[p].count[0])
-            out.append(float(weights[:count] @ root[:count]) / self.game.deal_weight)
+            weights = self._reach[p]
+            out.append(float(weights @ self._rig.root_values(p)[: len(weights)]) / self._deal_weight)
         return out[0], out[1]
 
 
-def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool) -> Whole:
+def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool, folder: Path | None) -> Whole:
     parts = [
-        tuple(Storage.blank(r.forest, p, hands[t][p], short=short) for p in (0, 1))
+        tuple(
+            Storage.blank(
+                r.forest,
+                p,
+                hands[t][p],
+                short=short,
+                folder=folder if 0 < t == len(game.rounds) - 1 else None,
+            )
+            for p in (0, 1)
+        )
         for t, r in enumerate(game.rounds)
     ]
     return [(pair[0], pair[1]) for pair in parts]
@@ -138,24 +172,28 @@ class _Locks:
 class _Rig:
     """All that passes need but regrets and sums: steps, tables, buffers and threads."""
 
-    def __init__(self, game: LiveGame, hands: list[tuple[HandTable, ...]], threads: int) -> None:
+    def __init__(self, game: LiveGame, hands: list[tuple[HandTable, ...]], threads: int, kept: float) -> None:
         n_rounds = len(game.rounds)
-        self.game = game
+        self.n_rounds = n_rounds
         self.hands = hands
         self.threads = threads
         self.locks = [tuple(_locks(game, hands[t][p], t, p) for p in (0, 1)) for t in range(n_rounds)]
         self.programs = [
-            tuple(
-                program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1)
-            )
+            tuple(program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1))
             for t, r in enumerate(game.rounds)
         ]
         self.classes = [
-            tuple(no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1))
+            tuple(
+                no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)
+            )
             for r in game.rounds
         ]
         self.entries = tuple(
-            Entry(entering_reach(game, 1 - p), np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32)) for p in (0, 1)
+            Entry(
+                entering_reach(game, 1 - p),
+                np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
+            )
+            for p in (0, 1)
         )
         self.deals = [
             tuple(deal_table(r.deal, r.rows[p], game.rounds[t + 1].rows[p], p) for p in (0, 1))
@@ -164,8 +202,11 @@ class _Rig:
         ]
         self.scratch = [[self._scratch(t) for t in range(n_rounds)] for _ in range(threads)]
         for own in self.scratch[1:]:  # rows of the first board are common to all threads
-            own[0] = tuple(_sharing(mine, common) for mine, common in zip(own[0], self.scratch[0][0], strict=True))
+            own[0] = tuple(
+                _sharing(mine, common) for mine, common in zip(own[0], self.scratch[0][0], strict=True)
+            )
         self.n_portions = min(MAX_PORTIONS, len(self.deals[0][0].child)) if self.deals else 0
+        self.n_kept = int(kept * self.n_portions)
         largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
         self.portions = aligned(self.n_portions * largest)
         self._bare_scratch = [[tuple(map(bare, pair)) for pair in own] for own in self.scratch]
@@ -179,26 +220,35 @@ class _Rig:
         views = self._views[id(current), id(sums)]
         counters = np.zeros(SYNC_SIZE, dtype=np.int64)
         calls = [
-            (plan, views, *scratch, Team(bare(self.portions), self.n_portions, counters, self.threads, thread))
+            (
+                plan,
+                views,
+                *scratch,
+                self._team(counters, thread),
+            )
             for thread, scratch in enumerate(self._bare_scratch)
         ]
-        kernel = (run_one, run_two, run_three)[len(self.game.rounds) - 1]
+        kernel = (run_one, run_two, run_three)[self.n_rounds - 1]
         others = [self.pool.submit(kernel, *call) for call in calls[1:]] if self.pool else []
         kernel(*calls[0])
         for other in others:
             other.result()
 
+    def _team(self, counters: np.ndarray, thread: int) -> Team:
+        return Team(bare(self.portions), self.n_portions, self.n_kept, counters, self.threads, thread)
+
     def root_values(self, p: int) -> Floats:
         """``[row]``, values of the last pass of traverser p."""
         s = self.scratch[0][0][p]
-        return s.roots.reshape(-1, len(s.by_vector))[:, 0].astype(np.float64)
+        first: Floats = s.roots.reshape(-1, len(s.by_vector))[:, 0].astype(np.float64)
+        return first
 
     def close(self) -> None:
         if self.pool is not None:
             self.pool.shutdown()
 
     def _view(self, p: int, current: Whole, sums: Whole) -> View1 | View2 | View3:
-        rounds = [self._round(t, p, current, sums) for t in range(len(self.game.rounds))]
+        rounds = [self._round(t, p, current, sums) for t in range(self.n_rounds)]
         parts: list[RoundPass | Deals] = [rounds[0]]
         for t, deal in enumerate(self.deals):
             parts += [Deals(deal[p], deal[1 - p]), rounds[t + 1]]
@@ -227,7 +277,9 @@ class _Rig:
         )
 
     def _scratch(self, t: int) -> tuple[Scratch, ...]:
-        return _scratch(self.programs[t][0], self.hands[t], 0), _scratch(self.programs[t][1], self.hands[t], 1)
+        return _scratch(self.programs[t][0], self.hands[t], 0), _scratch(
+            self.programs[t][1], self.hands[t], 1
+        )
 
 
 def _scratch(steps: Program, hands: tuple[HandTable, ...], p: int) -> Scratch:
@@ -267,7 +319,8 @@ def _sharing(own: Scratch, common: Scratch) -> Scratch:
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
     """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
     by_node: dict[int, int] = {}
-    parts, first, start = [np.zeros(HANDS, dtype=np.float32)], [], HANDS
+    parts, start = [np.zeros(HANDS, dtype=np.float32)], HANDS
+    first: list[int] = []
     for lock in game.locks:
         if (lock.round, lock.player) != (t, p):
             continue

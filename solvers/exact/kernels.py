@@ -3,9 +3,9 @@
 1. `go_down`: per block of q's hands, reach from the round above, by regret matching down the betting, through a buffer
    ``reach[sequence][16 hands]`` that stays in the first-level cache; q's sums grow by the way. What terminals and the
    next round need is turned to ``[hand][lane]``.
-2. `count_wins` (last round) or `count_all`: running totals over q's hands in order of strength, per lane, in all and per
-   card; a hand's own sums leave out what shares a card with it (Johanson et al. 2011). A class of equal strength is
-   looked at before and after its own opposing hands are added: ``wins[h] = Σ_below + Σ_below or equal``.
+2. `count_wins` (last round) or `count_all`: running totals over q's hands in order of strength, per lane, in all and
+   per card; a hand's own sums leave out what shares a card with it (Johanson et al. 2011). A class of equal strength
+   is looked at before and after its own opposing hands are added: ``wins[h] = Σ_below + Σ_below or equal``.
 3. `go_up`: per block of p's hands, wins and totals become
 
        T[h] = all - with card a - with card b + the same hand      D[h] = wins[h] - (all - with a - with b)
@@ -20,13 +20,13 @@ block has one scale; regret matching does not need it. Slow twin: `solvers.walk.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers._jit import step
+from solvers._jit import part as inlined
 from solvers.exact.program import Program
-from solvers.exact.tables import ClassTable, HandTable, Shorts
+from solvers.exact.tables import ClassTable, HandTable
 from solvers.exact.vector import (
     HANDS,
     LANES,
@@ -38,6 +38,7 @@ from solvers.exact.vector import (
     load16,
     load16_short,
     maximum,
+    prefetch,
     put_int64,
     store,
     store_short,
@@ -45,15 +46,19 @@ from solvers.exact.vector import (
     where_number,
     where_positive,
 )
-from solvers.forest import Ints
 from solvers.kernels import BEST, UPDATE
 
-Singles = np.ndarray
+Address = Any
+"""Arrays for whoever makes a bundle, addresses in the kernels: see `vector`."""
 
 N_CARDS = 53  # the last one is that of dummies
 STRIP = 16  # lanes counted at once
-LARGEST = 32767.0
-_ZERO, _ONE, _TINY = np.float32(0), np.float32(1), np.float32(1e-30)
+AHEAD = 2 * HANDS  # two blocks ahead
+LARGEST = 32766.0  # what is stored stays below 32768 with rounding and dither
+_ZERO: Any = np.float32(0)
+_ONE: Any = np.float32(1)
+_LARGEST: Any = np.float32(LARGEST)
+_TINY: Any = np.float32(1e-30)
 
 
 class Factors(NamedTuple):
@@ -81,50 +86,51 @@ class RoundPass(NamedTuple):
     classes: ClassTable
     short: int
     n_own_decisions: int
-    own_current: Singles
-    own_scales: Singles
-    other_current: Singles
-    other_sums: Singles
-    other_sum_scales: Singles
-    own_locks: Singles
-    own_lock_first: Ints
-    other_locks: Singles
-    other_lock_first: Ints
+    own_current: Address
+    own_scales: Address
+    other_current: Address
+    other_sums: Address
+    other_sum_scales: Address
+    own_locks: Address
+    own_lock_first: Address
+    other_locks: Address
+    other_lock_first: Address
 
 
 class Scratch(NamedTuple):
     """One thread's buffers for a round, flat; L lanes (whole tiles), E next roots and R roots (padded to tiles).
 
     reach ``[sequence][16]``, value ``[node][16]``, theirs ``[opposing row + 1][L]``, wins ``[own row][L]``,
-    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][L]``, lanes_win and lanes_total ``[L][16]``,
+    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][L]``, lanes_win and lanes_total
+    ``[L][16]``,
     exits ``[opposing row + 1][E]``, below ``[own row][E]``, lanes_below ``[E][16]``, roots ``[own row][R]``.
     fresh ``[action][16]``, places ``[16]``: scratch; by_lane, by_exit, by_vector: multiples of L, E and 16.
     """
 
-    reach: Singles
-    value: Singles
-    theirs: Singles
-    wins: Singles
-    total: Singles
-    by_card: Singles
-    rows_win: Singles
-    rows_total: Singles
-    lanes_win: Singles
-    lanes_total: Singles
-    exits: Singles
-    below: Singles
-    lanes_below: Singles
-    roots: Singles
-    fresh: Singles
-    places: Ints
-    by_lane: Ints
-    by_exit: Ints
-    by_vector: Ints
+    reach: Address
+    value: Address
+    theirs: Address
+    wins: Address
+    total: Address
+    by_card: Address
+    rows_win: Address
+    rows_total: Address
+    lanes_win: Address
+    lanes_total: Address
+    exits: Address
+    below: Address
+    lanes_below: Address
+    roots: Address
+    fresh: Address
+    places: Address
+    by_lane: Address
+    by_exit: Address
+    by_vector: Address
 
 
-@step
+@inlined
 def walk_last(
-    x: RoundPass, s: Scratch, f: Factors, b: int, source: Singles, stride: int, origin: Shorts, start: int
+    x: RoundPass, s: Scratch, f: Factors, b: int, source: Address, stride: int, origin: Address, start: int
 ) -> None:
     """Board b of the last round, entered from ``source`` (see `go_down`); leaves ``s.roots``."""
     go_down(x, s, f, b, source, stride, origin, start, 0, 1)
@@ -132,20 +138,20 @@ def walk_last(
     go_up(x, s, f, b, _ZERO, True, 0, 1)
 
 
-@step
+@inlined
 def go_down(
     x: RoundPass,
     s: Scratch,
     f: Factors,
     b: int,
-    source: Singles,
+    source: Address,
     stride: int,
-    origin: Shorts,
+    origin: Address,
     start: int,
     part: int,
     n_parts: int,
 ) -> None:
-    """Step 1. Reach enters as ``source[row above][root]``, rows ``stride`` apart; row h is ``origin[start + h]`` above."""
+    """Step 1. Reach enters as ``source[row above][root]``, rows ``stride`` apart; row h was ``origin[start + h]``."""
     program = x.program
     n_lanes, n_exits = program.n_lanes, program.n_exit_lanes
     first, last = int64_at(x.other.first_block, b), int64_at(x.other.first_block, b + 1)
@@ -159,21 +165,33 @@ def go_down(
                 transpose8(source, s.places, half, root, s.reach, HANDS * root + half, HANDS)
         base = HANDS * block * program.n_other_slots
         for step in range(program.n_down):
-            n_actions, parent, slot = int64_at(program.down, 4 * step + 0), int64_at(program.down, 4 * step + 1), int64_at(program.down, 4 * step + 2)
+            n_actions, parent = int64_at(program.down, 4 * step), int64_at(program.down, 4 * step + 1)
+            slot = int64_at(program.down, 4 * step + 2)
             _play(x, s, f, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot))
             if int64_at(program.down, 4 * step + 3) >= 0:
-                lock = int64_at(x.other_lock_first, int64_at(program.down, 4 * step + 3)) + HANDS * block * n_actions
-                _play_locked(x, s, lock, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot))
+                lock = (
+                    int64_at(x.other_lock_first, int64_at(program.down, 4 * step + 3))
+                    + HANDS * block * n_actions
+                )
+                _play_locked(
+                    x, s, lock, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot)
+                )
         if f.mode == UPDATE:
             if x.short:
                 _add_to_short_sums(x, s, f, block, base)
             else:
-                _add_to_sums(x.other_sums, base, s.reach, HANDS * program.n_roots, program.n_other_slots, f.decay)
+                _add_to_sums(
+                    x.other_sums, base, s.reach, HANDS * program.n_roots, program.n_other_slots, f.decay
+                )
         for half in range(0, HANDS, LANES):
             for lane in range(0, n_lanes, LANES):
-                transpose8(s.reach, program.lanes, lane, half, s.theirs, (row + half) * n_lanes + lane, n_lanes)
+                transpose8(
+                    s.reach, program.lanes, lane, half, s.theirs, (row + half) * n_lanes + lane, n_lanes
+                )
             for exit_ in range(0, n_exits, LANES):
-                transpose8(s.reach, program.exits, exit_, half, s.exits, (row + half) * n_exits + exit_, n_exits)
+                transpose8(
+                    s.reach, program.exits, exit_, half, s.exits, (row + half) * n_exits + exit_, n_exits
+                )
     silent = HANDS * (last - first)
     for lane in range(n_lanes):
         store(s.theirs, silent * n_lanes + lane, _ZERO)
@@ -181,11 +199,12 @@ def go_down(
         store(s.exits, silent * n_exits + exit_, _ZERO)
 
 
-@step
+@inlined
 def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
     """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly."""
     total = fill16(_ZERO)
     for a in range(n_actions):
+        prefetch(x.other_current, (at + AHEAD * x.program.n_other_slots + HANDS * a) >> x.short)
         total = total + maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO))
     reach = load16(s.reach, parent)
     scaled = reach / total
@@ -195,8 +214,10 @@ def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent:
         store(s.reach, child + HANDS * a, where_positive(total, share, even))
 
 
-@step
-def _play_locked(x: RoundPass, s: Scratch, lock: int, at: int, n_actions: int, parent: int, child: int) -> None:
+@inlined
+def _play_locked(
+    x: RoundPass, s: Scratch, lock: int, at: int, n_actions: int, parent: int, child: int
+) -> None:
     """Put the locked hands' reach in place of what `_play` found."""
     reach = load16(s.reach, parent)
     for a in range(n_actions):
@@ -205,15 +226,16 @@ def _play_locked(x: RoundPass, s: Scratch, lock: int, at: int, n_actions: int, p
         store(s.reach, child + HANDS * a, where_number(fixed, fixed * reach, free))
 
 
-@step
-def _add_to_sums(sums: Singles, base: int, reach: Singles, start: int, n_slots: int, decay: float) -> None:
+@inlined
+def _add_to_sums(sums: Address, base: int, reach: Address, start: int, n_slots: int, decay: float) -> None:
     """``sums[slot] ← decay * sums[slot] + reach[slot]`` for one block."""
     for slot in range(n_slots):
         at = base + HANDS * slot
+        prefetch(sums, at + AHEAD * n_slots)
         store(sums, at, load16(sums, at) * decay + load16(reach, start + HANDS * slot))
 
 
-@step
+@inlined
 def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: int) -> None:
     """The same in 16 bits, decision by decision."""
     program = x.program
@@ -230,24 +252,25 @@ def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: i
         store(x.other_sum_scales, block * program.n_down + step, scale)
 
 
-@step
-def _keep(s: Scratch, f: Factors, values: Singles, at: int, n_actions: int, top: float) -> float:
+@inlined
+def _keep(s: Scratch, f: Factors, values: Address, at: int, n_actions: int, top: float) -> float:
     """Store ``s.fresh`` in 16 bits with its largest number ``top``; return the scale."""
-    up = np.float32(LARGEST) / top if top > _TINY else _ZERO
+    up = _LARGEST / top if top > _TINY else _ZERO
     for a in range(n_actions):
         store_short(values, at + HANDS * a, load16(s.fresh, HANDS * a) * up + fill16(f.dither))
-    return top / np.float32(LARGEST)
+    scale: float = top / _LARGEST
+    return scale
 
 
-@step
-def _read(short: int, values: Singles, at: int):  # type: ignore[no-untyped-def]
+@inlined
+def _read(short: int, values: Address, at: int):  # type: ignore[no-untyped-def]
     """16 stored values; those of 16 bits without their scale."""
     if short:
         return load16_short(values, at)
     return load16(values, at)
 
 
-@step
+@inlined
 def count_wins(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None:
     """Step 2 in the last round: ``s.wins``, and the final totals; strip by strip of 16 lanes."""
     n_lanes = x.program.n_lanes
@@ -278,7 +301,7 @@ def count_wins(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> Non
         store(s.total, lane, total)
 
 
-@step
+@inlined
 def count_all(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None:
     """Step 2 in other rounds: the totals alone."""
     other, count = HANDS * int64_at(x.other.first_block, b), int64_at(x.other.count, b)
@@ -288,7 +311,7 @@ def count_all(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None
         _add_up(x, s, other, 0, count, lane, _clear(s, lane))
 
 
-@step
+@inlined
 def _clear(s: Scratch, lane: int):  # type: ignore[no-untyped-def]
     """Empty a strip's totals by card; return the one in all."""
     nothing = fill16(_ZERO)
@@ -297,7 +320,7 @@ def _clear(s: Scratch, lane: int):  # type: ignore[no-untyped-def]
     return nothing
 
 
-@step
+@inlined
 def _add_up(x: RoundPass, s: Scratch, other: int, o: int, o_end: int, lane: int, total) -> None:  # type: ignore[no-untyped-def]
     """Add opposing rows o .. o_end - 1 to a strip's totals."""
     for j in range(o, o_end):
@@ -305,17 +328,20 @@ def _add_up(x: RoundPass, s: Scratch, other: int, o: int, o_end: int, lane: int,
     store(s.total, lane, total)
 
 
-@step
+@inlined
 def _add_hand(x: RoundPass, s: Scratch, j: int, at: int, by_card: int, total):  # type: ignore[no-untyped-def]
     """Add one opposing hand's reach to a strip's totals by card; return the one in all."""
-    a, c = by_card + STRIP * int32_at(x.other.cards, 2 * j), by_card + STRIP * int32_at(x.other.cards, 2 * j + 1)
+    a, c = (
+        by_card + STRIP * int32_at(x.other.cards, 2 * j),
+        by_card + STRIP * int32_at(x.other.cards, 2 * j + 1),
+    )
     reach = load16(s.theirs, at)
     store(s.by_card, a, load16(s.by_card, a) + reach)
     store(s.by_card, c, load16(s.by_card, c) + reach)
     return total + reach
 
 
-@step
+@inlined
 def go_up(
     x: RoundPass, s: Scratch, f: Factors, b: int, probability: float, last: bool, part: int, n_parts: int
 ) -> None:
@@ -328,25 +354,34 @@ def go_up(
         row = HANDS * (block - first)
         _lane_values(x, s, b, block, row, last)
         for leaf in range(program.n_wins):
-            won = load16(s.lanes_win, int64_at(program.wins, 2 * leaf + 1)) * float32_at(program.win_pay, leaf)
+            won = load16(s.lanes_win, int64_at(program.wins, 2 * leaf + 1)) * float32_at(
+                program.win_pay, leaf
+            )
             store(s.value, int64_at(program.wins, 2 * leaf + 0), won)
         for leaf in range(program.n_folds):
-            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(program.total_pay, leaf)
+            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(
+                program.total_pay, leaf
+            )
             store(s.value, int64_at(program.totals, 2 * leaf + 0), paid)
         for leaf in range(program.n_folds, program.n_totals):  # raked showdowns
             node = int64_at(program.totals, 2 * leaf + 0)
-            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(program.total_pay, leaf)
+            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(
+                program.total_pay, leaf
+            )
             store(s.value, node, load16(s.value, node) + paid)
         for exit_ in range(0, n_exits, LANES):
             for half in range(0, HANDS, LANES):
-                transpose8(
-                    s.below, s.by_exit, row + half, exit_, s.lanes_below, HANDS * exit_ + half, HANDS
-                )
+                transpose8(s.below, s.by_exit, row + half, exit_, s.lanes_below, HANDS * exit_ + half, HANDS)
         for exit_ in range(program.n_exits):
-            store(s.value, int64_at(program.exit_nodes, exit_), load16(s.lanes_below, HANDS * exit_) * probability)
+            store(
+                s.value,
+                int64_at(program.exit_nodes, exit_),
+                load16(s.lanes_below, HANDS * exit_) * probability,
+            )
         for step in range(program.n_up):
-            mine, n_actions = int64_at(program.up, 7 * step + 0), int64_at(program.up, 7 * step + 1)
-            node, child, slot = int64_at(program.up, 7 * step + 2), int64_at(program.up, 7 * step + 3), int64_at(program.up, 7 * step + 4)
+            mine, n_actions = int64_at(program.up, 7 * step), int64_at(program.up, 7 * step + 1)
+            node, child = int64_at(program.up, 7 * step + 2), int64_at(program.up, 7 * step + 3)
+            slot = int64_at(program.up, 7 * step + 4)
             if mine == 0:
                 total = load16(s.value, child)
                 for a in range(1, n_actions):
@@ -367,7 +402,7 @@ def go_up(
                 transpose8(s.value, s.by_vector, root, half, s.roots, (row + half) * n_roots + root, n_roots)
 
 
-@step
+@inlined
 def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> None:
     """D and T of one block of own hands, ``s.lanes_win`` and ``s.lanes_total``."""
     program = x.program
@@ -396,7 +431,7 @@ def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: b
             transpose8(s.rows_win, s.by_lane, half, lane, s.lanes_win, HANDS * lane + half, HANDS)
 
 
-@step
+@inlined
 def _learn(
     x: RoundPass,
     s: Scratch,
@@ -415,6 +450,7 @@ def _learn(
     mean = fill16(_ZERO)
     evenly = fill16(_ZERO)
     for a in range(n_actions):
+        prefetch(x.own_current, (at + AHEAD * x.program.n_own_slots + HANDS * a) >> x.short)
         weight = maximum(_read(x.short, x.own_current, at + HANDS * a), fill16(_ZERO))
         value = load16(s.value, child + HANDS * a)
         total = total + weight
@@ -445,7 +481,7 @@ def _learn(
         store(x.own_scales, block * x.n_own_decisions + number, scale)
 
 
-@step
+@inlined
 def _respond(
     x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
@@ -470,7 +506,7 @@ def _respond(
     store(s.value, node, best)
 
 
-@step
+@inlined
 def _locked_mean(x: RoundPass, s: Scratch, n_actions: int, child: int, lock: int, free):  # type: ignore[no-untyped-def]
     """The value that locked hands get by their frequencies; ``free`` for the others."""
     fixed = load16(x.own_locks, lock)

@@ -1,33 +1,44 @@
 """Passes over all boards: boards below boards, shared by threads, with the same result whatever their number.
 
-A pass is for one traverser. The first round's one board goes down, all threads taking part; the boards that are dealt after it are shared out in
-*portions*, whose number does not depend on the threads, and each portion adds its values up on its own, in order; the
-portions are added up in order; the first board goes up. Whichever thread does what, every number is the same bits.
+A pass is for one traverser. The first round's one board goes down, all threads taking part; the boards that are dealt
+after it are shared out in *portions*, whose number does not depend on the threads, and each portion adds its values up
+on its own, in order; the portions are added up in order; the first board goes up. Whichever thread does what, every
+number is the same bits.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers._jit import kernel, step
-from solvers.exact.kernels import Factors, RoundPass, Scratch, count_all, count_wins, go_down, go_up, walk_last
-from solvers.exact.tables import DealTable, Shorts
+from solvers._jit import kernel
+from solvers._jit import part as inlined
+from solvers.exact.kernels import (
+    Address,
+    Factors,
+    RoundPass,
+    Scratch,
+    count_all,
+    count_wins,
+    go_down,
+    go_up,
+    walk_last,
+)
+from solvers.exact.paging import let_go
+from solvers.exact.tables import DealTable
 from solvers.exact.threads import CLAIMS, meet, take
 from solvers.exact.vector import HANDS, LANES, fill8, int32_at, int64_at, load8, store
 from solvers.forest import Ints
 
-Singles = np.ndarray
-
-_ZERO = np.float32(0)
+_ZERO: Any = np.float32(0)
 
 
 class Entry(NamedTuple):
     """How the opponent's initial range enters: ``[row][8]`` of which the first counts, and the row of each row."""
 
-    source: Singles
-    origin: Shorts
+    source: Address
+    origin: Address
 
 
 class Deals(NamedTuple):
@@ -42,18 +53,23 @@ class Plan(NamedTuple):
 
     player: Ints
     mode: Ints
-    positive: Singles
-    negative: Singles
-    decay: Singles
-    dither: Singles
+    positive: np.ndarray
+    negative: np.ndarray
+    decay: np.ndarray
+    dither: np.ndarray
     clip: bool
 
 
 class Team(NamedTuple):
-    """A thread among others: values of portions ``[portion][own row][lane]``, flat, common counters, its number."""
+    """A thread among others.
 
-    portions: Singles
+    portions ``[portion][own row][lane]``, flat: values that the portions bring up. counters: common to all threads.
+    n_kept: boards of the last round of this many portions stay in memory, the others' are let go of.
+    """
+
+    portions: Address
     n_portions: int
+    n_kept: int
     counters: Ints
     n_threads: int
     thread: int
@@ -120,17 +136,31 @@ def run_two(
         while portion < team.n_portions:
             start = portion * n_values
             _clear_values(team.portions, start, n_values)
-            for e in range(
-                portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
-            ):
-                b, stride, deal = int64_at(view.deal.other.child, e), view.first.program.n_exit_lanes, view.deal.other
+            first, last = _entries(team, portion, n_entries)
+            for e in range(first, last):
+                b, stride, deal = (
+                    int64_at(view.deal.other.child, e),
+                    view.first.program.n_exit_lanes,
+                    view.deal.other,
+                )
                 walk_last(view.second, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, e))
-                _collect(view.deal.own, e, int64_at(view.first.own.count, 0), s1.roots, stride, team.portions, start)
+                _collect(
+                    view.deal.own,
+                    e,
+                    int64_at(view.first.own.count, 0),
+                    s1.roots,
+                    stride,
+                    team.portions,
+                    start,
+                )
+            if portion >= team.n_kept:
+                child = view.deal.other.child
+                _let_go(view.second, int64_at(child, first), int64_at(child, last - 1))
             portion = _claim(team, i)
         met = meet(team.counters, team.n_threads, met)
         _add_portions(team, s.below, n_values)
         met = meet(team.counters, team.n_threads, met)
-        probability = np.float32(view.deal.own.probability)
+        probability: Any = np.float32(view.deal.own.probability)
         go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
         met = meet(team.counters, team.n_threads, met)
 
@@ -140,7 +170,7 @@ def run_three(
     plan: Plan,
     views: tuple[View3, View3],
     scratch: tuple[Scratch, Scratch],
-    below: tuple[Scratch, Scratch],
+    upper: tuple[Scratch, Scratch],
     deepest: tuple[Scratch, Scratch],
     team: Team,
 ) -> None:
@@ -148,29 +178,41 @@ def run_three(
     met = 0
     for i in range(len(plan.player)):
         p, f = plan.player[i], _factors(plan, i)
-        view, s, s1, s2 = views[p], scratch[p], below[p], deepest[p]
+        view, s, s1, s2 = views[p], scratch[p], upper[p], deepest[p]
         met = _enter(view.entry, view.first, s, f, team, met)
         n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
         portion = _claim(team, i)
         while portion < team.n_portions:
             start = portion * n_values
             _clear_values(team.portions, start, n_values)
-            for e in range(
-                portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
-            ):
+            first, last = _entries(team, portion, n_entries)
+            for e in range(first, last):
                 _walk_middle(view, s, s1, s2, f, e)
                 stride = view.first.program.n_exit_lanes
-                _collect(view.deal.own, e, int64_at(view.first.own.count, 0), s1.roots, stride, team.portions, start)
+                _collect(
+                    view.deal.own,
+                    e,
+                    int64_at(view.first.own.count, 0),
+                    s1.roots,
+                    stride,
+                    team.portions,
+                    start,
+                )
+            if portion >= team.n_kept:
+                child, below = view.deal.other.child, view.next_deal.other
+                start, stop = int64_at(child, first), int64_at(child, last - 1) + 1
+                start, stop = int64_at(below.first, start), int64_at(below.first, stop)
+                _let_go(view.third, int64_at(below.child, start), int64_at(below.child, stop - 1))
             portion = _claim(team, i)
         met = meet(team.counters, team.n_threads, met)
         _add_portions(team, s.below, n_values)
         met = meet(team.counters, team.n_threads, met)
-        probability = np.float32(view.deal.own.probability)
+        probability: Any = np.float32(view.deal.own.probability)
         go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
         met = meet(team.counters, team.n_threads, met)
 
 
-@step
+@inlined
 def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, entry: int) -> None:
     """A board of the second of three rounds, and all boards of the third below it."""
     deal, x = view.deal.other, view.second
@@ -178,15 +220,27 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, 
     go_down(x, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, entry), 0, 1)
     count_all(x, s1, b, 0, 1)
     stride = x.program.n_exit_lanes
-    _clear_values(s1.below, 0, HANDS * (int64_at(x.own.first_block, b + 1) - int64_at(x.own.first_block, b)) * stride)
+    _clear_values(
+        s1.below, 0, HANDS * (int64_at(x.own.first_block, b + 1) - int64_at(x.own.first_block, b)) * stride
+    )
     down = view.next_deal.other
     for e in range(int64_at(down.first, b), int64_at(down.first, b + 1)):
-        walk_last(view.third, s2, f, int64_at(down.child, e), s1.exits, stride, down.origin, int64_at(down.first_origin, e))
+        walk_last(
+            view.third,
+            s2,
+            f,
+            int64_at(down.child, e),
+            s1.exits,
+            stride,
+            down.origin,
+            int64_at(down.first_origin, e),
+        )
         _collect(view.next_deal.own, e, int64_at(x.own.count, b), s2.roots, stride, s1.below, 0)
-    go_up(x, s1, f, b, np.float32(view.next_deal.own.probability), False, 0, 1)
+    probability: Any = np.float32(view.next_deal.own.probability)
+    go_up(x, s1, f, b, probability, False, 0, 1)
 
 
-@step
+@inlined
 def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: int) -> int:
     """All threads take the first board down."""
     go_down(x, s, f, 0, entry.source, LANES, entry.origin, 0, team.thread, team.n_threads)
@@ -195,31 +249,53 @@ def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: 
     return meet(team.counters, team.n_threads, met)
 
 
-@step
+@inlined
 def _factors(plan: Plan, i: int) -> Factors:
     return Factors(plan.mode[i], plan.positive[i], plan.negative[i], plan.clip, plan.decay[i], plan.dither[i])
 
 
-@step
+@inlined
+def _entries(team: Team, portion: int, n_entries: int) -> tuple[int, int]:
+    """The first entry of a portion, and that of the next."""
+    return portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
+
+
+@inlined
+def _let_go(x: RoundPass, first: int, last: int) -> None:
+    """Let go of the regrets and sums of boards first to last of a round whose values are mapped."""
+    n_bytes = HANDS * (2 if x.short else 4)
+    own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
+    start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
+    let_go(x.own_current, own * start, own * stop)
+    start, stop = int64_at(x.other.first_block, first), int64_at(x.other.first_block, last + 1)
+    let_go(x.other_current, other * start, other * stop)
+    let_go(x.other_sums, other * start, other * stop)
+
+
+@inlined
 def _n_values(x: RoundPass) -> int:
     """Values that come up to the first board."""
-    return HANDS * int64_at(x.own.first_block, 1) * x.program.n_exit_lanes
+    n_blocks: int = int64_at(x.own.first_block, 1)
+    return HANDS * n_blocks * x.program.n_exit_lanes
 
 
-@step
+@inlined
 def _claim(team: Team, i: int) -> int:
     """The next portion of pass i; every thread asks once in vain."""
-    return take(team.counters, CLAIMS) - i * (team.n_portions + team.n_threads)
+    claimed: int = take(team.counters, CLAIMS)
+    return claimed - i * (team.n_portions + team.n_threads)
 
 
-@step
-def _clear_values(values: Singles, start: int, n: int) -> None:
+@inlined
+def _clear_values(values: Address, start: int, n: int) -> None:
     for at in range(start, start + n, LANES):
         store(values, at, fill8(_ZERO))
 
 
-@step
-def _collect(deal: DealTable, entry: int, count: int, roots: Singles, stride: int, values: Singles, start: int) -> None:
+@inlined
+def _collect(
+    deal: DealTable, entry: int, count: int, roots: Address, stride: int, values: Address, start: int
+) -> None:
     """Add an entry's root values to the board above, once per dealt board that it stands for."""
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):
@@ -230,9 +306,9 @@ def _collect(deal: DealTable, entry: int, count: int, roots: Singles, stride: in
                     store(values, to + lane, load8(values, to + lane) + load8(roots, row * stride + lane))
 
 
-@step
-def _add_portions(team: Team, total: Singles, n: int) -> None:
-    """This thread's share of the places, portion after portion."""
+@inlined
+def _add_portions(team: Team, total: Address, n: int) -> None:
+    """Add portion after portion, on a thread's share of the places."""
     n_lanes = n // LANES
     for lane in range(team.thread * n_lanes // team.n_threads, (team.thread + 1) * n_lanes // team.n_threads):
         at = LANES * lane

@@ -8,14 +8,15 @@ number of a sequence, node or slot. Player p is the traverser, q the opponent:
   both totals and wins (a fold and a showdown, or a raked showdown), those that need wins; padded to whole strips of 16;
 - up: values of p's decisions and q's, children before parents.
 
-With D[h] = (opposing reach that h beats) - (that beats h) and T[h] = all opposing reach that goes with h, a leaf is worth
-``coefficient_D * D + coefficient_T * T``: a fold T times what p wins or loses; a showdown for ``stake`` with ``rake``
+With D[h] = (opposing reach that h beats) - (that beats h) and T[h] = all opposing reach that goes with h, a fold is
+worth T times what p wins or loses, and a showdown for ``stake`` with ``rake`` is worth
 ``(stake - rake / 2) * D - rake / 2 * T``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,8 @@ class Program(NamedTuple):
     down ``[step, 4]``: q's decision: actions, place of the sequence that leads to it, first slot, lock.
     up ``[step, 7]``: a decision: 1 if p's, actions, place of the node, place of its first child, first slot, lock, and
         its number among its player's decisions; in `down` that is the number of the step.
-    lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are whole strips.
+    lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are
+        whole strips.
     wins, totals ``[leaf, 2]``: places of the node and of the lane; what D and T are multiplied with there. The first
         n_folds of the totals are folds, the rest raked showdowns.
     exits, exit_nodes ``[next root]``: place of q's sequence, padded to whole tiles of 8, and of the node.
@@ -100,7 +102,9 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     raked = showdowns[a.rake[showdowns] > 0]
     needs_total = set(a.sequence[q, folds].tolist()) | set(a.sequence[q, raked].tolist())
     needs_win = set(a.sequence[q, showdowns].tolist())
-    order = sorted(needs_total - needs_win) + sorted(needs_total & needs_win) + sorted(needs_win - needs_total)
+    order = (
+        sorted(needs_total - needs_win) + sorted(needs_total & needs_win) + sorted(needs_win - needs_total)
+    )
     lane = {sequence: number for number, sequence in enumerate(order)}
     lanes = np.zeros(padded(len(order), HANDS), dtype=np.int64)
     lanes[: len(order)] = HANDS * np.array(order, dtype=np.int64)
@@ -148,5 +152,5 @@ def slots_of(forest: Forest, p: int) -> Ints:
     return np.repeat(np.arange(len(mine)), a.n_actions[mine])
 
 
-def _table(rows: list[tuple[int, ...]], width: int) -> Ints:
+def _table(rows: Sequence[Sequence[Any]], width: int) -> Ints:
     return np.array(rows, dtype=np.int64).reshape(-1, width)

@@ -1,7 +1,7 @@
 """Regrets or sums of one player on all boards of a round, in single precision or in 16 bits.
 
 Values lie ``[block, slot, 16 hands]``, flat. In 16 bits a decision on a block, that is its actions times 16 hands, has
-one scale: ``number = value * scale``, with the largest number at 32767. What is stored is rounded down after adding a
+one scale: ``number = value * scale``, with the largest number at 32766. What is stored is rounded down after adding a
 fraction that changes from iteration to iteration (`dither`), so that rounding is right on average and what should
 shrink a little in every iteration does shrink.
 """
@@ -9,11 +9,13 @@ shrink a little in every iteration does shrink.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from solvers.exact.kernels import LARGEST
+from solvers.exact.paging import mapped
 from solvers.exact.program import slots_of
 from solvers.exact.tables import HandTable
 from solvers.exact.vector import HANDS, aligned
@@ -32,11 +34,18 @@ class Storage:
     hands: HandTable
 
     @classmethod
-    def blank(cls, forest: Forest, p: int, hands: HandTable, *, short: bool) -> Self:
-        """All zero."""
+    def blank(
+        cls, forest: Forest, p: int, hands: HandTable, *, short: bool, folder: Path | None = None
+    ) -> Self:
+        """All zero. ``folder``: values are mapped from a file there.
+
+        Raises:
+            OSError: as `paging.mapped`.
+        """
         decision = slots_of(forest, p)
         blocks = int(hands.first_block[-1])
-        values = aligned(HANDS * blocks * len(decision), np.int16 if short else np.float32)
+        size, dtype = HANDS * blocks * len(decision), np.int16 if short else np.float32
+        values = aligned(size, dtype) if folder is None else mapped(folder, size, dtype)
         scales = aligned(blocks * (int(decision.max(initial=-1)) + 1) if short else 0)
         return cls(values, scales, decision, hands)
 
@@ -49,10 +58,10 @@ class Storage:
         """Numbers of board b, ``[slot, row]`` in single precision, without the dummies."""
         first, last = self._blocks(b)
         n_slots = len(self.decision)
-        numbers = self.values.reshape(-1, n_slots, HANDS)[first:last].astype(np.float32)
+        numbers = self._by_block()[first:last].astype(np.float32)
         if len(self.scales):
-            numbers *= self.scales.reshape(-1, self._n_decisions)[first:last, self.decision, None]
-        rows = numbers.transpose(1, 0, 2).reshape(n_slots, -1)
+            numbers *= self._scales_by_block()[first:last, self.decision, None]
+        rows = numbers.transpose(1, 0, 2).reshape(n_slots, HANDS * (last - first))
         return np.ascontiguousarray(rows[:, : int(self.hands.count[b])])
 
     def write(self, b: int, numbers: np.ndarray) -> None:
@@ -64,12 +73,19 @@ class Storage:
         blocks = wide.reshape(n_slots, last - first, HANDS).transpose(1, 0, 2)
         if len(self.scales):
             largest = np.zeros((last - first, self._n_decisions), dtype=np.float32)
-            np.maximum.at(largest, (slice(None), self.decision), np.abs(blocks).max(axis=2))
+            for slot, top in enumerate(np.abs(blocks).max(axis=2).T):
+                np.maximum(largest[:, self.decision[slot]], top, out=largest[:, self.decision[slot]])
             scales = largest / np.float32(LARGEST)
-            self.scales.reshape(-1, self._n_decisions)[first:last] = scales
+            self._scales_by_block()[first:last] = scales
             by_slot = scales[:, self.decision, None]
             blocks = np.rint(np.divide(blocks, by_slot, out=np.zeros_like(blocks), where=by_slot > 0))
-        self.values.reshape(-1, n_slots, HANDS)[first:last] = blocks
+        self._by_block()[first:last] = blocks
+
+    def _by_block(self) -> np.ndarray:
+        return self.values.reshape(int(self.hands.first_block[-1]), len(self.decision), HANDS)
+
+    def _scales_by_block(self) -> np.ndarray:
+        return self.scales.reshape(int(self.hands.first_block[-1]), self._n_decisions)
 
     @property
     def _n_decisions(self) -> int:

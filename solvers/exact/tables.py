@@ -1,9 +1,10 @@
 """Boards as the exact engine reads them: blocks of 16 hands, cards, classes of equal strength, and maps between rounds.
 
 A player's hands on a board fill whole blocks; hands behind the last real one are dummies, which hold card `NO_CARD`,
-never get reach and whose values are kept at 0. Board b's blocks of a player are ``first_block[b] .. first_block[b + 1]``
-of the round's, and its regrets and sums lie at ``[block, slot, 16]`` of flat arrays: in the order in which they are used.
-Rows of a board's reach and value buffers are its hands, and behind them one row that is always 0.
+never get reach and whose values are kept at 0. Board b's blocks of a player are ``first_block[b]`` to
+``first_block[b + 1] - 1`` of the round's, and its regrets and sums lie at ``[block, slot, 16]`` of flat arrays: in the
+order in which they are used. Rows of a board's reach and value buffers are its hands, and behind them one row that is
+always 0.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ class HandTable(NamedTuple):
     board, of the opponent's same hand, or the opponent's row that is always 0.
     """
 
-    count: Ints
+    count: Ints  # type: ignore[assignment]  # which tuples have too
     first_block: Ints
     cards: Shorts
     twin: Shorts
 
 
 class ClassTable(NamedTuple):
-    """Hands of equal strength, ascending: class k of board b ends at own row ``ends[k, 0]`` and opposing ``ends[k, 1]``.
+    """Hands of equal strength, ascending: class k ends at own row ``ends[k, 0]`` and opposing row ``ends[k, 1]``.
 
     Board b's are ``first[b] .. first[b + 1]``; empty in rounds without showdowns.
     """

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
 """What threads that run one kernel together need: a counter, and a place where all of them meet.
 
 Both count upward for ever in an int64 array, so nothing has to be reset. Python threads each call one kernel that does
@@ -11,9 +12,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from solvers._jit import kernel
+from solvers.exact.vector import intrinsic
 from solvers.forest import Ints
 
 MEETING, CLAIMS = 0, 8

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
 """The vector type of the exact engine: 16 hands, or 8 betting lanes, of single precision in one variable.
 
 LLVM turns ``<16 x float>`` into as few machine vectors as the processor needs (two on AVX2, one on AVX-512), so
@@ -35,11 +36,12 @@ from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic
+from numba.extending import intrinsic as _intrinsic
 
 HANDS, LANES = 16, 8
 """How many hands, and how many betting lanes, a vector holds."""
 
+intrinsic: Any = _intrinsic  # what it makes takes other arguments than the functions it is given
 _FLOAT = ir.FloatType()
 _FUSE = ("contract",)
 
@@ -53,7 +55,7 @@ class VectorType(types.Type):
 
 
 @register_default(VectorType)
-class _VectorModel(PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: VectorType) -> None:
         super().__init__(dmm, fe_type, ir.VectorType(_FLOAT, fe_type.width))
 
@@ -80,12 +82,25 @@ def _reader(kind: Any, numba_type: Any, n_bytes: int) -> Any:
     return read
 
 
-load16, load8 = (
-    _reader(ir.VectorType(_FLOAT, width), VECTORS[width], 4) for width in (HANDS, LANES)
-)
+load16, load8 = (_reader(ir.VectorType(_FLOAT, width), VECTORS[width], 4) for width in (HANDS, LANES))
 int64_at = _reader(ir.IntType(64), types.int64, 8)
 int32_at = _reader(ir.IntType(32), types.int32, 4)
 float32_at = _reader(_FLOAT, types.float32, 4)
+
+
+@intrinsic
+def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
+    """Ask for the cache line of a float32 that will be read and written soon; any address will do."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
+        hints = [ir.Constant(number, n) for n in (0, 3, 1)]
+        builder.call(called, [_pointer(builder, *args, ir.IntType(8), 4), *hints])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), generate
 
 
 @intrinsic
@@ -94,7 +109,9 @@ def load16_short(typing_context: Any, address: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.VectorType(ir.IntType(16), HANDS)
-        return builder.sitofp(builder.load(_pointer(builder, *args, kind, 2), align=2), ir.VectorType(_FLOAT, HANDS))
+        return builder.sitofp(
+            builder.load(_pointer(builder, *args, kind, 2), align=2), ir.VectorType(_FLOAT, HANDS)
+        )
 
     return VECTORS[HANDS](types.intp, types.intp), generate
 
@@ -140,7 +157,9 @@ def _llvm(builder: Any, name: str, result: Any, value: Any) -> Any:
     """Call one of LLVM's functions of one vector."""
     function = ir.FunctionType(result, [value.type])
     full = f"llvm.{name}.v{value.type.count}f32"
-    return builder.call(cgutils.get_or_insert_function(builder.module, function, full), [value], fastmath=("nnan",))
+    return builder.call(
+        cgutils.get_or_insert_function(builder.module, function, full), [value], fastmath=("nnan",)
+    )
 
 
 def _spread(builder: Any, number: Any, width: int) -> Any:
@@ -245,10 +264,12 @@ def _shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
 def _operator(symbol: Any, method: str) -> None:
     """Let an arithmetic operator take vectors, and a vector with one number."""
 
-    class Template(AbstractTemplate):  # type: ignore[misc]
+    class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             if len(args) == 2 and isinstance(args[0], VectorType):
-                return signature(args[0], args[0], args[0] if isinstance(args[1], VectorType) else types.float32)
+                return signature(
+                    args[0], args[0], args[0] if isinstance(args[1], VectorType) else types.float32
+                )
             return None
 
     infer_global(symbol)(Template)
@@ -263,7 +284,12 @@ def _operator(symbol: Any, method: str) -> None:
     lower_builtin(symbol, VectorType, types.Float)(number)
 
 
-for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+for _symbol, _method in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
     _operator(_symbol, _method)
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.hands import blocked
 from buckets.strength import strengths
@@ -30,16 +31,16 @@ from buckets.symmetry import (
 )
 from spewy.solve.groups import board_groups
 from spewy.solve.locks import keeping
-from spewy.solve.problem import Floats, Ints, Problem
+from spewy.solve.problem import Floats, Ints, Problem, Shorts
 
 
 @dataclass(frozen=True)
 class BoardRows:
     """One player's rows on one board: ``hands[row]`` numbers of the deck's hands, and their bucket or row number."""
 
-    hands: Ints
-    strength: Ints
-    group: Ints
+    hands: Shorts
+    strength: NDArray[np.int32]
+    group: Shorts
     weight: Floats
     n_groups: int
 
@@ -158,18 +159,18 @@ def _rows_of_round(
         free = ~blocked(problem.hands, boards[b].tolist())
         pair = []
         for p in (0, 1):
-            live = np.flatnonzero(free & (problem.ranges[p] > 0))
-            strength = np.zeros(len(live), dtype=np.int64)
+            live = np.flatnonzero(free & (problem.ranges[p] > 0)).astype(np.int16)
+            strength = np.zeros(len(live), dtype=np.int32)
             if power is not None:
                 order = np.argsort(power[b, live], kind="stable")
                 live = live[order]
-                strength = power[b, live].astype(np.int64)
+                strength = power[b, live].astype(np.int32)
             weight = problem.ranges[p][live]
             if groups is None:
                 group, n_groups = np.arange(len(live)), len(live)
             else:
                 group, n_groups = groups[p].labels[live], groups[p].n_groups
-            pair.append(BoardRows(live, strength, group.astype(np.int64), weight, n_groups))
+            pair.append(BoardRows(live, strength, group.astype(np.int16), weight, n_groups))
         out.append((pair[0], pair[1]))
         if progress is not None:
             progress(1)

@@ -12,6 +12,7 @@ import signal
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -20,19 +21,19 @@ from joblib.externals.loky import get_reusable_executor
 
 from lockers import Store, Transaction
 from solvers.cfr import Cfr
+from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import Strategies
 from solvers.variants import variant
+from solvers.walk import Walker
 from spewy.errors import SpewyError
-from spewy.solve.keys import GUESS, META, REGRET, STRATEGY
+from spewy.solve.keys import GUESS, META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Problem
 from spewy.solve.visit import Visitor, VisitSettings, join, split
 
 Order = Literal["bottom-up", "top-down"]
 Progress = Callable[[int, int], None]
-"""(visits done, visits in all) within a sweep."""
-
-SWEEP_KEY = b"sweep|"
+"""(done, in all): visits of a sweep, or sweeps where several are done at once."""
 
 
 class Engine(Protocol):
@@ -43,12 +44,21 @@ class Engine(Protocol):
         """Sweeps that are finished, saved or not."""
         ...
 
-    def sweep(self, progress: Progress | None = None) -> None:
-        """Visit every chunk once more."""
+    @property
+    def at_once(self) -> int:
+        """Sweeps that are best done without a look at anything else."""
         ...
 
-    def averages(self) -> Strategies:
-        """Sums of the strategies so far, as the live game lays them out."""
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
+        """Visit every chunk so many times more; ``progress`` may raise to stop between visits."""
+        ...
+
+    def exploitability(self) -> Exploitability:
+        """Exact best responses to the average strategies, in the real game."""
+        ...
+
+    def expected_values(self) -> tuple[float, float]:
+        """Both players' chips per deal when both follow the average strategies."""
         ...
 
     def save(self) -> None:
@@ -58,6 +68,26 @@ class Engine(Protocol):
     def close(self) -> None:
         """Stop helpers."""
         ...
+
+
+class Judge:
+    """Exact values of strategies in the real game, by the generic walk."""
+
+    def __init__(self, layout: Layout, threads: int) -> None:
+        self._layout, self._threads = layout, threads
+
+    @cached_property
+    def _walker(self) -> Walker:
+        return Walker(self._layout.live, self._threads)
+
+    def exploitability(self, averages: Strategies) -> Exploitability:
+        """Best responses to the matched averages."""
+        return exploitability(self._walker, averages)
+
+    def expected_values(self, averages: Strategies) -> tuple[float, float]:
+        """Both players' chips per deal; without rake what one wins the other loses."""
+        value = expected_value(self._walker, averages)
+        return value, expected_value(self._walker, averages, 1) if self._layout.live.raked else -value
 
 
 class StoredEngine:
@@ -74,14 +104,29 @@ class StoredEngine:
         self._token = uuid.uuid4().hex
         self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
         self._sweeps = saved_sweeps(store)
+        self._judge = Judge(layout, workers)
 
     @property
     def sweeps(self) -> int:
         """Sweeps that visited every chunk."""
         return self._sweeps
 
-    def sweep(self, progress: Progress | None = None) -> None:
+    at_once = 1
+
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
         """Visit all chunks level by level; each visit is saved at once."""
+        for _ in range(sweeps):
+            self._sweep(progress)
+
+    def exploitability(self) -> Exploitability:
+        """Judged by the live walk."""
+        return self._judge.exploitability(load(self.layout, self.store, STRATEGY))
+
+    def expected_values(self) -> tuple[float, float]:
+        """The same way."""
+        return self._judge.expected_values(load(self.layout, self.store, STRATEGY))
+
+    def _sweep(self, progress: Progress | None) -> None:
         number, layout = self.sweeps + 1, self.layout
         levels = range(layout.n_rounds)
         total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
@@ -92,10 +137,6 @@ class StoredEngine:
                     progress(done, total)
         self.store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(number)))
         self._sweeps = number
-
-    def averages(self) -> Strategies:
-        """Read the strategy locker."""
-        return load(self.layout, self.store, STRATEGY)
 
     def save(self) -> None:
         """Visits are saved as they happen; this only asks the disk to write."""
@@ -171,6 +212,7 @@ class LiveEngine:
         self.layout = layout
         self.store = store
         self.cfr = Cfr(layout.live, variant(variant_name), threads=threads, dtype=dtype)
+        self._judge = Judge(layout, threads)
         self._saved = saved_sweeps(store)
         if self._saved:
             self.cfr.iteration = self._saved
@@ -182,15 +224,22 @@ class LiveEngine:
         """One iteration visits every chunk once."""
         return self.cfr.iteration
 
-    def sweep(self, progress: Progress | None = None) -> None:
-        """One CFR iteration."""
-        self.cfr.run(1)
-        if progress is not None:
-            progress(1, 1)
+    at_once = 1
 
-    def averages(self) -> Strategies:
-        """The sums in memory."""
-        return self.cfr.sums
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
+        """So many CFR iterations."""
+        for _ in range(sweeps):
+            self.cfr.run(1)
+            if progress is not None:
+                progress(1, 1)
+
+    def exploitability(self) -> Exploitability:
+        """Judged by the walk that solves."""
+        return self._judge.exploitability(self.cfr.sums)
+
+    def expected_values(self) -> tuple[float, float]:
+        """The same way."""
+        return self._judge.expected_values(self.cfr.sums)
 
     def save(self) -> None:
         """Write all chunks' arrays and the number of sweeps together.

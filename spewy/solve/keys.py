@@ -13,3 +13,7 @@ def chunk_key(round_number: int, history: History, line: str, rows: tuple[int, i
     """The key of a chunk in every locker."""
     board = "/".join(cards_name(group) for group in history)
     return f"{round_number}.{board}|{line}|{rows[0]}x{rows[1]}".encode()
+
+
+SWEEP_KEY = b"sweep|"
+"""Where the number of finished sweeps is."""

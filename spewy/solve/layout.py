@@ -48,6 +48,10 @@ class Layout:
         """The same chunks as a live game."""
         return live_game(self.problem, self.betting, self.boards)
 
+    def forget_live(self) -> None:
+        """Let the live game go; it is made anew where it is asked for again."""
+        self.__dict__.pop("live", None)
+
     def below(self, t: int, b: int) -> Layout:
         """Board b of round t and all that follows it, with all lines that reach it."""
         tables, numbers = [], [b]

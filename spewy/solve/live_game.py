@@ -7,7 +7,7 @@ import numpy as np
 from solvers.live import Deal, LiveGame, Round, Rows
 from spewy.solve.boards import Board, BoardRound, row_image
 from spewy.solve.locks import game_locks
-from spewy.solve.problem import Ints, Problem
+from spewy.solve.problem import Ints, Problem, Shorts
 from spewy.solve.rounds import BettingRound
 
 
@@ -28,9 +28,9 @@ def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:
     width = max(len(board.rows[p].hands) for board in boards)
     shape = (len(boards), width)
     count = np.array([len(board.rows[p].hands) for board in boards], dtype=np.int64)
-    blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int64)
-    strength, twin = np.zeros(shape, dtype=np.int64), np.full(shape, -1, dtype=np.int64)
-    group = np.tile(np.arange(width, dtype=np.int64), (len(boards), 1))
+    blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
+    strength, twin = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int16)
+    group = np.tile(np.arange(width, dtype=np.int16), (len(boards), 1))
     weight = np.zeros(shape)
     bucketed = problem.rows[table.round] is not None
     for b, board in enumerate(boards):
@@ -53,8 +53,8 @@ def _twins(problem: Problem, board: Board, p: int) -> Ints:
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
     children, first, first_image = [], [0], [0]
-    images: tuple[list[Ints], list[Ints]] = ([], [])
-    origins: tuple[list[Ints], list[Ints]] = ([], [])
+    images: tuple[list[Shorts], list[Shorts]] = ([], [])
+    origins: tuple[list[Shorts], list[Shorts]] = ([], [])
     upper = [max(len(b.rows[p].hands) for b in table.boards) for p in (0, 1)]
     lower = [max(len(b.rows[p].hands) for b in below.boards) for p in (0, 1)]
     for board in table.boards:
@@ -82,7 +82,7 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
     )
 
 
-def _padded(rows: Ints, width: int, fill: int) -> Ints:
-    out = np.full(width, fill, dtype=np.int64)
+def _padded(rows: Ints, width: int, fill: int) -> Shorts:
+    out = np.full(width, fill, dtype=np.int16)
     out[: len(rows)] = rows
     return out

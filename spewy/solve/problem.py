@@ -16,6 +16,7 @@ from spewy.solve.locks import NodeLock
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Shorts = NDArray[np.int16]
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,14 @@ import numpy as np
 
 from buckets.equity import range_equity
 from lockers import MemoryStore, Store, open_store
-from solvers.exploit import Exploitability, expected_value, exploitability
-from solvers.walk import Walker
+from solvers.exact import supports
+from solvers.exploit import Exploitability
+from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError
-from spewy.job import Job, parse_memory, parse_target, unit_chips
+from spewy.job import Job, SolveSection, parse_memory, parse_target, unit_chips
 from spewy.solve.engines import Engine, LiveEngine, StoredEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
+from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META
 from spewy.solve.layout import Layout
 from spewy.solve.visit import VisitSettings
@@ -32,6 +34,7 @@ TRACE_KEY = b"trace|"
 RESULT_KEY = b"result|"
 """The result of the last run that was not interrupted, as JSON; gone as soon as another run starts to sweep."""
 SAVE_SECONDS = 30.0
+SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
 STORED_SHARDS = 8
 FLAT = 0.05  # a curve that falls slower than sweeps^-0.05 has no forecast
 
@@ -161,12 +164,17 @@ class Session:
     def _engine(self) -> Engine:
         solve = self.job.solve
         if self.job.live:
+            name = solve.variant or DEFAULT_VARIANT
+            if exact(self.job, self.layout):
+                short = solve.precision == "16-bit"
+                name = solve.variant or EXACT_VARIANT
+                return ExactEngine(self.layout, self.store, name, solve.workers, short=short)
             dtype = np.float32 if solve.precision == "single" else np.float64
-            return LiveEngine(self.layout, self.store, solve.variant, solve.workers, dtype)
+            return LiveEngine(self.layout, self.store, name, solve.workers, dtype)
         settings = VisitSettings(
             solve.integrate,
             solve.method,
-            solve.variant,
+            solve.variant or DEFAULT_VARIANT,
             solve.iterations or (1 if solve.integrate == "regret" else 50),
             solve.tremble,
         )
@@ -181,44 +189,46 @@ class Session:
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
         started = saved = time.perf_counter()
-        checking = 0.0
+        checking = save_seconds = 0.0
         found: Exploitability | None = None
         interrupted = False
         with interruptible() if outer is None else nullcontext(outer) as stop:
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
-                found, checking = judge.measure(engine.averages())
+                found, checking = judge.measure(engine)
             _forget_result(self.store)
             while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
-                number = engine.sweeps + 1
+                first = engine.sweeps + 1
+                sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
 
-                def progress(done: int, total: int, number: int = number) -> None:
-                    report.sweep(number, done, total)
+                def progress(done: int, total: int, first: int = first, several: bool = sweeps > 1) -> None:
+                    if several:
+                        report.sweep(first + done - 1, 1, 1)
+                    else:
+                        report.sweep(first, done, total)
                     if stop.is_set() and done < total:
                         raise InterruptedSweepError
 
                 try:
-                    engine.sweep(progress)
+                    engine.advance(sweeps, progress)
                 except InterruptedSweepError:
-                    interrupted, found = True, None  # some of the next sweep's visits are in already
+                    interrupted, found = True, None  # some of the next sweeps' visits are in already
                     break
                 found = None
-                if number % job.solve.check_every == 0 or number == job.solve.max_sweeps or stop.is_set():
-                    found, seconds = judge.measure(engine.averages())
+                if 0 in _until_check(engine.sweeps, job.solve, left=True) or stop.is_set():
+                    found, seconds = judge.measure(engine)
                     checking += seconds
-                    trace.append((number, earlier + time.perf_counter() - started, found.value))
+                    trace.append((engine.sweeps, earlier + time.perf_counter() - started, found.value))
                     size, unit = judge.in_target_unit(found.value)
-                    report.check(number, size, unit, forecast(trace, judge.target_chips))
+                    report.check(engine.sweeps, size, unit, forecast(trace, judge.target_chips))
                 interrupted = stop.is_set()
-                if time.perf_counter() - saved > SAVE_SECONDS:
-                    engine.save()
-                    _write_trace(self.store, trace)
+                if time.perf_counter() - saved > max(SAVE_SECONDS, SAVE_SHARE * save_seconds):
+                    save_seconds = self._save(engine, trace)
                     saved = time.perf_counter()
-            engine.save()
-            _write_trace(self.store, trace)
-        solving = time.perf_counter() - started
+            solving = time.perf_counter() - started
+            self._save(engine, trace)
         report.end()
         if found is None and engine.sweeps:
-            found, seconds = judge.measure(engine.averages())
+            found, seconds = judge.measure(engine)
             checking += seconds
         seconds_of = {
             "build": building,
@@ -231,6 +241,19 @@ class Session:
         if not interrupted:
             _write_result(self.store, result)
         return result
+
+    def _save(self, engine: Engine, trace: list[tuple[int, float, float]]) -> float:
+        """Save all; the seconds that it took."""
+        begun = time.perf_counter()
+        engine.save()
+        _write_trace(self.store, trace)
+        return time.perf_counter() - begun
+
+
+def _until_check(sweeps: int, solve: SolveSection, *, left: bool = False) -> tuple[int, int]:
+    """Sweeps to the next check and to the last sweep; ``left``: 0 where a check is due now."""
+    ahead = -sweeps % solve.check_every
+    return (ahead if left else ahead or solve.check_every), solve.max_sweeps - sweeps
 
 
 class InterruptedSweepError(Exception):
@@ -257,6 +280,22 @@ def interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
+def exact(job: Job, layout: Layout) -> bool:
+    """Whether the exact engine solves a job: live leaves, a row per hand of hold'em, not in double precision.
+
+    Raises:
+        InputError: 16 bits are asked for where it does not.
+    """
+    solve = job.solve
+    able = job.live and supports(layout.live, variant(solve.variant or EXACT_VARIANT))
+    if solve.precision == "16-bit" and not able:
+        raise InputError(
+            'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
+            "and a variant that does not predict"
+        )
+    return able and solve.precision != "double"
+
+
 def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
     """The layout of a job, if its boards can fit the job's memory at all.
 
@@ -278,8 +317,8 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
     return estimate(
         layout,
         live=job.live,
-        variant_name=job.solve.variant,
-        itemsize=4 if job.solve.precision == "single" else 8,
+        variant_name=job.solve.variant or DEFAULT_VARIANT,
+        itemsize={"16-bit": 2, "double": 8}.get(job.solve.precision, 4 if exact(job, layout) else 8),
         integrate=job.solve.integrate,
     )
 
@@ -323,16 +362,13 @@ class _Judge:
         self.job = job
         self.layout = layout
         self.problem = layout.problem
-        self.walker = Walker(layout.live, job.solve.workers)
         amount, self.unit = parse_target(job.solve.target)
         self.target_chips = amount * unit_chips(self.problem, self.unit)
-        self.averages: Any = None
 
-    def measure(self, averages: Any) -> tuple[Exploitability, float]:
+    def measure(self, engine: Engine) -> tuple[Exploitability, float]:
         """Exact best responses, and the seconds they took."""
         started = time.perf_counter()
-        self.averages = averages
-        return exploitability(self.walker, averages), time.perf_counter() - started
+        return engine.exploitability(), time.perf_counter() - started
 
     def satisfied(self, found: Exploitability | None) -> bool:
         return found is not None and found.value <= self.target_chips
@@ -350,10 +386,7 @@ class _Judge:
     ) -> SolveResult:
         problem, spot = self.problem, self.problem.is_spot
         chips = None if found is None else found.value
-        net = None if found is None else found.expected
-        if net is None and found is not None:
-            value = expected_value(self.walker, self.averages)
-            net = value, -value
+        net = None if found is None else found.expected or engine.expected_values()
         ev = equity = None
         if spot and net is not None:
             ev = (problem.pot / 2 + net[0], problem.pot / 2 + net[1])

@@ -1,0 +1,145 @@
+"""The exact engine bound to lockers: a row per hand, explicit vectors, all boards in memory.
+
+Chunks are saved as the other engines save them, in single precision. A state of at most `AT_ONCE` bytes is saved in one
+transaction; a larger one board by board, each board's chunks together, and the number of sweeps last: whoever kills a
+save leaves chunks of two different sweeps, from which a solve goes on as well.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from lockers import Store, Transaction
+from solvers.exact import ExactCfr
+from solvers.exact.engine import Whole
+from solvers.exploit import Exploitability
+from solvers.live import Lock
+from solvers.variants import variant
+from spewy.errors import SpewyError
+from spewy.solve.engines import Progress, saved_sweeps
+from spewy.solve.keys import META, REGRET, STRATEGY, SWEEP_KEY
+from spewy.solve.layout import Layout
+from spewy.solve.visit import join, split
+
+AT_ONCE = 64 << 20
+BOARDS_AT_ONCE = 16
+SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
+
+
+class ExactEngine:
+    """Sweeps are iterations of `ExactCfr`; ``short`` keeps regrets and sums in 16 bits."""
+
+    def __init__(self, layout: Layout, store: Store, variant_name: str, threads: int, *, short: bool) -> None:
+        self.layout = layout
+        self.store = store
+        self._locks: tuple[Lock, ...] = layout.live.locks
+        self.cfr = ExactCfr(layout.live, variant(variant_name), threads=threads, short=short)
+        layout.forget_live()
+        self._pace = SECONDS_AT_ONCE
+        self._saved = saved_sweeps(store)
+        if self._saved:
+            self.cfr.iteration = self._saved
+            for locker, whole in self._lockers():
+                self._load(locker, whole)
+
+    @property
+    def sweeps(self) -> int:
+        """One iteration visits every chunk once."""
+        return self.cfr.iteration
+
+    at_once = 1_000_000
+
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
+        """Do so many iterations, a few at a time."""
+        done = 0
+        while done < sweeps:
+            few = max(1, min(sweeps - done, int(SECONDS_AT_ONCE / self._pace)))
+            started = time.perf_counter()
+            self.cfr.run(few)
+            self._pace = (time.perf_counter() - started) / few
+            done += few
+            if progress is not None:
+                progress(done, sweeps)
+
+    def exploitability(self) -> Exploitability:
+        """Best responses to the averages, in the same kernels."""
+        return self.cfr.exploitability()
+
+    def expected_values(self) -> tuple[float, float]:
+        """Both players' chips per deal under the averages."""
+        return self.cfr.expected_values()
+
+    def save(self) -> None:
+        """Write what is new.
+
+        Raises:
+            SpewyError: another process has saved to this folder meanwhile.
+        """
+        if self._saved == self.sweeps:
+            return
+        boards = [
+            (t, b) for t in range(self.layout.n_rounds) for b in range(len(self.layout.boards[t].boards))
+        ]
+        at_once = len(boards) if self.cfr.state_bytes <= AT_ONCE else BOARDS_AT_ONCE
+        remaining = iter(boards)
+        while portion := list(islice(remaining, at_once)):
+            last = portion[-1] == boards[-1]
+            self.store.transact(SWEEP_KEY, lambda txn, part=portion, end=last: self._write(txn, part, end))  # type: ignore[misc]
+        self.store.flush()
+        self._saved = self.sweeps
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.cfr.close()
+
+    def _lockers(self) -> Iterator[tuple[str, Whole]]:
+        yield REGRET, self.cfr.regrets
+        yield STRATEGY, self.cfr.sums
+
+    def _write(self, txn: Transaction, boards: list[tuple[int, int]], last: bool) -> None:
+        there = txn.get(META, SWEEP_KEY)
+        found = 0 if there is None else int(there)
+        if found != self._saved:
+            raise SpewyError(
+                f"saving sweep {self.sweeps}: expected the lockers at sweep {self._saved}, found {found}: "
+                "another process solves in this folder"
+            )
+        for t, b in boards:
+            chunks = self.layout.betting[t].chunks
+            for locker, whole in self._lockers():
+                numbers = [whole[t][p].read(b) for p in (0, 1)]
+                if locker == STRATEGY:
+                    self._pin(t, b, numbers)
+                for r, chunk in enumerate(chunks):
+                    if chunk.forest.n_slots != (0, 0):
+                        part = numbers[0][chunk.slots[0]], numbers[1][chunk.slots[1]]
+                        txn.put(locker, self.layout.key(t, b, r), join(part))
+        if last:
+            txn.put(META, SWEEP_KEY, np.array(self.sweeps))
+
+    def _pin(self, t: int, b: int, numbers: list[np.ndarray]) -> None:
+        """Show what locks say, even where nobody comes."""
+        for lock in self._locks:
+            if lock.round == t:
+                a = self.layout.betting[t].forest.arrays
+                first, n_actions = int(a.slot[lock.node]), int(a.n_actions[lock.node])
+                there = numbers[lock.player][first : first + n_actions]
+                given = lock.frequencies[b][:, : there.shape[1]]
+                np.copyto(there, given, where=~np.isnan(given), casting="same_kind")
+
+    def _load(self, locker: str, whole: Whole) -> None:
+        for t in range(self.layout.n_rounds):
+            chunks = self.layout.betting[t].chunks
+            for b in range(len(self.layout.boards[t].boards)):
+                numbers = [whole[t][p].read(b) for p in (0, 1)]
+                keys = [self.layout.key(t, b, r) for r in range(len(chunks))]
+                for r, array in enumerate(self.store.get_many(locker, keys)):
+                    if array is not None:
+                        for p, part in enumerate(split(self.layout, t, b, r, array)):
+                            numbers[p][chunks[r].slots[p]] = part
+                for p in (0, 1):
+                    whole[t][p].write(b, numbers[p])

@@ -1,0 +1,180 @@
+"""The exact engine agrees with the generic one, and through it with plain recursion: rake, locks, threads, 16 bits."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from random_games import locked, raked, random_tree, two_round_game
+
+from solvers.cfr import Cfr
+from solvers.errors import SolverError
+from solvers.exact import ExactCfr, supports
+from solvers.exact.storage import Storage, dither
+from solvers.exact.tables import hand_table
+from solvers.exploit import exploitability
+from solvers.forest import Decision, Forest, Showdown
+from solvers.live import LiveGame, Round
+from solvers.variants import VARIANTS, variant
+from solvers.walk import Walker
+
+SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-steep"]]
+
+
+def last_round(seed, b=0):
+    """The second round's board b as a game of its own, entered by its first line."""
+    whole = two_round_game(seed)
+    low = whole.rounds[1]
+
+    def cut(rows):
+        n = int(rows.count[b])
+        group = np.arange(n)[None]
+        return type(rows)(rows.count[b : b + 1], *(a[b : b + 1, :n] for a in (rows.blockers, rows.strength, rows.twin)),
+                          group, rows.weight[b : b + 1, :n], n)  # fmt: skip
+
+    rng = np.random.default_rng(seed + 100)
+    tree = Decision(
+        0, tuple(random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), player=1) for _ in range(3))
+    )
+    rows = cut(low.rows[0]), cut(low.rows[1])
+    return LiveGame([Round(Forest.build([tree]), rows, None)], (rows[0].weight, rows[1].weight), whole.n_ids)
+
+
+def as_strategies(game, whole):
+    out = game.zeros()
+    for t, r in enumerate(game.rounds):
+        for p in (0, 1):
+            for b in range(r.n_boards):
+                numbers = whole[t][p].read(b)
+                out[t][p][b, :, : numbers.shape[1]] = numbers
+    return out
+
+
+def all_in(seed):
+    """A river on which everything is in: no decisions at all."""
+    game = last_round(seed)
+    return LiveGame([Round(Forest.build([Showdown(2.0)]), game.rounds[0].rows, None)], game.reach, game.n_ids)
+
+
+GAMES = {
+    "two rounds": two_round_game,
+    "one round": last_round,
+    "all in": all_in,
+    "raked": lambda seed: raked(two_round_game(seed), seed),
+    "locked": lambda seed: locked(two_round_game(seed), seed),
+    "raked and locked river": lambda seed: locked(raked(last_round(seed), seed), seed),
+}
+
+
+@pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: s.name)
+def test_iterations_are_those_of_the_generic_engine(make, seed, schedule):
+    """A few iterations: from then on rounding decides ties, and both go their own ways."""
+    game = make(seed)
+    fast, slow = ExactCfr(game, schedule), Cfr(game, schedule)
+    iterations = 1 if game.locks else 2  # locked at 0, lines that nobody reaches are ties at once
+    fast.run(iterations)
+    slow.run(iterations)
+    for ours, theirs in ((fast.regrets, slow.regrets), (fast.sums, slow.sums)):
+        for found, expected, r in zip(as_strategies(game, ours), theirs, game.rounds, strict=True):
+            for p in (0, 1):
+                count = r.rows[p].count
+                real = np.arange(expected[p].shape[2])[None, :] < count[:, None]
+                if ours is fast.regrets and game.locks:
+                    continue  # regrets of locked rows mean nothing in either engine
+                gap = np.abs(found[p] - expected[p])[np.broadcast_to(real[:, None], found[p].shape)]
+                assert gap.max(initial=0) < 2e-5 * max(1.0, np.abs(expected[p]).max(initial=0))
+
+
+@pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("short", [False, True])
+def test_exploitability_is_that_of_the_generic_walk(make, seed, short):
+    game = make(seed)
+    engine = ExactCfr(game, variant("dcfr"), short=short)
+    engine.run(50)
+    found = engine.exploitability()
+    sums = as_strategies(game, engine.sums)
+    game.pin(sums)
+    expected = exploitability(Walker(game), sums)
+    np.testing.assert_allclose(found.best_response, expected.best_response, atol=1e-5)
+    if expected.expected is None:
+        assert found.expected is None
+    else:
+        np.testing.assert_allclose(found.expected, expected.expected, atol=1e-5)
+    values = engine.expected_values()
+    for p in (0, 1):
+        assert values[p] <= found.best_response[p] + 1e-5
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_it_converges(short):
+    game = two_round_game(1)
+    engine = ExactCfr(game, variant("dcfr-steep"), short=short)
+    engine.run(400)
+    assert 0 <= engine.exploitability().value + 1e-6 < (0.004 if short else 0.001)
+
+
+@pytest.mark.parametrize("make", [two_round_game, last_round])
+@pytest.mark.parametrize("short", [False, True])
+def test_threads_do_not_change_a_bit(make, short):
+    game, answers = make(2), []
+    for threads in (1, 2, 5):
+        engine = ExactCfr(game, variant("dcfr"), threads=threads, short=short)
+        engine.run(7)
+        engine.run(4)
+        parts = [part for whole in (engine.regrets, engine.sums) for pair in whole for part in pair]
+        answers.append(np.concatenate([np.concatenate([part.values, part.scales]) for part in parts]))
+        engine.close()
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+
+
+def test_portions_of_iterations_do_not_change_a_bit():
+    game = two_round_game(3)
+    whole, cut = (ExactCfr(game, variant("dcfr")) for _ in range(2))
+    whole.run(9)
+    for n in (1, 3, 5):
+        cut.run(n)
+    np.testing.assert_array_equal(whole.sums[1][0].values, cut.sums[1][0].values)
+
+
+def test_what_it_cannot_take_is_refused():
+    assert not supports(two_round_game(0, k=1), variant("dcfr"))
+    assert not supports(two_round_game(0, groups=4), variant("dcfr"))
+    assert not supports(two_round_game(0), variant("pcfr+"))
+    with pytest.raises(SolverError, match="a row per hand"):
+        ExactCfr(two_round_game(0, k=1), variant("dcfr"))
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_storage_gives_back_what_was_written(short):
+    game = two_round_game(4)
+    low = game.rounds[1]
+    part = Storage.blank(low.forest, 1, hand_table(low.rows[1], low.rows[0]), short=short)
+    rng = np.random.default_rng(0)
+    written = [rng.normal(size=(low.forest.n_slots[1], int(n))).astype(np.float32) for n in low.rows[1].count]
+    for b, numbers in enumerate(written):
+        part.write(b, numbers)
+    for b, numbers in enumerate(written):
+        tolerance = np.abs(numbers).max() / 32767 if short else 0
+        np.testing.assert_allclose(part.read(b), numbers, atol=tolerance)
+    if short:
+        assert part.nbytes < 0.7 * sum(4 * a.size for a in written) * 2
+
+
+def test_dither_is_evenly_spread():
+    for n in (10, 100, 1000):
+        found = np.sort([dither(t) for t in range(n)])
+        assert np.diff(found).max() < 3 / n
+        assert 0 <= found[0] < found[-1] < 1
+
+
+def test_pairs_of_cards_only():
+    """The smallest decks: some hands have no opponent at all."""
+    game = two_round_game(9)
+    rows = game.rounds[0].rows[0]
+    assert len(set(combinations(range(9), 2)) - {tuple(c) for c in rows.blockers[0].tolist()}) > 0
+    engine = ExactCfr(game, variant("cfr+"))
+    engine.run(3)
+    assert np.isfinite(engine.exploitability().value)
