@@ -25,10 +25,11 @@ from lockers.errors import (
     ManifestMismatchError,
     ReadOnlyLockerError,
 )
+from lockers.folder import remove_store
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
 from lockers.names import shard_part
-from lockers.store import Store, Transaction
+from lockers.store import Reads, Store, Transaction
 
 __all__ = [
     "DamagedLockerError",
@@ -38,8 +39,10 @@ __all__ = [
     "ManifestMismatchError",
     "MemoryStore",
     "ReadOnlyLockerError",
+    "Reads",
     "Store",
     "Transaction",
     "open_store",
+    "remove_store",
     "shard_part",
 ]

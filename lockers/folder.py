@@ -5,14 +5,23 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate
-from lockers.manifest import FILE, Header, write_header
+from lockers.manifest import FILE, Header, read_header, sync_folder, write_header
 from lockers.metapages import read_meta_pages
-from lockers.shard import create_shard_file
+from lockers.shard import (
+    DEFAULT_MAP_SIZE,
+    TEMPORARY,
+    attach_shard,
+    create_shard_file,
+    detach_shard,
+)
+
+REMOVED = f".{FILE}.removed"
+"""What a manifest is called from the beginning to the end of a removal."""
 
 
 def shard_path(folder: Path, number: int) -> Path:
@@ -31,8 +40,9 @@ def create_folder(folder: Path, header: Header) -> None:
     """Make a store of a missing or empty folder, unless another process does so first."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _folder_lock(folder):
+        with folder_lock(folder):
             if not (folder / FILE).exists():
+                _finish_removal(folder)
                 _require_vacant(folder)
                 for number in range(header.shards):
                     path = shard_path(folder, number)
@@ -43,20 +53,59 @@ def create_folder(folder: Path, header: Header) -> None:
         raise translate(error, folder / FILE) from error
 
 
+def remove_store(folder: Path | str) -> None:
+    """Remove the store in a folder; other files stay.
+
+    A removal that was interrupted is finished when a store is next made there; till then there is none.
+
+    Raises
+    ------
+    LockerError
+        No store is there, or somebody has it open, in this process or in another one.
+
+    """
+    folder = Path(folder).absolute()
+    if not (folder / FILE).exists():
+        raise no_manifest(folder)
+    try:
+        with folder_lock(folder), ExitStack() as stack:
+            for number in range(read_header(folder).shards):
+                shard = attach_shard(
+                    shard_path(folder, number), writer=False, durable=False, map_size=DEFAULT_MAP_SIZE
+                )
+                stack.callback(detach_shard, shard, writer=False)
+                if shard.users > 1:
+                    raise LockerError(f"{folder}: expected a store that nobody has open, found one in use")
+                stack.enter_context(shard.alone())
+            (folder / FILE).replace(folder / REMOVED)
+            sync_folder(folder)
+            _finish_removal(folder)
+    except OSError as error:
+        raise translate(error, folder / FILE) from error
+
+
+def _finish_removal(folder: Path) -> None:
+    if (folder / REMOVED).exists():
+        for pattern in ("shard-*.mdb", "shard-*.mdb-lock", f".shard-*{TEMPORARY}"):
+            for path in folder.glob(pattern):
+                path.unlink()
+        (folder / REMOVED).unlink()
+
+
 def _require_vacant(folder: Path) -> None:
     """Accept what an interrupted creation leaves: shards to which nothing was committed."""
     for path in sorted(folder.iterdir()):
         if path.suffix == ".mdb" and path.stat().st_size and read_meta_pages(path).commit:
             raise DamagedLockerError(f"{folder}: expected {FILE} beside shards that hold data, found none")
-        if not path.name.startswith(("shard-", f".{FILE}")):
+        if not path.name.startswith(("shard-", ".shard-", f".{FILE}")):
             raise LockerError(
                 f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
             )
 
 
 @contextmanager
-def _folder_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time create a store; the lock ends with its process, however that ends."""
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time create, compact or remove a store; the lock ends with its process, however that ends."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

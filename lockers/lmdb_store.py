@@ -34,7 +34,7 @@ import lmdb
 from lockers.audit import audit
 from lockers.codec import CODECS, Array, CodecName, decode, encode
 from lockers.errors import LockerError, ReadOnlyLockerError
-from lockers.folder import create_folder, no_manifest, shard_path
+from lockers.folder import create_folder, folder_lock, no_manifest, shard_path
 from lockers.lmdb_errors import translate
 from lockers.manifest import FILE, MAX_SHARDS, Header, normalise, read_header, require_same
 from lockers.names import TICKETS, full_key, internal_key, locker_start, owns_prefix, shard_of, split_key
@@ -44,6 +44,7 @@ from lockers.shard import (
     Need,
     Shard,
     attach_shard,
+    compact_shard,
     detach_shard,
 )
 from lockers.store import T, Transaction
@@ -210,6 +211,32 @@ class LmdbStore:
         if not self.read_only:
             for shard in shards:
                 shard.sync()
+
+    def compact(self) -> None:
+        """Make the files as small as what they hold; LMDB itself never gives room back.
+
+        Shard by shard a copy takes the place of the file, at once or, when the process is killed, not at all.
+
+        Raises
+        ------
+        LockerError
+            Another process has the store open. Shards before the one that it has are compact by then.
+
+        """
+        if self.read_only:
+            raise ReadOnlyLockerError(f"{self.folder}: expected a writable store, found a read-only one")
+        shards = self._open_shards()
+        with TURNSTILE.pass_through(str(self.folder)), folder_lock(self.folder):
+            for shard in shards:
+                compact_shard(shard)
+
+    def require_alone(self) -> None:
+        """Refuse with a `LockerError` when another process has the store open right now."""
+        shards = self._open_shards()
+        with TURNSTILE.pass_through(str(self.folder)):
+            for shard in shards:
+                with shard.alone():
+                    pass
 
     def check(self, limit: float | None = None) -> list[str]:
         """Audit the store; each string names a locker, a key in hex and a broken invariant. Empty: healthy.

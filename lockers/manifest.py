@@ -64,6 +64,11 @@ def write_header(folder: Path, header: Header) -> None:
         temporary.replace(folder / FILE)
     finally:
         temporary.unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -92,6 +92,17 @@ class MemoryStore:
         """Do nothing: memory has no disk to wait for."""
         self._require_open()
 
+    def compact(self) -> None:
+        """Do nothing: memory is given back at once."""
+        if self.read_only:
+            raise ReadOnlyLockerError("a memory store: expected a writable store, found a read-only one")
+        with TURNSTILE.pass_through("a memory store"):
+            self._require_open()
+
+    def require_alone(self) -> None:
+        """Find nobody: no other process can be here."""
+        self._require_open()
+
     def check(self) -> list[str]:
         """Audit the store as the one on disk is audited."""
         with self._lock:

@@ -18,9 +18,10 @@ What LMDB asks of a process, and how it is kept here:
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -30,6 +31,7 @@ import lmdb
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.gate import Gate
 from lockers.lmdb_errors import translate
+from lockers.manifest import sync_folder
 from lockers.metapages import read_meta_pages
 from lockers.structure import structure_findings
 
@@ -37,6 +39,7 @@ T = TypeVar("T")
 LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 DEFAULT_MAP_SIZE = 64 * 2**20
+TEMPORARY = ".tmp"
 
 _ROUND = 2**16  # the largest page size of any platform
 _MAX_READERS = 1024
@@ -145,6 +148,45 @@ class Shard:
         if not self.users:
             self._close()
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep everybody out, other processes too, while the block runs; the environment is closed meanwhile.
+
+        A process that has the file open in LMDB holds a read lock on the first byte of the lock file. Whoever
+        holds the write lock is alone, and others who open the file wait until it is released. This process
+        must not have the lock file open elsewhere: closing a file gives up all of a process's locks on it.
+        """
+        if self._orphan:
+            raise LockerError(f"{self.path}: expected a process that was not forked in a transaction")
+        with self._gate.closed():
+            self._drop_env()
+            make_lock_file(self.path)
+            try:
+                descriptor = os.open(self.path.with_name(self.path.name + "-lock"), os.O_RDWR | os.O_CLOEXEC)
+            except OSError as error:
+                raise translate(error, self.path) from error
+            try:
+                _lock_alone(descriptor, self.path)
+                yield
+            finally:
+                os.close(descriptor)
+
+    def compact(self) -> None:
+        """Put a copy without unused pages in the file's place: all of it is there, or the file as it was."""
+        with self.alone():
+            used = _sound_size(self.path)
+            for left in self.path.parent.glob(f".{self.path.name}.*{TEMPORARY}"):
+                left.unlink()  # of a process that was killed
+            temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}{TEMPORARY}")
+            try:
+                _copy_used_pages(self.path, temporary, _rounded(2 * used))
+                temporary.replace(self.path)
+                sync_folder(self.path.parent)
+            except (lmdb.Error, OSError) as error:
+                raise translate(error, self.path, used) from error
+            finally:
+                temporary.unlink(missing_ok=True)
+
     def before_fork(self) -> None:
         """Close the environment and keep everybody out; give up on a transaction that does not end."""
         self._orphan = not self._gate.close(_FORK_PATIENCE)
@@ -244,6 +286,33 @@ def create_shard_file(path: Path) -> None:
         raise translate(error, path) from error
 
 
+def _lock_alone(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+    except (BlockingIOError, PermissionError) as error:
+        raise LockerError(
+            f"{path}: expected nobody else to have it open, found another process that does"
+        ) from error
+
+
+def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
+    """Copy a data file that nobody has open; the copy is on the disk itself when this returns."""
+    env = lmdb.open(
+        os.fspath(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
+    )
+    try:
+        descriptor = os.open(
+            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, path.stat().st_mode & 0o777
+        )
+        try:
+            env.copyfd(descriptor, compact=True)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    finally:
+        env.close()
+
+
 def make_lock_file(path: Path) -> None:
     """Make the lock file of a data file, with blocks of its own, unless there is one.
 
@@ -281,6 +350,16 @@ def detach_shard(shard: Shard, *, writer: bool) -> None:
         if not shard.users:
             for key in [key for key, value in _TABLE.items() if value is shard]:
                 del _TABLE[key]
+
+
+def compact_shard(shard: Shard) -> None:
+    """Compact a shard. The table is held: nobody may open or inherit a file that is being replaced."""
+    with _TABLE_LOCK:
+        shard.compact()
+        status = shard.path.stat()
+        for key in [key for key, value in _TABLE.items() if value is shard]:
+            del _TABLE[key]
+        _TABLE[status.st_dev, status.st_ino] = shard
 
 
 def _sound_size(path: Path) -> int:

@@ -45,7 +45,19 @@ class Transaction(Protocol):
         ...
 
 
-class Store(Protocol):
+class Reads(Protocol):
+    """What reading takes; every store can do it."""
+
+    def get(self, locker: str, key: bytes) -> Array | None:
+        """Return a fresh copy of an array as last committed, checksum verified, or None."""
+        ...
+
+    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
+        """Return what `get` returns for each key; the keys of one shard are read from one snapshot."""
+        ...
+
+
+class Store(Reads, Protocol):
     """Arrays in lockers under keys; see `lockers.names` for what a locker, a key and a shard part are."""
 
     @property
@@ -56,14 +68,6 @@ class Store(Protocol):
     @property
     def read_only(self) -> bool:
         """Whether `transact` is refused."""
-        ...
-
-    def get(self, locker: str, key: bytes) -> Array | None:
-        """Return a fresh copy of an array as last committed, checksum verified, or None."""
-        ...
-
-    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
-        """Return what `get` returns for each key; the keys of one shard are read from one snapshot."""
         ...
 
     def keys(self, locker: str, prefix: bytes = b"") -> Iterator[bytes]:
@@ -89,6 +93,14 @@ class Store(Protocol):
 
     def flush(self) -> None:
         """Wait until all that was committed is on the disk itself."""
+        ...
+
+    def compact(self) -> None:
+        """Give back the room of what was deleted or replaced; a `LockerError` if another process is there."""
+        ...
+
+    def require_alone(self) -> None:
+        """Refuse with a `LockerError` when another process has the store open right now."""
         ...
 
     def check(self) -> list[str]:

@@ -42,6 +42,9 @@ _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
 
 Watch = Callable[[Floats, Floats], None]
 
+Known = Callable[[int, int], Floats | None]
+"""(round, board) → the own rows' values ``[chance leaf, own row]`` there, or None: enter the boards below."""
+
 
 class Walker:
     """Passes over one live game, with ``threads`` that share the boards; numbers are of type ``dtype``."""
@@ -74,13 +77,16 @@ class Walker:
         """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``."""
         return self._run(_Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent))
 
-    def evaluate(self, p: int, strategies: Strategies, watch: Watch | None = None) -> Floats:
+    def evaluate(
+        self, p: int, strategies: Strategies, watch: Watch | None = None, known: Known | None = None
+    ) -> Floats:
         """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
 
         ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
+        Where chance leaves have ``known`` values, nothing below them is entered.
         """
         return self._run(
-            _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch)
+            _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
         )
 
     def close(self) -> None:
@@ -102,7 +108,10 @@ class Walker:
         _go_down(bundle, b, reach, strategies)
         if this.deal is not None:
             leaves = forest.chance_leaves
-            values[leaves] = self._deal(job, t, b, reach[forest.arrays.sequence[q, leaves]])
+            known = None if job.known is None else job.known(t, b)
+            if known is None:
+                known = self._deal(job, t, b, reach[forest.arrays.sequence[q, leaves]])
+            values[leaves] = known
         _go_up(bundle, b, reach, values, strategies)
         if t == 0 and job.watch is not None:
             job.watch(values, reach)
@@ -211,6 +220,7 @@ class _Pass:
     guesses: Strategies
     sums: Strategies
     watch: Watch | None = None
+    known: Known | None = None
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
         p, q, r = self.player, 1 - self.player, game.rounds[t]

@@ -21,6 +21,7 @@ from buckets.symmetry import permute_cards
 from spewy.errors import InputError
 from spewy.game.tree import Node
 from spewy.solution import Solution
+from spewy.solve.chunk_layout import chunk_of
 from spewy.solve.line_view import LineView, NodeTotals
 from spewy.solve.locate import board_cards, locate
 
@@ -123,9 +124,11 @@ def report(
     cards = board_cards(layout, t - 1, solution.job.board if board is None else board)
     b, perm = locate(layout, t - 1, cards)
     back, entries = np.argsort(perm), layout.board(t - 1, b).entries
-    view = LineView(layout, solution.store, node, solution.job.solve.workers)
+    view = LineView(layout, solution.reads, node, solution.job.solve.workers)
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
+    r = chunk_of(layout, node)
     for done, entry in enumerate(entries, 1):
+        solution.reads.require(t, entry.child, r)
         totals = view.totals(entry.child)
         for dealt, _ in entry.members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)

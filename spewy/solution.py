@@ -25,10 +25,13 @@ from solvers.walk import Walker
 from spewy.errors import InputError
 from spewy.game.tree import Node
 from spewy.job import Job
+from spewy.solve.chunk_layout import chunk_of
+from spewy.solve.dropped import by_hand, first_dropped, require_whole
 from spewy.solve.engines import load, saved_sweeps
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.locate import board_cards, locate
+from spewy.solve.resolve import Refilled, Tell
 from spewy.solve.view import BoardView, NodeArrays
 
 
@@ -104,31 +107,39 @@ class ExploitResult:
 
 
 class Solution:
-    """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere."""
+    """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere.
 
-    def __init__(self, job: Job, store: Store) -> None:
+    Dropped rounds are solved where they are looked at and kept in memory; ``reads`` is the store with them.
+
+    Args:
+        job: what the store was made for.
+        store: its lockers.
+        target: accuracy of dropped rounds, ``"0.1%"`` of the pot where a chunk begins; None: the job's target.
+        tell: told of what is solved.
+    """
+
+    def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(job.problem())
+        self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
         self.sweeps = saved_sweeps(store)
-        self._views: dict[tuple[int, int], BoardView] = {}
+        self.reads = Refilled(job, self.layout, store, target, tell)
+        self._views: dict[tuple[int, int, int], BoardView] = {}
 
     @classmethod
-    def open(cls, folder: str | Path) -> Solution:
+    def open(cls, folder: str | Path, target: str | None = None, tell: Tell | None = None) -> Solution:
         """Open the lockers of a solve.
 
         Raises:
             lockers.LockerError: nothing is there, or it is damaged.
-            InputError: the lockers were made by something else.
+            InputError: the lockers were made by something else, or the target is none.
         """
         store = open_store(Path(folder), read_only=True)
-        data = store.manifest.get("job")
-        if not isinstance(data, dict):
+        try:
+            return cls(stored_job(store, folder), store, target, tell)
+        except BaseException:
             store.close()
-            raise InputError(
-                f"folder {folder}: expected the lockers of a solve, found a manifest without a job"
-            )
-        return cls(Job.of(data, f"folder {folder}"), store)
+            raise
 
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
@@ -142,12 +153,18 @@ class Solution:
         t = node.round - self.layout.problem.first_round
         cards = board_cards(self.layout, t, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
+        self.reads.require(t, b, chunk_of(self.layout, node))
         view = self._view(t, b)
         n = self.layout.betting[t].nodes.index(node)
         return self._node_view(view.node(n), node, cards, t, b, perm)
 
     def exploitability(self) -> ExploitResult:
-        """Walk the real game with best responses to what is stored."""
+        """Walk the real game with best responses to what is stored.
+
+        Raises:
+            InputError: rounds were dropped.
+        """
+        self._require_whole()
         found = exploitability(
             Walker(self.layout.live, self.job.solve.workers), load(self.layout, self.store, STRATEGY)
         )
@@ -171,7 +188,15 @@ class Solution:
         return sum(counts)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """One frame per decision and board (boards that are the same up to suits once), round by round."""
+        """One frame per decision and board (boards that are the same up to suits once), round by round.
+
+        Raises:
+            InputError: rounds were dropped.
+        """
+        self._require_whole()
+        return self._frames()
+
+    def _frames(self) -> Iterator[pd.DataFrame]:
         identity = np.arange(4)
         for t, bets in enumerate(self.layout.betting):
             decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
@@ -195,11 +220,15 @@ class Solution:
         """Close the store."""
         self.close()
 
+    def _require_whole(self) -> None:
+        require_whole(self.store, self.job.rules.num_rounds, self.job.name)
+
     def _view(self, t: int, b: int) -> BoardView:
-        if (t, b) not in self._views:
+        key = t, b, self.reads.n_solved
+        if key not in self._views:
             self._views.clear()  # one board at a time: views of early rounds are large
-            self._views[t, b] = BoardView(self.layout, self.store, t, b)
-        return self._views[t, b]
+            self._views[key] = BoardView(self.layout, self.reads, t, b)
+        return self._views[key]
 
     def _node_view(
         self, arrays: NodeArrays, node: Node, cards: Sequence[int], t: int, b: int, perm: np.ndarray
@@ -222,6 +251,18 @@ class Solution:
             arrays.action_ev[:, order],
             arrays.equity[order],
         )
+
+
+def stored_job(store: Store, folder: str | Path) -> Job:
+    """The job that a folder's lockers were made for.
+
+    Raises:
+        InputError: they were made by something else.
+    """
+    data = store.manifest.get("job")
+    if not isinstance(data, dict):
+        raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
+    return Job.of(data, f"folder {folder}")
 
 
 def _number(value: float) -> float | None:

@@ -25,18 +25,19 @@ PAGE = mmap.PAGESIZE
 _DONT_NEED = 4  # POSIX leaves the number to the system; Linux and macOS agree
 
 
-def mapped(folder: Path, size: int, dtype: Any) -> np.ndarray:
-    """Zeros in a file without a name in a folder.
+def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap | None]:
+    """Zeros in a file without a name in a folder, and the mapping, which can let go of them; None if there are none.
 
     Raises:
         OSError: the folder cannot be written, or its disk has no room.
     """
     n_bytes = size * np.dtype(dtype).itemsize
     if not n_bytes:
-        return np.zeros(0, dtype)
+        return np.zeros(0, dtype), None
     with tempfile.TemporaryFile(dir=folder) as file:
         os.posix_fallocate(file.fileno(), 0, n_bytes)
-        return np.frombuffer(mmap.mmap(file.fileno(), n_bytes), dtype=dtype)
+        mapping = mmap.mmap(file.fileno(), n_bytes)
+        return np.frombuffer(mapping, dtype=dtype), mapping
 
 
 @intrinsic

@@ -8,6 +8,7 @@ shrink a little in every iteration does shrink.
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -32,6 +33,7 @@ class Storage:
     scales: np.ndarray
     decision: Ints
     hands: HandTable
+    mapping: mmap.mmap | None = None
 
     @classmethod
     def blank(
@@ -45,14 +47,19 @@ class Storage:
         decision = slots_of(forest, p)
         blocks = int(hands.first_block[-1])
         size, dtype = HANDS * blocks * len(decision), np.int16 if short else np.float32
-        values = aligned(size, dtype) if folder is None else mapped(folder, size, dtype)
+        values, mapping = (aligned(size, dtype), None) if folder is None else mapped(folder, size, dtype)
         scales = aligned(blocks * (int(decision.max(initial=-1)) + 1) if short else 0)
-        return cls(values, scales, decision, hands)
+        return cls(values, scales, decision, hands, mapping)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all values and scales."""
         return self.values.nbytes + self.scales.nbytes
+
+    def let_go(self) -> None:
+        """Give the memory of mapped values back; they stay where they are mapped from."""
+        if self.mapping is not None:
+            self.mapping.madvise(mmap.MADV_DONTNEED)
 
     def read(self, b: int) -> np.ndarray:
         """Numbers of board b, ``[slot, row]`` in single precision, without the dummies."""

@@ -28,6 +28,10 @@ class Lines:
         if done:
             say(f"{job.name}: going on after sweep {done}")
 
+    def note(self, text: str) -> None:
+        """Tell it."""
+        say(text)
+
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 

@@ -18,7 +18,6 @@ from spewy.cli.tables import duration, facts, json_text, number
 
 if TYPE_CHECKING:
     from spewy.job import Job
-    from spewy.solution import NodeView
     from spewy.solve.session import Session, SolveResult
 
 
@@ -90,12 +89,12 @@ def solve(
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
-        root = None if as_json or result.interrupted or not result.sweeps else _root(job, session)
+        first = () if as_json or not result.sweeps else _first_action(job, session)
     finally:
         reporter.end()
         session.close()
     result = replace(result, seconds={**result.seconds, "total": time.perf_counter() - STARTED})
-    click.echo(json_text(result.to_json()) if as_json else facts(summary(result, root)))
+    click.echo(json_text(result.to_json()) if as_json else facts(summary(result, first)))
     if result.interrupted:
         say(f"interrupted after sweep {result.sweeps}; everything is saved, the same command goes on")
         ctx.exit(INTERRUPTED)
@@ -112,7 +111,7 @@ def default_folder(name: str) -> Path:
     return Path("results") / folder_name(name)
 
 
-def summary(result: SolveResult, root: NodeView | None) -> Iterator[tuple[str, str]]:
+def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterator[tuple[str, str]]:
     """What a solve reached, fact by fact."""
     yield "job", result.name
     yield "converged", "yes" if result.converged else "no, interrupted" if result.interrupted else "no"
@@ -126,9 +125,8 @@ def summary(result: SolveResult, root: NodeView | None) -> Iterator[tuple[str, s
         bracket = result.value_bracket
         between = "" if bracket is None else f", between {number(bracket[0], 6)} and {number(bracket[1], 6)}"
         yield "value", f"{number(result.value, 6)} chips for player 0{between}"
-    if root is not None:
-        pairs = zip(root.actions, root.frequencies, strict=True)
-        yield "first action", ", ".join(f"{action} {number(share)}" for action, share in pairs)
+    if first:
+        yield "first action", ", ".join(f"{action} {number(share)}" for action, share in first)
     yield (
         "time",
         f"{duration(result.seconds['total'])} in all, {duration(result.seconds['solve'])} to solve, "
@@ -146,10 +144,20 @@ def _exploitability(result: SolveResult) -> str:
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
 
 
-def _root(job: Job, session: Session) -> NodeView | None:
-    """The first decision; None where nobody has any."""
-    from spewy.solution import Solution
+def _first_action(job: Job, session: Session) -> tuple[tuple[str, float], ...]:
+    """How often the range takes each action at the root, from the root's chunk alone; empty where nobody has any."""
+    from solvers.kernels import match
+    from spewy.solve.keys import STRATEGY
+    from spewy.solve.visit import split
 
-    if job.betting_tree.root.kind != "decision":
-        return None
-    return Solution(job, session.store).node()
+    node = job.betting_tree.root
+    array = None if node.player is None else session.store.get(STRATEGY, session.layout.key(0, 0, 0))
+    if array is None or node.player is None:
+        return ()
+    p, tree = node.player, session.layout.tree(0, 0)
+    sums = split(session.layout, 0, 0, 0, array)[p].astype(float)
+    strategy = sums.copy()
+    match(tree.forest.arrays, p, sums, strategy)
+    rows = session.layout.board(0, 0).rows[p]
+    shares = strategy[: len(node.actions), rows.group] @ rows.weight / rows.weight.sum()
+    return tuple((action.label, float(share)) for action, share in zip(node.actions, shares, strict=True))

@@ -19,7 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 
-from lockers import Store, Transaction
+from lockers import Reads, Store, Transaction
 from solvers.cfr import Cfr
 from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import Strategies
@@ -283,7 +283,7 @@ class LiveEngine:
         return out
 
 
-def load(layout: Layout, store: Store, locker: str, into: Strategies | None = None) -> Strategies:
+def load(layout: Layout, store: Reads, locker: str, into: Strategies | None = None) -> Strategies:
     """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored.
 
     Strategies show what locks say, whatever is stored.
@@ -300,7 +300,7 @@ def load(layout: Layout, store: Store, locker: str, into: Strategies | None = No
     return out
 
 
-def saved_sweeps(store: Store) -> int:
+def saved_sweeps(store: Reads) -> int:
     """Finished sweeps that a store holds."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)

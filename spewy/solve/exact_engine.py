@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -31,13 +32,29 @@ SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
 
 
 class ExactEngine:
-    """Sweeps are iterations of `ExactCfr`; ``short`` keeps regrets and sums in 16 bits."""
+    """Sweeps are iterations of `ExactCfr`.
 
-    def __init__(self, layout: Layout, store: Store, variant_name: str, threads: int, *, short: bool) -> None:
+    ``short`` keeps regrets and sums in 16 bits; only the share ``kept`` of the last round's stays in memory, the rest
+    is mapped from a file in ``folder``.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        variant_name: str,
+        threads: int,
+        *,
+        short: bool,
+        folder: Path | None = None,
+        kept: float = 1.0,
+    ) -> None:
         self.layout = layout
         self.store = store
         self._locks: tuple[Lock, ...] = layout.live.locks
-        self.cfr = ExactCfr(layout.live, variant(variant_name), threads=threads, short=short)
+        streamed = folder if kept < 1 else None
+        schedule = variant(variant_name)
+        self.cfr = ExactCfr(layout.live, schedule, threads=threads, short=short, folder=streamed, kept=kept)
         layout.forget_live()
         self._pace = SECONDS_AT_ONCE
         self._saved = saved_sweeps(store)
@@ -118,6 +135,7 @@ class ExactEngine:
                     if chunk.forest.n_slots != (0, 0):
                         part = numbers[0][chunk.slots[0]], numbers[1][chunk.slots[1]]
                         txn.put(locker, self.layout.key(t, b, r), join(part))
+        self._let_go()
         if last:
             txn.put(META, SWEEP_KEY, np.array(self.sweeps))
 
@@ -143,3 +161,11 @@ class ExactEngine:
                             numbers[p][chunks[r].slots[p]] = part
                 for p in (0, 1):
                     whole[t][p].write(b, numbers[p])
+                if b % BOARDS_AT_ONCE == 0:
+                    self._let_go()
+
+    def _let_go(self) -> None:
+        for _, whole in self._lockers():
+            for pair in whole:
+                for part in pair:
+                    part.let_go()

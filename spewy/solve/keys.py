@@ -15,5 +15,11 @@ def chunk_key(round_number: int, history: History, line: str, rows: tuple[int, i
     return f"{round_number}.{board}|{line}|{rows[0]}x{rows[1]}".encode()
 
 
+LEAVES = "leaves"
+"""Values of the chance leaves that led to a dropped round."""
+
+DROPPED_KEY = b"dropped|"
+"""Where the number of the first dropped round is."""
+
 SWEEP_KEY = b"sweep|"
 """Where the number of finished sweeps is."""

@@ -7,21 +7,22 @@ reach a board, this walks the node's own chunk and what follows it, and reads no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from lockers import Store
+from lockers import Reads
 from solvers.forest import Floats, ForestArrays
 from solvers.live import LiveGame, Strategies, compatible_reach
-from solvers.walk import Walker
-from spewy.game.tree import BettingTree, Node
+from solvers.walk import Known, Walker
+from spewy.game.tree import Node
+from spewy.solve.chunk_layout import chunk_layout, chunk_of
+from spewy.solve.dropped import leaf_values
 from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown
-from spewy.solve.rounds import betting_rounds
 from spewy.solve.view import averages, equities, with_ranges
 
 NOTHING = 1e-13
@@ -46,15 +47,10 @@ class NodeTotals:
 class LineView:
     """A node on the boards of its round, each computed when asked for."""
 
-    def __init__(self, layout: Layout, store: Store, node: Node, threads: int = 1) -> None:
+    def __init__(self, layout: Layout, store: Reads, node: Node, threads: int = 1) -> None:
         self._t = node.round - layout.problem.first_round
-        chunks = layout.betting[self._t].chunks
-        self._root = next(r for r, chunk in enumerate(chunks) if node in chunk.nodes)
-        tree = BettingTree(chunks[self._root].nodes[0], layout.problem.tree.config)
-        lines = {below.line for below in tree.nodes()}
-        locks = tuple(lock for lock in layout.problem.locks if lock.line in lines)
-        problem = replace(layout.problem, locks=locks)
-        self._layout = Layout(problem, betting_rounds(tree), layout.boards[self._t :])
+        self._root = chunk_of(layout, node)
+        self._layout = chunk_layout(layout, self._t, self._root)
         self._n = self._layout.betting[0].nodes.index(node)
         self._node = node
         self._played = PlayDown(layout, cache(averages(layout, store)))
@@ -66,7 +62,8 @@ class LineView:
         layout = self._layout.below(0, b)
         first, second = (ranges[[self._root]] for ranges in self._played.ranges(self._t, b))
         game = with_ranges(layout.live, (first, second))
-        values, reach = self._walk(game, load(layout, self._store, STRATEGY))
+        known = [leaf_values(layout, self._store, p) for p in (0, 1)]
+        values, reach = self._walk(game, load(layout, self._store, STRATEGY), known)
         a = game.rounds[0].forest.arrays
         here = [reach[p][a.sequence[p, self._n]] for p in (0, 1)]
         rows = game.rounds[0].rows
@@ -79,7 +76,9 @@ class LineView:
         share = float(np.nansum(joint * equities(game, 0, here[1][None])[0])) / weight
         return NodeTotals(weight, self._frequencies(a, reach), (ev[0], ev[1]), (share, 1.0 - share))
 
-    def _walk(self, game: LiveGame, sums: Strategies) -> tuple[list[Floats], list[Floats]]:
+    def _walk(
+        self, game: LiveGame, sums: Strategies, known: list[Known | None]
+    ) -> tuple[list[Floats], list[Floats]]:
         """Per player the values ``[hand]`` at the node and the reach ``[sequence, hand]``, padded with zeros."""
         values: list[Floats] = []
         reach: list[Floats] = []
@@ -91,7 +90,7 @@ class LineView:
                     values.append(at[self._n].copy())
                     reach.insert(0, opposing)
 
-                walker.evaluate(p, sums, keep)
+                walker.evaluate(p, sums, keep, known[p])
         finally:
             walker.close()
         return values, reach

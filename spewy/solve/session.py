@@ -28,6 +28,8 @@ from spewy.solve.estimate import Estimate, estimate, least_bytes
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META
 from spewy.solve.layout import Layout
+from spewy.solve.ready import make_ready
+from spewy.solve.residence import kept_share
 from spewy.solve.visit import VisitSettings
 
 TRACE_KEY = b"trace|"
@@ -74,6 +76,9 @@ class Reporter(Protocol):
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
         """Before the first sweep: what it will cost, and how many sweeps earlier runs left."""
 
+    def note(self, text: str) -> None:
+        """Anything else that the user should know."""
+
     def sweep(self, number: int, done: int, total: int) -> None:
         """Within sweep ``number``: visits done so far and in all."""
 
@@ -96,6 +101,9 @@ class Silent:
     """Reports nothing."""
 
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
         """Say nothing."""
 
     def sweep(self, number: int, done: int, total: int) -> None:
@@ -123,9 +131,10 @@ class Session:
     def __init__(self, job: Job, folder: Path | None = None) -> None:
         started = time.perf_counter()
         self.job = job
+        self.folder = folder
         self.layout = lay_out(job)
         if folder is not None:
-            require_solvable(self.job, self.layout)
+            require_solvable(self.job, self.layout, streaming=True)
         manifest = job.manifest()
         shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
@@ -148,7 +157,9 @@ class Session:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
         report = reporter or Silent()
-        cost = require_solvable(self.job, self.layout)
+        cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
+        if exact(self.job, self.layout):
+            make_ready(self.layout.n_rounds, report.note)
         begun = time.perf_counter()
         engine = self._engine()
         building = self.build_seconds + time.perf_counter() - begun
@@ -166,9 +177,15 @@ class Session:
         if self.job.live:
             name = solve.variant or DEFAULT_VARIANT
             if exact(self.job, self.layout):
-                short = solve.precision == "16-bit"
-                name = solve.variant or EXACT_VARIANT
-                return ExactEngine(self.layout, self.store, name, solve.workers, short=short)
+                return ExactEngine(
+                    self.layout,
+                    self.store,
+                    solve.variant or EXACT_VARIANT,
+                    solve.workers,
+                    short=solve.precision == "16-bit",
+                    folder=self.folder,
+                    kept=_kept(self.job, self.layout, self.cost()),
+                )
             dtype = np.float32 if solve.precision == "single" else np.float64
             return LiveEngine(self.layout, self.store, name, solve.workers, dtype)
         settings = VisitSettings(
@@ -323,20 +340,29 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
     )
 
 
-def require_solvable(job: Job, layout: Layout) -> Estimate:
-    """The cost of a job that may start.
+def require_solvable(job: Job, layout: Layout, *, streaming: bool = False) -> Estimate:
+    """The cost of a job that may start; ``streaming``: an exact solve may keep a part of its state on disk.
 
     Raises:
         InputError: it exceeds ``solve.memory``, or the target's unit is not one of the problem's.
     """
     unit_chips(layout.problem, parse_target(job.solve.target)[1])
     cost = job_estimate(job, layout)
-    if cost.memory_bytes > parse_memory(job.solve.memory):
+    if streaming and exact(job, layout):
+        _kept(job, layout, cost)
+    elif cost.memory_bytes > parse_memory(job.solve.memory):
         raise InputError(
             f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
             f"found {job.solve.memory}"
         )
     return cost
+
+
+def _kept(job: Job, layout: Layout, cost: Estimate) -> float:
+    """The share of an exact solve's last round that stays in memory."""
+    itemsize = 2 if job.solve.precision == "16-bit" else 4
+    budget = parse_memory(job.solve.memory)
+    return kept_share(layout, cost.memory_bytes, itemsize, job.solve.workers, budget)
 
 
 def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lockers import Store
+from lockers import Reads
 from solvers.forest import Chance, Floats, Forest, Showdown
 from solvers.kernels import match
 from solvers.live import LiveGame, Round, Strategies, compatible_reach
 from solvers.walk import Walker
+from spewy.solve.dropped import leaf_values
 from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
@@ -39,7 +40,7 @@ class NodeArrays:
 class BoardView:
     """All decisions on board (t, b) under the average strategies of a store."""
 
-    def __init__(self, layout: Layout, store: Store, t: int, b: int) -> None:
+    def __init__(self, layout: Layout, store: Reads, t: int, b: int) -> None:
         self.layout = layout.below(t, b)
         self._ranges = PlayDown(layout, averages(layout, store)).ranges(t, b)
         self._game = with_ranges(self.layout.live, self._ranges)
@@ -53,7 +54,7 @@ class BoardView:
                 self._values.append(values)
                 self._reach[1 - p] = reach
 
-            walker.evaluate(p, self._sums, keep)
+            walker.evaluate(p, self._sums, keep, leaf_values(self.layout, store, p))
         self._equity = [equities(self._game, p, self._reach[1 - p]) for p in (0, 1)]
 
     def node(self, n: int) -> NodeArrays:
@@ -82,7 +83,7 @@ class BoardView:
         )
 
 
-def averages(layout: Layout, store: Store) -> Reader:
+def averages(layout: Layout, store: Reads) -> Reader:
     """Reads the sums of a store for a :class:`PlayDown`."""
 
     def read(t: int, b: int, r: int) -> tuple[Floats, Floats] | None:

@@ -80,7 +80,9 @@ def test_schedules_are_the_papers():
 
 
 def test_unknown_variant_and_iteration():
-    with pytest.raises(SolverError, match="expected one of cfr, cfr\\+, lcfr, dcfr, pcfr\\+, found 'cfr--'"):
+    with pytest.raises(
+        SolverError, match="expected one of cfr, cfr\\+, lcfr, dcfr, dcfr-steep, pcfr\\+, found 'cfr--'"
+    ):
         variant("cfr--")
     with pytest.raises(SolverError, match="expected 1 or more, found 0"):
         variant("cfr").factors(0)

@@ -204,7 +204,7 @@ def test_no_folder_to_export_to(solved, tmp_path):
     refused("export", solved / "turn", tmp_path / "x.csv")
 
 
-@pytest.mark.parametrize("board", ["", "Qs", "Qs Jh", "Qs Jh 2h 8c 3d 4d", "Qs Qs 2h", "Qs Jh 1h", "QsJh2"])
+@pytest.mark.parametrize("board", ["Qs", "Qs Jh", "Qs Jh 2h 8c 3d 4d", "Qs Qs 2h", "Qs Jh 1h", "QsJh2"])
 def test_wrong_board(board):
     refused("buckets", board)
 

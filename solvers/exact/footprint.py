@@ -1,0 +1,84 @@
+"""What a solve with the exact engine takes in memory, counted before anything is allocated but the game itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.exact.engine import MAX_PORTIONS, scratch
+from solvers.exact.program import Program, padded, program, slots_of
+from solvers.exact.tables import NO_HANDS, HandTable
+from solvers.exact.vector import HANDS
+from solvers.live import Deal, LiveGame, Round
+
+SINGLE = 4  # bytes of a number, and of an index of a row
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes.
+
+    Attributes:
+        state: regrets and sums, which `ExactCfr.state_bytes` tells too.
+        tables: cards, classes of strength and maps between rounds.
+        buffers: of all threads.
+    """
+
+    state: int
+    tables: int
+    buffers: int
+
+
+def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
+    """Count what `ExactCfr` will hold."""
+    state = tables = buffers = 0
+    for t, r in enumerate(game.rounds):
+        rows = [padded_rows(r, p) for p in (0, 1)]
+        programs = [program(r.forest, p, {}) for p in (0, 1)]
+        state += sum(_state(r, p, int(rows[p].sum()), short) for p in (0, 1))
+        tables += sum(3 * SINGLE * int(rows[p].sum()) for p in (0, 1)) + sum(map(_bytes, programs))
+        if r.deal is None:
+            tables += 2 * 2 * SINGLE * _classes(r)
+        else:
+            tables += sum(_deal(r.deal, padded_rows(game.rounds[t + 1], p), p) for p in (0, 1))
+        buffers += threads * _buffers(programs, rows)
+        if t == 0 and r.deal is not None:
+            portions = min(MAX_PORTIONS, len(r.deal.child))
+            buffers += portions * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
+    tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
+    return Footprint(state, tables, buffers)
+
+
+def padded_rows(r: Round, p: int) -> np.ndarray:
+    """``[board]``: rows of player p in whole blocks."""
+    return np.array([padded(int(n), HANDS) for n in r.rows[p].count])
+
+
+def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
+    decision = slots_of(r.forest, p)
+    scales = n_rows // HANDS * (int(decision.max(initial=-1)) + 1) if short else 0
+    return 2 * (n_rows * len(decision) * (2 if short else SINGLE) + SINGLE * scales)
+
+
+def _classes(r: Round) -> int:
+    """Levels of strength on all boards."""
+    return sum(
+        len(np.union1d(*(rows.strength[b, : rows.count[b]] for rows in r.rows))) for b in range(r.n_boards)
+    )
+
+
+def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
+    return SINGLE * (int(below[deal.child].sum()) + deal.images[p].size)
+
+
+def _buffers(programs: list[Program], rows: list[np.ndarray]) -> int:
+    """Of one thread on a round."""
+    first = [np.array([0, int(n.max()) // HANDS], dtype=np.int64) for n in rows]
+    hands = tuple(HandTable(NO_HANDS, blocks, NO_HANDS, NO_HANDS) for blocks in first)
+    return sum(_bytes(scratch(programs[p], hands, p)) for p in (0, 1))
+
+
+def _bytes(arrays: Any) -> int:
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))

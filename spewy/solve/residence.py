@@ -1,0 +1,57 @@
+"""What of an exact solve stays in memory: all, or as much of the last round's regrets and sums as the budget takes.
+
+The rest is mapped from a file in the job's folder and streams through memory in every pass (`solvers.exact.paging`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.exact.engine import MAX_PORTIONS
+from solvers.exact.tables import n_blocks
+from solvers.exact.vector import HANDS
+from spewy.errors import InputError
+from spewy.solve.layout import Layout
+
+#: Machine code of the kernels and what the allocators keep, beyond the 150 MiB of an interpreter with its libraries.
+RESERVE = 80 << 20
+
+
+def kept_share(layout: Layout, needed: int, itemsize: int, threads: int, budget: int) -> float:
+    """The share of the last round's state that fits the budget, with all else; 1: everything.
+
+    Args:
+        layout: boards and betting.
+        needed: bytes of the whole solve.
+        itemsize: of a regret or sum.
+        threads: each works on a portion of the boards.
+        budget: bytes.
+
+    Raises:
+        InputError: not even a portion per thread fits.
+    """
+    if needed <= budget:
+        return 1.0
+    state, portions = _last_state(layout, itemsize), _portions(layout)
+    window = state * min(threads, portions) // portions
+    least = needed - state + window + RESERVE
+    if least > budget:
+        raise InputError(
+            f"solve.memory: this job needs at least {least / 2**20:,.0f} MiB beside the interpreter "
+            f"({needed / 2**20:,.0f} MiB to keep everything in memory), found {budget / 2**20:,.0f} MiB"
+        )
+    return (budget - least) / state
+
+
+def _last_state(layout: Layout, itemsize: int) -> int:
+    """Bytes of regrets and sums on all boards of the last round, if there is a round above it."""
+    if layout.n_rounds == 1:
+        return 0
+    slots = layout.betting[-1].forest.n_slots
+    boards = layout.boards[layout.n_rounds - 1].boards
+    blocks = [sum(n_blocks(len(board.rows[p].hands)) for board in boards) for p in (0, 1)]
+    return 2 * itemsize * HANDS * int(np.dot(blocks, slots))
+
+
+def _portions(layout: Layout) -> int:
+    return min(MAX_PORTIONS, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1

@@ -1,0 +1,222 @@
+"""Giving room back, and removing a store: only alone, and all of it or nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import lockers_workers
+import numpy as np
+import pytest
+from lockers_workers import put
+
+import lockers.folder
+import lockers.shard
+from lockers import LmdbStore, LockerError, MemoryStore, ReadOnlyLockerError, open_store, remove_store
+from lockers.metapages import read_meta_pages
+
+BOARDS = 6
+LINES = 40
+
+
+def key(board: int, line: int) -> bytes:
+    return b"%d|%d" % (board, line)
+
+
+def filled(folder: Path, shards: int) -> LmdbStore:
+    """Arrays of many sizes, three quarters of them deleted."""
+    store = open_store(folder, {"a": 1}, shards=shards)
+    for board in range(BOARDS):
+        for line in range(LINES):
+            put(store, "regret", key(board, line), np.arange(7.0 * line * line) + board)
+        for line in range(LINES):
+            if line % 4:
+                store.transact(
+                    key(board, 0), lambda txn, line=line, board=board: txn.delete("regret", key(board, line))
+                )
+    return store
+
+
+def require_filled(store: LmdbStore) -> None:
+    for board in range(BOARDS):
+        for line in range(LINES):
+            found = store.get("regret", key(board, line))
+            if line % 4:
+                assert found is None
+            else:
+                np.testing.assert_array_equal(found, np.arange(7.0 * line * line) + board)
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_files_get_smaller_and_hold_the_same(tmp_path: Path, shards: int) -> None:
+    with filled(tmp_path / "f", shards) as store:
+        before = store.size()
+        held = sum(8 * 7 * line * line for line in range(0, LINES, 4)) * BOARDS
+        store.compact()
+        assert held < store.size() < before / 1.5
+        assert store.check() == []
+        require_filled(store)
+        smaller = store.size()
+        store.compact()
+        assert store.size() <= smaller
+        for number in range(50):  # and goes on as before
+            put(store, "regret", key(9, number), np.arange(5000.0))
+        require_filled(store)
+        assert store.check() == []
+    assert not [path for path in (tmp_path / "f").iterdir() if path.suffix == lockers.shard.TEMPORARY]
+    with open_store(tmp_path / "f", {"a": 1}) as store:
+        require_filled(store)
+        assert store.get("regret", key(9, 49)) is not None
+
+
+def test_an_empty_store(tmp_path: Path) -> None:
+    with open_store(tmp_path / "f", {}) as store:
+        store.compact()
+        put(store, "regret", b"k", np.ones(3))
+        store.transact(b"k", lambda txn: txn.delete("regret", b"k"))
+        store.compact()
+        assert store.check() == []
+        assert store.get("regret", b"k") is None
+
+
+def test_other_handles_of_this_process_see_the_new_files(tmp_path: Path) -> None:
+    with filled(tmp_path / "f", 2) as store, open_store(tmp_path / "f", read_only=True) as reader:
+        require_filled(reader)
+        store.compact()
+        require_filled(reader)
+        put(store, "regret", b"0|new", np.ones(2))
+        assert reader.get("regret", b"0|new") is not None
+        with open_store(tmp_path / "f") as third:
+            assert third._shards[0] is store._shards[0]
+
+
+def test_not_beside_another_process(tmp_path: Path) -> None:
+    store = filled(tmp_path / "f", 1)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=lockers_workers.hold_a_reader, args=(store, tmp_path / "started"))
+    child.start()
+    while not (tmp_path / "started").exists():
+        time.sleep(0.001)
+    before = store.size()
+    for attempt in (store.compact, store.require_alone):
+        with pytest.raises(LockerError, match="expected nobody else to have it open, found another process"):
+            attempt()
+    put(store, "regret", b"0|new", np.ones(2))
+    store.close()
+    with pytest.raises(LockerError, match="found another process"):
+        remove_store(tmp_path / "f")
+    os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
+    child.join()
+    with open_store(tmp_path / "f", {"a": 1}) as store:
+        store.require_alone()
+        store.compact()
+        assert store.size() < before
+        assert store.get("regret", b"0|new") is not None
+
+
+def test_not_in_a_transaction_nor_read_only(tmp_path: Path) -> None:
+    with filled(tmp_path / "f", 1) as store, open_store(tmp_path / "f", read_only=True) as reader:
+        for attempt in (store.compact, store.require_alone):
+            with pytest.raises(LockerError, match="expected no transaction in this thread"):
+                store.transact(b"0", lambda txn, attempt=attempt: attempt())
+        with pytest.raises(ReadOnlyLockerError):
+            reader.compact()
+    with pytest.raises(LockerError, match="closed"):
+        store.compact()
+
+
+def test_in_memory() -> None:
+    with MemoryStore({}) as store:
+        put(store, "regret", b"k", np.ones(3))
+        store.require_alone()
+        store.compact()
+        assert store.get("regret", b"k") is not None
+        with pytest.raises(LockerError, match="expected no transaction"):
+            store.transact(b"k", lambda txn: store.compact())
+    with pytest.raises(LockerError, match="closed"):
+        store.compact()
+    with pytest.raises(ReadOnlyLockerError):
+        MemoryStore({}, read_only=True).compact()
+
+
+def compact_for_ever(folder: Path) -> None:
+    with open_store(folder) as store:
+        while True:
+            store.compact()
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    filled(tmp_path / "f", 2).close()
+    context, rng = multiprocessing.get_context("spawn"), np.random.default_rng(1)
+    for _ in range(5):
+        child = context.Process(target=compact_for_ever, args=(tmp_path / "f",))
+        child.start()
+        child.join(0.6 + 0.5 * rng.random())
+        assert child.is_alive()
+        os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
+        child.join()
+        with open_store(tmp_path / "f", {"a": 1}) as store:
+            require_filled(store)
+            assert store.check() == []
+    with open_store(tmp_path / "f") as store:
+        store.compact()
+    assert not list((tmp_path / "f").glob(f".*{lockers.shard.TEMPORARY}"))
+
+
+@pytest.mark.parametrize("step", ["_copy_used_pages", "sync_folder"])
+def test_a_copy_that_fails_changes_nothing(
+    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with filled(tmp_path / "f", 1) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(lockers.shard, step, breaks)
+            with pytest.raises(LockerError, match="No space left"):
+                store.compact()
+        require_filled(store)
+        assert store.check() == []
+        put(store, "regret", b"0|new", np.ones(2))
+    with open_store(tmp_path / "f") as store:
+        require_filled(store)
+        assert store.get("regret", b"0|new") is not None
+
+
+def test_a_store_is_removed_and_other_files_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    filled(folder, 3).close()
+    (folder / "notes.txt").write_text("mine")
+    remove_store(folder)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    with pytest.raises(LockerError, match="expected a store, found no manifest"):
+        remove_store(folder)
+
+
+def test_not_while_it_is_open_here(tmp_path: Path) -> None:
+    with filled(tmp_path / "f", 1) as store:
+        with pytest.raises(LockerError, match="expected a store that nobody has open, found one in use"):
+            remove_store(tmp_path / "f")
+        require_filled(store)
+
+
+@pytest.mark.parametrize("left", ["everything", "one shard", "nothing"])
+def test_an_interrupted_removal_is_finished(tmp_path: Path, left: str) -> None:
+    folder = tmp_path / "f"
+    filled(folder, 2).close()
+    assert read_meta_pages(folder / "shard-000.mdb").commit
+    (folder / "manifest.json").rename(folder / lockers.folder.REMOVED)
+    if left != "everything":
+        (folder / "shard-000.mdb").unlink()
+    if left == "nothing":
+        (folder / "shard-001.mdb").unlink()
+    with open_store(folder, {"b": 2}, shards=1) as store:
+        assert list(store.keys("regret")) == []
+        put(store, "regret", b"k", np.ones(1))
+        assert store.check() == []
+    assert not (folder / lockers.folder.REMOVED).exists()
+    shutil.rmtree(folder)
