@@ -21,7 +21,7 @@ from lockers.shard import (
 )
 
 REMOVED = f".{FILE}.removed"
-"""What a manifest is called from the beginning to the end of a removal."""
+"""What a manifest is called from the beginning of a removal until a new store is made in its folder."""
 
 
 def shard_path(folder: Path, number: int) -> Path:
@@ -42,21 +42,24 @@ def create_folder(folder: Path, header: Header) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with folder_lock(folder):
             if not (folder / FILE).exists():
-                _finish_removal(folder)
-                _require_vacant(folder)
+                if (folder / REMOVED).exists():
+                    _remove_shards(folder)  # what an interrupted removal has left
+                else:
+                    _require_vacant(folder)
                 for number in range(header.shards):
                     path = shard_path(folder, number)
                     if not path.exists() or not path.stat().st_size:
                         create_shard_file(path)
                 write_header(folder, header)
+            (folder / REMOVED).unlink(missing_ok=True)
     except OSError as error:
         raise translate(error, folder / FILE) from error
 
 
 def remove_store(folder: Path | str) -> None:
-    """Remove the store in a folder; other files stay.
+    """Remove the store in a folder; other files stay, and a new store may be made among them.
 
-    A removal that was interrupted is finished when a store is next made there; till then there is none.
+    There is no store from the first moment on. What an interruption leaves goes when the new one is made.
 
     Raises
     ------
@@ -79,17 +82,15 @@ def remove_store(folder: Path | str) -> None:
                 stack.enter_context(shard.alone())
             (folder / FILE).replace(folder / REMOVED)
             sync_folder(folder)
-            _finish_removal(folder)
+            _remove_shards(folder)
     except OSError as error:
         raise translate(error, folder / FILE) from error
 
 
-def _finish_removal(folder: Path) -> None:
-    if (folder / REMOVED).exists():
-        for pattern in ("shard-*.mdb", "shard-*.mdb-lock", f".shard-*{TEMPORARY}"):
-            for path in folder.glob(pattern):
-                path.unlink()
-        (folder / REMOVED).unlink()
+def _remove_shards(folder: Path) -> None:
+    for pattern in ("shard-*.mdb", "shard-*.mdb-lock", f".shard-*{TEMPORARY}"):
+        for path in folder.glob(pattern):
+            path.unlink()
 
 
 def _require_vacant(folder: Path) -> None:
@@ -105,7 +106,7 @@ def _require_vacant(folder: Path) -> None:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time create, compact or remove a store; the lock ends with its process, however that ends."""
+    """Let one process at a time create, compact or remove a store; the lock ends with its process, in any case."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

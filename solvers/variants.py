@@ -62,7 +62,7 @@ VARIANTS = {
     "cfr+": Variant("cfr+", gamma=1.0, clip=True),
     "lcfr": Variant("lcfr", alpha=1.0, beta=1.0, gamma=1.0),
     "dcfr": dcfr(),
-    "dcfr-steep": Variant("dcfr-steep", alpha=1.5, beta=0.25, gamma=3.0),
+    "dcfr-steep": Variant("dcfr-steep", alpha=1.4, beta=0.25, gamma=3.0),
     "pcfr+": Variant("pcfr+", gamma=2.0, clip=True, predictive=True),
 }
 

@@ -87,10 +87,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to solve, in the order of the input, and what earlier runs left of it (by number of the entry)."""
+    """What to solve, in the order of the input, and what earlier runs left of it (by number of the entry).
+
+    ``save_every`` is for the sessions that solve it.
+    """
 
     entries: tuple[Entry, ...]
     stored: Mapping[int, Stored]
+    save_every: float | None = None
 
     @classmethod
     def load(

@@ -175,7 +175,7 @@ class _Here:
             def told(check: Check, i: int = i) -> None:
                 report.check(i, check)
 
-            yield i, solve_job(entry.job, entry.folder, told, stop)
+            yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every)
 
     def close(self, *, kill: bool = False) -> None:
         """Nothing is left running."""
@@ -235,7 +235,7 @@ class _Pool:
                 i = queue.popleft()
                 mail.report.started(i)
                 entry = batch.entries[i]
-                task = (job_text(entry.job), entry.folder, mail.folder, i, os.getpid())
+                task = (job_text(entry.job), entry.folder, mail.folder, i, os.getpid(), batch.save_every)
                 running[self._submit(solve_task, *task)] = i
             ended = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
             mail.deliver(running.values())

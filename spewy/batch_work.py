@@ -71,7 +71,9 @@ def letters(folder: Path, number: int) -> Path:
     return folder / f"{number}.jsonl"
 
 
-def solve_task(text: str, folder: Path, wire: Path, number: int, parent: int) -> Outcome:
+def solve_task(
+    text: str, folder: Path, wire: Path, number: int, parent: int, save_every: float | None
+) -> Outcome:
     """Solve in a worker."""
     with letters(wire, number).open("a") as file:
 
@@ -79,17 +81,23 @@ def solve_task(text: str, folder: Path, wire: Path, number: int, parent: int) ->
             file.write(json.dumps(asdict(check)) + "\n")
             file.flush()
 
-        return solve_job(parse_job(text), folder, told, Told(wire / STOP, parent))
+        return solve_job(parse_job(text), folder, told, Told(wire / STOP, parent), save_every)
 
 
-def solve_job(job: Job, folder: Path, told: Callable[[Check], None], stop: Stop) -> Outcome:
+def solve_job(
+    job: Job,
+    folder: Path,
+    told: Callable[[Check], None],
+    stop: Stop,
+    save_every: float | None = None,
+) -> Outcome:
     """Solve one job; whatever goes wrong becomes its outcome."""
     _forget_peak()
     relay = Relay(told)
     try:
         if stop.is_set():
             return Outcome(stored=look(job, folder))
-        session = Session(job, folder)
+        session = Session(job, folder, save_every)
         try:
             result = session.solve(relay, stop)
         finally:

@@ -6,6 +6,7 @@ once the engine is made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,19 @@ import numpy as np
 
 from solvers.errors import SolverError
 from solvers.exact.kernels import N_CARDS, RoundPass, Scratch
-from solvers.exact.passes import Deals, Entry, Plan, Team, View1, View2, View3, run_one, run_three, run_two
+from solvers.exact.passes import (
+    Deals,
+    Entry,
+    Goal,
+    Plan,
+    Team,
+    View1,
+    View2,
+    View3,
+    run_one,
+    run_three,
+    run_two,
+)
 from solvers.exact.program import Program, program
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import (
@@ -37,6 +50,9 @@ from solvers.variants import Variant
 
 MAX_ROUNDS = 3
 MAX_PORTIONS = 24  # that share the boards of the second round: fixed, so that sums have a fixed order
+
+COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
+"""Buffers for the first board that all threads share: those with a row per hand."""
 
 Whole = list[tuple[Storage, Storage]]
 """Per round and player."""
@@ -97,31 +113,46 @@ class ExactCfr:
         hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
         self.regrets = _blank(game, hands, short, folder)
         self.sums = _blank(game, hands, short, folder)
-        self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept)
+        self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
+        self._rig.bind(self.regrets, self.sums)
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
-        numbers = range(self.iteration + 1, self.iteration + 1 + iterations)
-        factors = [self.variant.factors(t) for t in numbers]
-        table = np.array(
-            [(f.positive, f.negative, f.decay, dither(t)) for f, t in zip(factors, numbers, strict=True)]
-        )
-        columns = np.repeat(table.reshape(-1, 4).astype(np.float32), 2, axis=0).T
-        players = np.tile(np.arange(2), iterations)
-        modes = np.full(2 * iterations, UPDATE)
-        positive, negative, decay, dithers = np.ascontiguousarray(columns)
-        plan = Plan(players, modes, positive, negative, decay, dithers, self.variant.clip)
-        self._rig.run(plan, self.regrets, self.sums)
+        self._rig.run(self._plan(iterations, self.iteration))
         self.iteration += iterations
+
+    def run_to(self, target: float, iterations: int, every: int) -> list[tuple[int, Exploitability]]:
+        """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
+
+        All in one call of the kernels: on a river calling takes longer than an iteration. Not for raked games.
+
+        Returns:
+            (iteration, exploitability) of every measurement; the last was at ``target`` or after so many iterations.
+        """
+        plans, done = [], 0
+        while done < iterations:
+            few = min(every, iterations - done)
+            plans += [self._plan(few, self.iteration + done), _judging(BEST)]
+            done += few
+        found = np.zeros((len(plans) // 2, 2))
+        passes, first = self._rig.run(_joined(plans), found, target), self.iteration
+        n_judged = -(-passes // (2 * every + 2))
+        self.iteration += (passes - 2 * n_judged) // 2
+        return [
+            (min(first + (i + 1) * every, self.iteration), Exploitability((float(x), float(y))))
+            for i, (x, y) in enumerate(found[:n_judged])
+        ]
 
     def exploitability(self) -> Exploitability:
         """Best responses to the averages."""
-        best = self._values(BEST)
+        self._rig.run(_judging(BEST))
+        best = self._root_values()
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the averages."""
-        return self._values(EVALUATE)
+        self._rig.run(_judging(EVALUATE))
+        return self._root_values()
 
     def close(self) -> None:
         """Stop the threads."""
@@ -132,15 +163,32 @@ class ExactCfr:
         """Bytes of regrets and sums."""
         return sum(part.nbytes for whole in (self.regrets, self.sums) for pair in whole for part in pair)
 
-    def _values(self, mode: int) -> tuple[float, float]:
-        nothing = np.ones(2, dtype=np.float32)
-        plan = Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
-        self._rig.run(plan, self.sums, self.sums)
-        out = []
-        for p in (0, 1):
-            weights = self._reach[p]
-            out.append(float(weights @ self._rig.root_values(p)[: len(weights)]) / self._deal_weight)
-        return out[0], out[1]
+    def _plan(self, iterations: int, after: int) -> Plan:
+        numbers = range(after + 1, after + 1 + iterations)
+        table = np.empty((4, 2 * iterations), dtype=np.float32)
+        for i, t in enumerate(numbers):
+            f = self.variant.factors(t)
+            table[:, 2 * i] = table[:, 2 * i + 1] = f.positive, f.negative, f.decay, dither(t)
+        players, modes = np.tile(np.arange(2), iterations), np.full(2 * iterations, UPDATE)
+        return Plan(players, modes, table[0], table[1], table[2], table[3], self.variant.clip)
+
+    def _root_values(self) -> tuple[float, float]:
+        """Chips per deal of both, from the last pass of each."""
+        first, second = (
+            float(w @ self._rig.root_values(p)[: len(w)]) / self._deal_weight
+            for p, w in enumerate(self._reach)
+        )
+        return first, second
+
+
+def _judging(mode: int) -> Plan:
+    nothing = np.ones(2, dtype=np.float32)
+    return Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
+
+
+def _joined(plans: list[Plan]) -> Plan:
+    columns = [np.concatenate(parts) for parts in zip(*(plan[:-1] for plan in plans), strict=True)]
+    return Plan(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], plans[0].clip)
 
 
 def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool, folder: Path | None) -> Whole:
@@ -172,7 +220,14 @@ class _Locks:
 class _Rig:
     """All that passes need but regrets and sums: steps, tables, buffers and threads."""
 
-    def __init__(self, game: LiveGame, hands: list[tuple[HandTable, ...]], threads: int, kept: float) -> None:
+    def __init__(
+        self,
+        game: LiveGame,
+        hands: list[tuple[HandTable, ...]],
+        threads: int,
+        kept: float,
+        weights: list[np.ndarray],
+    ) -> None:
         n_rounds = len(game.rounds)
         self.n_rounds = n_rounds
         self.hands = hands
@@ -209,30 +264,47 @@ class _Rig:
         self.n_kept = int(kept * self.n_portions)
         largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
         self.portions = aligned(self.n_portions * largest)
+        self._weights = [w.astype(np.float32) for w in weights]
+        self._goal = Goal(
+            bare(self._weights[0]),
+            len(weights[0]),
+            bare(self._weights[1]),
+            len(weights[1]),
+            1 / game.deal_weight,
+            0.0,
+            0,
+        )
         self._bare_scratch = [[tuple(map(bare, pair)) for pair in own] for own in self.scratch]
-        self._views: dict[tuple[int, int], Any] = {}
         self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
-    def run(self, plan: Plan, current: Whole, sums: Whole) -> None:
-        """Do the passes of a plan; strategies are matched from ``current``."""
-        if (id(current), id(sums)) not in self._views:
-            self._views[id(current), id(sums)] = tuple(bare(self._view(p, current, sums)) for p in (0, 1))
-        views = self._views[id(current), id(sums)]
+    def bind(self, regrets: Whole, sums: Whole) -> None:
+        """Say which regrets and sums passes work on."""
+        self._views = tuple(bare(self._view(p, current, sums)) for current in (regrets, sums) for p in (0, 1))
+
+    def run(self, plan: Plan, found: np.ndarray | None = None, target: float = -np.inf) -> int:
+        """Do the passes of a plan, or as many as it takes to the target; return how many.
+
+        ``found[judgement, 2]`` takes the best responses.
+        """
+        found = np.zeros((1, 2)) if found is None else found
+        goal = self._goal._replace(target=float(target), found=bare(found))
         counters = np.zeros(SYNC_SIZE, dtype=np.int64)
         calls = [
             (
                 plan,
-                views,
+                goal,
+                self._views,
                 *scratch,
                 self._team(counters, thread),
             )
             for thread, scratch in enumerate(self._bare_scratch)
         ]
-        kernel = (run_one, run_two, run_three)[self.n_rounds - 1]
+        kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
         others = [self.pool.submit(kernel, *call) for call in calls[1:]] if self.pool else []
-        kernel(*calls[0])
+        passes: int = kernel(*calls[0])
         for other in others:
             other.result()
+        return passes
 
     def _team(self, counters: np.ndarray, thread: int) -> Team:
         return Team(bare(self.portions), self.n_portions, self.n_kept, counters, self.threads, thread)
@@ -277,14 +349,13 @@ class _Rig:
         )
 
     def _scratch(self, t: int) -> tuple[Scratch, ...]:
-        return _scratch(self.programs[t][0], self.hands[t], 0), _scratch(
-            self.programs[t][1], self.hands[t], 1
-        )
+        largest = [int(np.diff(hands.first_block).max()) for hands in self.hands[t]]
+        return scratch(self.programs[t][0], largest, 0), scratch(self.programs[t][1], largest, 1)
 
 
-def _scratch(steps: Program, hands: tuple[HandTable, ...], p: int) -> Scratch:
-    """Buffers for passes of traverser p over one round."""
-    own, other = (HANDS * int(np.diff(h.first_block).max()) for h in (hands[p], hands[1 - p]))
+def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
+    """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
+    own, other = HANDS * largest[p], HANDS * largest[1 - p]
     most_actions = max(steps.down[:, 0].max(initial=1), steps.up[:, 1].max(initial=1))
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
     return Scratch(
@@ -312,8 +383,7 @@ def _scratch(steps: Program, hands: tuple[HandTable, ...], p: int) -> Scratch:
 
 def _sharing(own: Scratch, common: Scratch) -> Scratch:
     """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
-    names = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
-    return own._replace(**{name: getattr(common, name) for name in names})
+    return own._replace(**{name: getattr(common, name) for name in COMMON})
 
 
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.exact.engine import MAX_PORTIONS, scratch
+from solvers.exact.engine import COMMON, MAX_PORTIONS, scratch
 from solvers.exact.program import Program, padded, program, slots_of
-from solvers.exact.tables import NO_HANDS, HandTable
 from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
 
@@ -43,7 +42,8 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
             tables += 2 * 2 * SINGLE * _classes(r)
         else:
             tables += sum(_deal(r.deal, padded_rows(game.rounds[t + 1], p), p) for p in (0, 1))
-        buffers += threads * _buffers(programs, rows)
+        own, common = _buffers(programs, rows)
+        buffers += threads * own + (1 if t == 0 else threads) * common
         if t == 0 and r.deal is not None:
             portions = min(MAX_PORTIONS, len(r.deal.child))
             buffers += portions * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
@@ -73,11 +73,12 @@ def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
     return SINGLE * (int(below[deal.child].sum()) + deal.images[p].size)
 
 
-def _buffers(programs: list[Program], rows: list[np.ndarray]) -> int:
-    """Of one thread on a round."""
-    first = [np.array([0, int(n.max()) // HANDS], dtype=np.int64) for n in rows]
-    hands = tuple(HandTable(NO_HANDS, blocks, NO_HANDS, NO_HANDS) for blocks in first)
-    return sum(_bytes(scratch(programs[p], hands, p)) for p in (0, 1))
+def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
+    """Of one thread on a round: what it never shares, and what threads share on the first board."""
+    largest = [int(n.max()) // HANDS for n in rows]
+    needed = [scratch(programs[p], largest, p) for p in (0, 1)]
+    common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)
+    return sum(map(_bytes, needed)) - common, common
 
 
 def _bytes(arrays: Any) -> int:

@@ -176,13 +176,8 @@ def go_down(
                 _play_locked(
                     x, s, lock, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot)
                 )
-        if f.mode == UPDATE:
-            if x.short:
-                _add_to_short_sums(x, s, f, block, base)
-            else:
-                _add_to_sums(
-                    x.other_sums, base, s.reach, HANDS * program.n_roots, program.n_other_slots, f.decay
-                )
+        if f.mode == UPDATE and x.short:
+            _add_to_short_sums(x, s, f, block, base)
         for half in range(0, HANDS, LANES):
             for lane in range(0, n_lanes, LANES):
                 transpose8(
@@ -201,24 +196,36 @@ def go_down(
 
 @inlined
 def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
-    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly."""
+    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly.
+
+    Sums in single precision grow on the way: ``sums ← decay * sums + reach``.
+    """
     total = fill16(_ZERO)
     for a in range(n_actions):
         prefetch(x.other_current, (at + AHEAD * x.program.n_other_slots + HANDS * a) >> x.short)
-        total = total + maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO))
+        weight = maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO))
+        store(s.reach, child + HANDS * a, weight)
+        total = total + weight
     reach = load16(s.reach, parent)
     scaled = reach / total
     even = reach * (_ONE / np.float32(n_actions))
-    for a in range(n_actions):
-        share = maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO)) * scaled
-        store(s.reach, child + HANDS * a, where_positive(total, share, even))
+    if f.mode == UPDATE and not x.short:
+        for a in range(n_actions):
+            prefetch(x.other_sums, at + AHEAD * x.program.n_other_slots + HANDS * a)
+            share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
+            store(s.reach, child + HANDS * a, share)
+            store(x.other_sums, at + HANDS * a, load16(x.other_sums, at + HANDS * a) * f.decay + share)
+    else:
+        for a in range(n_actions):
+            share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
+            store(s.reach, child + HANDS * a, share)
 
 
 @inlined
 def _play_locked(
     x: RoundPass, s: Scratch, lock: int, at: int, n_actions: int, parent: int, child: int
 ) -> None:
-    """Put the locked hands' reach in place of what `_play` found."""
+    """Put the locked hands' reach in place of what `_play` found; their sums mean nothing."""
     reach = load16(s.reach, parent)
     for a in range(n_actions):
         fixed = load16(x.other_locks, lock + HANDS * a)
@@ -227,17 +234,8 @@ def _play_locked(
 
 
 @inlined
-def _add_to_sums(sums: Address, base: int, reach: Address, start: int, n_slots: int, decay: float) -> None:
-    """``sums[slot] ← decay * sums[slot] + reach[slot]`` for one block."""
-    for slot in range(n_slots):
-        at = base + HANDS * slot
-        prefetch(sums, at + AHEAD * n_slots)
-        store(sums, at, load16(sums, at) * decay + load16(reach, start + HANDS * slot))
-
-
-@inlined
 def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: int) -> None:
-    """The same in 16 bits, decision by decision."""
+    """``sums ← decay * sums + reach`` in 16 bits, decision by decision."""
     program = x.program
     for step in range(program.n_down):
         n_actions, slot = int64_at(program.down, 4 * step), int64_at(program.down, 4 * step + 2)

@@ -27,9 +27,20 @@ from solvers.exact.kernels import (
 )
 from solvers.exact.paging import let_go
 from solvers.exact.tables import DealTable
-from solvers.exact.threads import CLAIMS, meet, take
-from solvers.exact.vector import HANDS, LANES, fill8, int32_at, int64_at, load8, store
+from solvers.exact.threads import CLAIMS, JUDGED, STOP, look, meet, take
+from solvers.exact.vector import (
+    HANDS,
+    LANES,
+    fill8,
+    float32_at,
+    int32_at,
+    int64_at,
+    load8,
+    put_float64,
+    store,
+)
 from solvers.forest import Ints
+from solvers.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
 
@@ -60,6 +71,22 @@ class Plan(NamedTuple):
     clip: bool
 
 
+class Goal(NamedTuple):
+    """When to stop: at an exploitability, which every pair of best responses measures.
+
+    reach0, reach1 ``[row]``: initial ranges in single precision; scale: 1 / the weight of all deals. found
+    ``[judgement, 2]``: both best responses, in chips, in the order in which they are measured.
+    """
+
+    reach0: Address
+    n_rows0: int
+    reach1: Address
+    n_rows1: int
+    scale: float
+    target: float
+    found: Address
+
+
 class Team(NamedTuple):
     """A thread among others.
 
@@ -76,7 +103,10 @@ class Team(NamedTuple):
 
 
 class View1(NamedTuple):
-    """A game of one round from the side of a traverser."""
+    """A game of one round from the side of a traverser.
+
+    Passes get four: strategies from regrets for traverser 0 and 1, then from sums.
+    """
 
     entry: Entry
     first: RoundPass
@@ -103,33 +133,41 @@ class View3(NamedTuple):
 
 
 @kernel
-def run_one(plan: Plan, views: tuple[View1, View1], scratch: tuple[Scratch, Scratch], team: Team) -> None:
+def run_one(
+    plan: Plan, goal: Goal, views: tuple[View1, ...], scratch: tuple[Scratch, Scratch], team: Team
+) -> int:
     """Passes over a game of one round: one thread's part. The rows of ``scratch`` are common."""
     met, part, n = 0, team.thread, team.n_threads
     for i in range(len(plan.player)):
         p, f = plan.player[i], _factors(plan, i)
-        view, s = views[p], scratch[p]
+        view, s = views[_view(p, f)], scratch[p]
         go_down(view.first, s, f, 0, view.entry.source, LANES, view.entry.origin, 0, part, n)
         met = meet(team.counters, n, met)
         count_wins(view.first, s, 0, part, n)
         met = meet(team.counters, n, met)
         go_up(view.first, s, f, 0, _ZERO, True, part, n)
         met = meet(team.counters, n, met)
+        if f.mode == BEST and p == 1:
+            met = _judge(goal, view.first, scratch, team, met, i)
+            if look(team.counters, STOP):
+                return i + 1
+    return len(plan.player)
 
 
 @kernel
 def run_two(
     plan: Plan,
-    views: tuple[View2, View2],
+    goal: Goal,
+    views: tuple[View2, ...],
     scratch: tuple[Scratch, Scratch],
     below: tuple[Scratch, Scratch],
     team: Team,
-) -> None:
+) -> int:
     """Passes over a game of two rounds: one thread's part. The rows of ``scratch`` are common, ``below`` is its own."""
     met = 0
     for i in range(len(plan.player)):
         p, f = plan.player[i], _factors(plan, i)
-        view, s, s1 = views[p], scratch[p], below[p]
+        view, s, s1 = views[_view(p, f)], scratch[p], below[p]
         met = _enter(view.entry, view.first, s, f, team, met)
         n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
         portion = _claim(team, i)
@@ -163,22 +201,28 @@ def run_two(
         probability: Any = np.float32(view.deal.own.probability)
         go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
         met = meet(team.counters, team.n_threads, met)
+        if f.mode == BEST and p == 1:
+            met = _judge(goal, view.first, scratch, team, met, i)
+            if look(team.counters, STOP):
+                return i + 1
+    return len(plan.player)
 
 
 @kernel
 def run_three(
     plan: Plan,
-    views: tuple[View3, View3],
+    goal: Goal,
+    views: tuple[View3, ...],
     scratch: tuple[Scratch, Scratch],
     upper: tuple[Scratch, Scratch],
     deepest: tuple[Scratch, Scratch],
     team: Team,
-) -> None:
+) -> int:
     """Passes over a game of three rounds: one thread's part."""
     met = 0
     for i in range(len(plan.player)):
         p, f = plan.player[i], _factors(plan, i)
-        view, s, s1, s2 = views[p], scratch[p], upper[p], deepest[p]
+        view, s, s1, s2 = views[_view(p, f)], scratch[p], upper[p], deepest[p]
         met = _enter(view.entry, view.first, s, f, team, met)
         n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
         portion = _claim(team, i)
@@ -210,6 +254,11 @@ def run_three(
         probability: Any = np.float32(view.deal.own.probability)
         go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
         met = meet(team.counters, team.n_threads, met)
+        if f.mode == BEST and p == 1:
+            met = _judge(goal, view.first, scratch, team, met, i)
+            if look(team.counters, STOP):
+                return i + 1
+    return len(plan.player)
 
 
 @inlined
@@ -241,12 +290,41 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, 
 
 
 @inlined
+def _judge(goal: Goal, x: RoundPass, scratch: tuple[Scratch, Scratch], team: Team, met: int, i: int) -> int:
+    """One thread adds up both best responses; all learn whether to stop."""
+    if team.thread == 0:
+        stride = x.program.n_root_lanes
+        first = goal.scale * _dot(goal.reach0, scratch[0].roots, stride, goal.n_rows0)
+        second = goal.scale * _dot(goal.reach1, scratch[1].roots, stride, goal.n_rows1)
+        number = take(team.counters, JUDGED)
+        put_float64(goal.found, 2 * number, first)
+        put_float64(goal.found, 2 * number + 1, second)
+        if (first + second) / 2 <= goal.target:
+            take(team.counters, STOP)
+    return meet(team.counters, team.n_threads, met)
+
+
+@inlined
+def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
+    total = 0.0
+    for row in range(n):
+        total += float32_at(weights, row) * np.float64(float32_at(values, row * stride))
+    return total
+
+
+@inlined
 def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: int) -> int:
     """All threads take the first board down."""
     go_down(x, s, f, 0, entry.source, LANES, entry.origin, 0, team.thread, team.n_threads)
     met = meet(team.counters, team.n_threads, met)
     count_all(x, s, 0, team.thread, team.n_threads)
     return meet(team.counters, team.n_threads, met)
+
+
+@inlined
+def _view(p: int, f: Factors) -> int:
+    """Learning is from regrets, all else from sums."""
+    return p if f.mode == UPDATE else 2 + p
 
 
 @inlined

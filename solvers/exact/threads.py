@@ -17,9 +17,9 @@ from solvers._jit import kernel
 from solvers.exact.vector import intrinsic
 from solvers.forest import Ints
 
-MEETING, CLAIMS = 0, 8
+MEETING, CLAIMS, JUDGED, STOP = 0, 8, 16, 24
 """Places of the counters, on different cache lines."""
-SYNC_SIZE = 16
+SYNC_SIZE = 32
 _PATIENCE = 2000  # looks before a waiting thread gives way
 
 

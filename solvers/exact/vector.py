@@ -11,7 +11,7 @@ an address and i an offset in elements:
     load16(a, i), load8(a, i)     a[i : i + 16], a[i : i + 8] as a vector of float32
     load16_short(a, i)            the same from int16
     store(a, i, x)                the other way, float32; store_short to int16, rounded down
-    int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n)
+    int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n), put_float64(a, i, x)
     fill16(c), fill8(c)           the number c everywhere
     x + y, x - y, x * y, x / y    also with one float32
     where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
@@ -127,15 +127,21 @@ def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
     return types.void(types.intp, types.intp, value), generate
 
 
-@intrinsic
-def put_int64(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write a whole number."""
+def _writer(kind: Any) -> Any:
+    @intrinsic
+    def put(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+        """Write one number of eight bytes."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], _pointer(builder, *args[:2], args[2].type, 8), align=8)
-        return context.get_dummy_value()
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            builder.store(args[2], _pointer(builder, *args[:2], args[2].type, 8), align=8)
+            return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp, types.int64), generate
+        return types.void(types.intp, types.intp, kind), generate
+
+    return put
+
+
+put_int64, put_float64 = _writer(types.int64), _writer(types.float64)
 
 
 @intrinsic

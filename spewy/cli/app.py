@@ -13,6 +13,7 @@ import click
 from spewy.cli.batch import INTERRUPTED
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
+from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
@@ -91,7 +92,18 @@ def main() -> None:
     """  # noqa: D301
 
 
-COMMANDS: tuple[click.Command, ...] = (solve, show, report, exploit, tree, estimate, export, buckets, check)
+COMMANDS: tuple[click.Command, ...] = (
+    solve,
+    show,
+    report,
+    exploit,
+    tree,
+    estimate,
+    export,
+    drop,
+    buckets,
+    check,
+)
 
 for _command in COMMANDS:
     main.add_command(_command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +32,25 @@ BAR = "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} jobs, {elapsed}{post
 
 
 def solve_batch(
-    files: Sequence[Path], overrides: Sequence[str], out: Path | None, jobs: int | None, as_json: bool
+    files: Sequence[Path],
+    overrides: Sequence[str],
+    out: Path | None,
+    jobs: int | None,
+    again: bool,
+    save_every: float | None,
+    as_json: bool,
 ) -> int:
     """Solve, print, and return the exit code."""
     from spewy.batch import Batch
     from spewy.batch_run import run_batch
+    from spewy.solve.finished import Stored, start_again
 
     batch = Batch.load(files, overrides, out)
+    if again:
+        for number in batch.stored:
+            start_again(batch.entries[number].job, batch.entries[number].folder)
+        batch = replace(batch, stored={number: Stored() for number in batch.stored})
+    batch = replace(batch, save_every=save_every)
     outcomes = run_batch(batch, batch_reporter(batch), jobs)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
     return _verdict(batch, outcomes)

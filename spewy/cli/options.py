@@ -37,6 +37,16 @@ def set_option(function: Decorated) -> Decorated:
     )(function)
 
 
+def target_option(function: Decorated) -> Decorated:
+    """``--target``, how well dropped rounds are solved."""
+    return click.option(
+        "--target",
+        metavar="TARGET",
+        help="Accuracy to which dropped rounds are solved, such as 0.1%, which is of the pot where the round begins; "
+        "default: the target of the solve.",
+    )(function)
+
+
 def json_option(function: Decorated) -> Decorated:
     """``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import PICTURES, appearing, check_file
-from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, json_text, number, render
 
@@ -48,17 +48,24 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Draw action frequencies, EV and equity by card into a .png, .svg or .pdf.",
 )
+@target_option
 @json_option
 @verbose_option
 def report(
-    folder: Path, line: str, board: str | None, table_file: Path | None, plot: Path | None, as_json: bool
+    folder: Path,
+    line: str,
+    board: str | None,
+    table_file: Path | None,
+    plot: Path | None,
+    target: str | None,
+    as_json: bool,
 ) -> None:
     """Report how a line goes on, on every card that can come next.
 
     For each card: how likely it is, how often the player to act takes each action, and both players' EV, equity and
     how much of the equity is realised. EV is the expected share of the pot from the decision on, in chips; equity
     the chance to win if betting stopped; realised is EV / (equity * pot). The last row is the average of all cards,
-    weighted by how likely they are given both ranges.
+    weighted by how likely they are given both ranges. What was dropped (spewy drop) is solved anew, card by card.
 
     \b
     Examples:
@@ -80,7 +87,7 @@ def report(
         check_file(table_file, (".csv",))
     if plot is not None:
         check_file(plot, PICTURES)
-    with Solution.open(folder) as solution:
+    with Solution.open(folder, target, _tell) as solution:
         with _bar() as progress:
             found = report_on(solution, line, board, progress)
         head = _head(solution, found)
@@ -99,6 +106,13 @@ def report(
         with appearing(plot) as temporary:
             plot_report(found, temporary)
         say(f"picture in {plot}")
+
+
+def _tell(text: str) -> None:
+    """A line on stderr, above the bar."""
+    from tqdm import tqdm
+
+    tqdm.write(text, file=sys.stderr)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
+from spewy.cli.progress import say
 from spewy.cli.tables import facts, json_text, number, render, terminal_rows
 
 if TYPE_CHECKING:
@@ -31,15 +32,18 @@ _LINES_BESIDE = 14
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
 )
 @click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
+@target_option
 @json_option
 @verbose_option
-def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool) -> None:
+def show(folder: Path, line: str, board: str | None, every: bool, target: str | None, as_json: bool) -> None:
     """Show strategy, reach, EV by action, EV and equity by hand at a decision.
 
     Reach is the hand's weight in the player's range there. EV is the expected share of the pot from there on, in
     chips; equity the chance to win if betting stopped. A cell under an action tells how often the hand takes it and
     the EV of taking it: 0.250 103.90 is a quarter of the time, for 103.90 chips. A terminal shows the rows that fit, a
     pipe gets all of them.
+
+    In a round that was dropped (spewy drop) the chunk is first solved from the ranges that are played down to it.
 
     \b
     Examples:
@@ -55,7 +59,7 @@ def show(folder: Path, line: str, board: str | None, every: bool, as_json: bool)
     """  # noqa: D301
     from spewy.solution import Solution
 
-    with Solution.open(folder) as solution:
+    with Solution.open(folder, target, say) as solution:
         view = solution.node(line, board)
         if as_json:
             click.echo(json_text(view.to_json()))

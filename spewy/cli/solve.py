@@ -39,6 +39,18 @@ if TYPE_CHECKING:
     help="Several jobs or boards: how many are solved at once, each with its solve.workers; "
     "default: as many as the cores feed and the memory available holds.",
 )
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Begin from nothing: remove what the folder holds of this job, also of one whose rounds were dropped.",
+)
+@click.option(
+    "--save-every",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    help="How often a solve in memory saves what it has, looked at after every check; "
+    "default: every 30 seconds, or less often where saving takes long.",
+)
 @set_option
 @json_option
 @verbose_option
@@ -48,6 +60,8 @@ def solve(
     job_files: tuple[Path, ...],
     folder: Path | None,
     at_once: int | None,
+    again: bool,
+    save_every: float | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -78,14 +92,17 @@ def solve(
     """  # noqa: D301
     from spewy.batch import lists_boards
     from spewy.job import Job
+    from spewy.solve.finished import start_again
     from spewy.solve.session import Session
 
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
-        ctx.exit(solve_batch(job_files, overrides, folder, at_once, as_json))
+        ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {where}")
-    session = Session(job, where)
+    if again:
+        start_again(job, where)
+    session = Session(job, where, save_every)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)

@@ -1,7 +1,8 @@
 """Drop the last rounds of a solve: their strategies and regrets go, and the disk gets its room back.
 
 The steps are in an order in which a kill between any two of them leaves a folder that tells the truth: the values of
-the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The same command goes on.
+the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The same command then
+goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from lockers import Store, Transaction, shard_part
+from lockers.codec import Array
 from solvers.forest import Floats
 from solvers.walk import Walker
 from spewy.errors import InputError
@@ -90,13 +92,13 @@ def _keep_leaf_values(
     played, total = PlayDown(layout, averages(layout, store)), len(layout.boards[t].boards)
     for b in range(total):
         values = _values(layout.below(t, b), store, played.ranges(t, b), threads)
-        arrays = {
+        arrays: dict[bytes, Array] = {
             layout.key(t, b, r): np.concatenate([v[chunk.exits].ravel() for v in values]).astype(np.float32)
             for r, chunk in enumerate(layout.betting[t].chunks)
             if len(chunk.exits)
         }
 
-        def write(txn: Transaction, arrays: dict[bytes, Floats] = arrays) -> None:
+        def write(txn: Transaction, arrays: dict[bytes, Array] = arrays) -> None:
             for key, array in arrays.items():
                 txn.put(LEAVES, key, array)
 

@@ -13,7 +13,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -36,6 +36,14 @@ Progress = Callable[[int, int], None]
 """(done, in all): visits of a sweep, or sweeps where several are done at once."""
 
 
+class Check(NamedTuple):
+    """A measurement after so many sweeps, ``seconds`` after the start of what was asked for."""
+
+    sweeps: int
+    seconds: float
+    found: Exploitability
+
+
 class Engine(Protocol):
     """What sweeps."""
 
@@ -51,6 +59,10 @@ class Engine(Protocol):
 
     def advance(self, sweeps: int, progress: Progress | None = None) -> None:
         """Visit every chunk so many times more; ``progress`` may raise to stop between visits."""
+        ...
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Sweeps with checks in between, up to a target in chips; nothing where sweeps are not short."""
         ...
 
     def exploitability(self) -> Exploitability:
@@ -117,6 +129,10 @@ class StoredEngine:
         """Visit all chunks level by level; each visit is saved at once."""
         for _ in range(sweeps):
             self._sweep(progress)
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Sweeps here are not short."""
+        return []
 
     def exploitability(self) -> Exploitability:
         """Judged by the live walk."""
@@ -232,6 +248,10 @@ class LiveEngine:
             self.cfr.run(1)
             if progress is not None:
                 progress(1, 1)
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Sweeps here are not short."""
+        return []
 
     def exploitability(self) -> Exploitability:
         """Judged by the walk that solves."""

@@ -7,12 +7,27 @@ from math import comb
 
 import numpy as np
 
+from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.solve.boards import symmetries
+from spewy.solve.exact_engine import AT_ONCE, BOARDS_AT_ONCE
+from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Problem
 
 BYTES_PER_ROW = 2 * 5 * 8  # both players: hand, strength, group, weight, twin
+BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
+
+PAGE = 4096
+LARGEST = (
+    2038  # bytes of an entry that LMDB keeps in a page of its tree; larger values get pages of their own
+)
+ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24  # LMDB's of an entry and of a page; the lockers' of a value
+FILLED = 0.68  # of a page of the tree, by keys in random order
+TICKET = ".ticket"
+SHARD_BYTES = 6 * PAGE + 69632  # LMDB's own pages, and the lock file
+WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
+TOUCHED = 4  # pages of a file that the system maps for each page that is read
 
 
 @dataclass(frozen=True)
@@ -23,11 +38,11 @@ class Estimate:
         boards, chunks: per round from the root's.
         short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
         information_sets: (decision, row) pairs of both players, all boards.
-        state_bytes: regrets, sums (and guesses) of all chunks.
+        state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
         table_bytes: cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
-        disk_bytes: what the lockers will hold.
+        disk_bytes: the folder after a save; twice that for a while where another one replaces a save in one go.
     """
 
     boards: tuple[int, ...]
@@ -41,13 +56,59 @@ class Estimate:
     disk_bytes: int
 
 
-def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, integrate: str) -> Estimate:
-    """Count the chunks of a layout and add up the bytes of their arrays."""
-    predictive = variant(variant_name).predictive
-    copies = 1 if integrate == "average" else 3 if predictive else 2
+@dataclass(frozen=True)
+class _Disk:
+    """Values in LMDB's pages: ``own`` are those of large values, ``tree`` those of keys and small ones."""
+
+    own: int = 0
+    entries: int = 0
+
+    @property
+    def tree(self) -> int:
+        """Bytes of the pages of the tree."""
+        return int(self.entries / FILLED / (PAGE - PAGE_HEADER) + 1) * PAGE
+
+    def plus(self, key: int, values: np.ndarray) -> _Disk:
+        """With values of so many bytes under keys of ``key`` bytes."""
+        small = ENTRY + key + values <= LARGEST
+        pages = -(-(PAGE_HEADER + values[~small]) // PAGE)
+        entries = int(values[small].sum()) + 8 * int((~small).sum()) + (ENTRY + key) * len(values)
+        return _Disk(self.own + PAGE * int(pages.sum()), self.entries + entries)
+
+
+def estimate(
+    layout: Layout,
+    *,
+    live: bool,
+    exact: bool,
+    variant_name: str,
+    itemsize: int,
+    threads: int,
+    integrate: str,
+    shards: int,
+) -> Estimate:
+    """Count the chunks of a layout and add up the bytes of their arrays.
+
+    Args:
+        layout: boards and betting.
+        live: leaves are live.
+        exact: the exact engine solves it.
+        variant_name: of CFR.
+        itemsize: bytes of a regret or sum in memory; stored ones have 8 where leaves are stored.
+        threads: how many solve.
+        integrate: "regret" or "average".
+        shards: files that hold the lockers.
+    """
     boards, chunks, short = [], [], []
-    cells = padded = information_sets = payoff_cells = values = 0
+    cells = padded = information_sets = 0
     by_hand = [k is None for k in layout.problem.rows]
+    lockers = [STRATEGY]
+    if integrate != "average":
+        lockers += [REGRET, GUESS] if variant(variant_name).predictive else [REGRET]
+    views = 0
+    payoffs, disk = 0, _Disk()
+    item = (4 if exact else itemsize) if live else 8
+    largest = 0
     for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
         boards.append(len(table.boards))
         chunks.append(len(table.boards) * len(bets.chunks))
@@ -62,30 +123,52 @@ def estimate(layout: Layout, *, live: bool, variant_name: str, itemsize: int, in
         information_sets += int((rows @ decisions).sum())
         if t > 0 and not live:
             views = 1 if integrate == "average" or by_hand[table.round] else 2
-            payoff_cells += views * len(bets.chunks) * int((rows[:, 0] * rows[:, 1]).sum())
-        values += sum(bets.forest.n_slots)
-    item = itemsize if live else 8
-    state = padded * item * copies
+        seen = views * rows[:, 0] * rows[:, 1]
+        payoffs += 8 * len(bets.chunks) * int(seen.sum())
+        largest = max(largest, len(lockers) * item * int((rows @ slots).max()))
+        for r, chunk in enumerate(bets.chunks):
+            key = len(layout.key(t, 0, r)) + 1
+            if not exact:
+                disk = disk.plus(key + len(TICKET), np.full(len(rows), VALUE_HEADER + 16))
+            if not exact or chunk.forest.n_slots != (0, 0):
+                values = VALUE_HEADER + item * (rows @ np.array(chunk.forest.n_slots))
+                for locker in lockers:
+                    disk = disk.plus(key + len(locker), values)
+            if views:
+                disk = disk.plus(key + len(PAYOFF), VALUE_HEADER + 16 + 8 * seen)
     tables = _table_bytes(layout)
-    # a live solve keeps its state; a stored one only the sums, while exploitability is measured
-    memory = (state if live else padded * 8) + tables
-    disk = cells * item * copies + payoff_cells * 8
-    pages = sum(chunks) * (copies + (0 if live else 1)) * 4096 // 2  # half-empty pages of small values
+    state = padded * itemsize * len(lockers)
+    stored = disk.own + disk.tree
+    if exact:
+        held = footprint(layout.live, threads=threads, short=itemsize == 2)
+        state, tables = held.state, tables + held.tables
+        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
+    elif live:
+        memory = state + tables + int(WAITING * stored)  # all is saved in one go
+    else:  # only the sums, while exploitability is measured
+        memory, state = padded * 8 + tables, cells * 8 * len(lockers)
     return Estimate(
         tuple(boards),
         tuple(chunks),
         tuple(short),
         information_sets,
-        cells * item * copies,
+        state,
         tables,
-        payoff_cells * 8,
+        payoffs,
         memory,
-        disk + pages,
+        stored + SHARD_BYTES * shards,
     )
 
 
 def _table_bytes(layout: Layout) -> int:
+    """Cards and maps of the layout and of its live game."""
     total = 0
+    for table in layout.boards:
+        total += BYTES_PER_BOARD * len(table.boards)
+        for board in table.boards:
+            for held in board.rows:
+                total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
     for r in layout.live.rounds:
         for rows in r.rows:
             total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))

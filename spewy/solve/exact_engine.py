@@ -21,7 +21,7 @@ from solvers.exploit import Exploitability
 from solvers.live import Lock
 from solvers.variants import variant
 from spewy.errors import SpewyError
-from spewy.solve.engines import Progress, saved_sweeps
+from spewy.solve.engines import Check, Progress, saved_sweeps
 from spewy.solve.keys import META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.visit import join, split
@@ -29,6 +29,7 @@ from spewy.solve.visit import join, split
 AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
+SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
 
 
 class ExactEngine:
@@ -52,6 +53,7 @@ class ExactEngine:
         self.layout = layout
         self.store = store
         self._locks: tuple[Lock, ...] = layout.live.locks
+        self._raked = layout.live.raked
         streamed = folder if kept < 1 else None
         schedule = variant(variant_name)
         self.cfr = ExactCfr(layout.live, schedule, threads=threads, short=short, folder=streamed, kept=kept)
@@ -81,6 +83,20 @@ class ExactEngine:
             done += few
             if progress is not None:
                 progress(done, sweeps)
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Several checks' worth of sweeps in one go, where they are short; none where they are not.
+
+        Stops at a check that finds the target (in chips). The seconds of checks before the last are interpolated.
+        """
+        checks = int(SPRINT_SECONDS / (self._pace * every)) if not self._raked else 0
+        if checks < 1 or sweeps < every:
+            return []
+        started, first = time.perf_counter(), self.sweeps
+        found = self.cfr.run_to(target, min(checks, sweeps // every) * every, every)
+        seconds = time.perf_counter() - started
+        self._pace = seconds / (self.sweeps - first)
+        return [Check(n, seconds * (n - first) / (self.sweeps - first), value) for n, value in found]
 
     def exploitability(self) -> Exploitability:
         """Best responses to the averages, in the same kernels."""

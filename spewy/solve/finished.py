@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lockers import Store, open_store
+from lockers import Store, open_store, remove_store
 from spewy.job import Job, parse_target, unit_chips
 from spewy.solve.engines import saved_sweeps
 from spewy.solve.keys import META
@@ -43,6 +43,17 @@ def look(job: Job, folder: Path) -> Stored:
         trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
         result = _result(store)
     return Stored(sweeps, trace, result if result is not None and result.sweeps == sweeps else None)
+
+
+def start_again(job: Job, folder: Path) -> None:
+    """Remove what a folder holds of a job, if anything.
+
+    Raises:
+        lockers.LockerError: it holds another job, or somebody has it open.
+    """
+    look(job, folder)
+    if (folder / MANIFEST).exists():
+        remove_store(folder)
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:

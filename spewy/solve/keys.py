@@ -18,6 +18,9 @@ def chunk_key(round_number: int, history: History, line: str, rows: tuple[int, i
 LEAVES = "leaves"
 """Values of the chance leaves that led to a dropped round."""
 
+TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
+"""Where the checks are, and what they were measured against: the target as the job file says it."""
+
 DROPPED_KEY = b"dropped|"
 """Where the number of the first dropped round is."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from buckets.cards import cards_name
 from lockers import Reads
+from lockers.codec import Array
 from solvers.cfr import Cfr
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports
@@ -27,15 +27,12 @@ from spewy.errors import InputError
 from spewy.job import ROUND_NAMES, Job, parse_memory, parse_target, unit_chips
 from spewy.solve.chunk_layout import chunk_layout
 from spewy.solve.dropped import first_dropped
-from spewy.solve.estimate import estimate
-from spewy.solve.keys import STRATEGY
+from spewy.solve.keys import META, STRATEGY, TARGET_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown
+from spewy.solve.ready import make_ready
 from spewy.solve.view import averages, with_ranges
 from spewy.solve.visit import join
-
-if TYPE_CHECKING:
-    from lockers.codec import Array
 
 Tell = Callable[[str], None]
 
@@ -51,7 +48,7 @@ class Refilled:
         job: what the store was made for.
         layout: its layout, with a row per hand in dropped rounds.
         store: where the rounds that stay are read from.
-        target: accuracy, as in a job file: of the pot where a chunk begins; None: the job's own.
+        target: accuracy, as in a job file, % are of the pot where a chunk begins; None: the last solve's target.
         tell: told of each solve before and after.
 
     Raises:
@@ -66,7 +63,7 @@ class Refilled:
         self._store = store
         self._first = first_dropped(store)
         self._tell = tell or _nothing
-        self._target = job.solve.target if target is None else target
+        self._target = _last_target(store, job) if target is None else target
         try:
             self._amount, self._unit = parse_target(self._target)
         except ValueError as error:
@@ -132,8 +129,11 @@ class Refilled:
         self._tell(f"{subject} was dropped: solving it from the played-down ranges to {self._target}")
         started = time.perf_counter()
         threads = self._job.solve.workers
-        solve = _solve_exactly if supports(game, variant(EXACT_VARIANT)) else _solve_anyhow
-        found, iterations, values = solve(part, game, self._amount * unit, threads)
+        if supports(game, variant(EXACT_VARIANT)):
+            make_ready(part.n_rounds, self._tell)
+            found, iterations, values = _solve_exactly(part, game, self._amount * unit, threads)
+        else:
+            found, iterations, values = _solve_anyhow(part, game, self._amount * unit, threads)
         self._values.update(values)
         missed = "" if found <= self._amount * unit else ", which is not the target"
         self._tell(
@@ -142,15 +142,20 @@ class Refilled:
         )
 
     def _require_memory(self, part: Layout, subject: str) -> None:
-        cost = estimate(part, live=True, variant_name=DEFAULT_VARIANT, itemsize=8, integrate="regret")
-        if cost.memory_bytes > parse_memory(self._job.solve.memory):
+        """Of regrets and sums, in double precision: far more than tables and buffers need."""
+        needed = 0
+        for bets, table in zip(part.betting, part.boards, strict=True):
+            for p, slots in enumerate(bets.forest.n_slots):
+                widest = max(len(board.rows[p].hands) for board in table.boards)
+                needed += 2 * 8 * len(table.boards) * slots * widest
+        if needed > parse_memory(self._job.solve.memory):
             raise InputError(
-                f"solve.memory: solving {subject}, which was dropped, needs "
-                f"{cost.memory_bytes / 2**20:,.0f} MiB, found {self._job.solve.memory}"
+                f"solve.memory: solving {subject}, which was dropped, needs {needed / 2**20:,.0f} MiB, "
+                f"found {self._job.solve.memory}"
             )
 
 
-Solved = tuple[float, int, dict[bytes, "Array"]]
+Solved = tuple[float, int, dict[bytes, Array]]
 """Exploitability in chips, iterations, and values of the strategy locker."""
 
 
@@ -196,6 +201,12 @@ def _scaled(ranges: np.ndarray) -> np.ndarray:
     """With the largest weight 1: strategies depend on ratios only, and single precision on sizes."""
     largest = ranges.max(initial=0.0)
     return ranges / largest if largest > 0 else ranges
+
+
+def _last_target(store: Reads, job: Job) -> str:
+    """What the last solve was to reach; a job that is read from its folder does not say it."""
+    array = store.get(META, TARGET_KEY)
+    return job.solve.target if array is None else array.tobytes().decode()
 
 
 def _subject(layout: Layout) -> str:

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -17,22 +17,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from buckets.equity import range_equity
-from lockers import MemoryStore, Store, open_store
+from lockers import MemoryStore, Store, Transaction, open_store
 from solvers.exact import supports
 from solvers.exploit import Exploitability
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError
 from spewy.job import Job, SolveSection, parse_memory, parse_target, unit_chips
-from spewy.solve.engines import Engine, LiveEngine, StoredEngine
+from spewy.solve.dropped import require_whole
+from spewy.solve.engines import Check, Engine, LiveEngine, StoredEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
 from spewy.solve.exact_engine import ExactEngine
-from spewy.solve.keys import META
+from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.ready import make_ready
 from spewy.solve.residence import kept_share
 from spewy.solve.visit import VisitSettings
 
-TRACE_KEY = b"trace|"
 RESULT_KEY = b"result|"
 """The result of the last run that was not interrupted, as JSON; gone as soon as another run starts to sweep."""
 SAVE_SECONDS = 30.0
@@ -122,16 +122,19 @@ class Session:
     Args:
         job: what to solve.
         folder: where its lockers are or shall be; None keeps them in memory.
+        save_every: seconds between two saves of a live solve; None: as often as costs little.
 
     Raises:
         InputError: as :meth:`solve`; before the folder is created, so that it stays free for a job that can be solved.
+            Or rounds were dropped from it, and so there is nothing to go on from.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
-    def __init__(self, job: Job, folder: Path | None = None) -> None:
+    def __init__(self, job: Job, folder: Path | None = None, save_every: float | None = None) -> None:
         started = time.perf_counter()
         self.job = job
         self.folder = folder
+        self.save_every = save_every
         self.layout = lay_out(job)
         if folder is not None:
             require_solvable(self.job, self.layout, streaming=True)
@@ -142,6 +145,11 @@ class Session:
             if folder is None
             else open_store(folder, manifest, shards=shards)
         )
+        try:
+            require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
+        except InputError:
+            self.store.close()
+            raise
         self.build_seconds = time.perf_counter() - started
 
     def cost(self) -> Estimate:
@@ -205,7 +213,7 @@ class Session:
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
-        started = saved = time.perf_counter()
+        started = saved = ended = time.perf_counter()
         checking = save_seconds = 0.0
         found: Exploitability | None = None
         interrupted = False
@@ -214,6 +222,21 @@ class Session:
                 found, checking = judge.measure(engine)
             _forget_result(self.store)
             while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
+                checks = self._sprint(engine, judge)
+                if checks:
+                    ended = time.perf_counter()
+                    begun = ended - checks[-1].seconds
+                    checking += checks[-1].seconds / (
+                        job.solve.check_every + 1
+                    )  # a check is two passes, as a sweep is
+                    for check in checks:
+                        found = check.found
+                        trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
+                        size, unit = judge.in_target_unit(found.value)
+                        report.sweep(check.sweeps, 1, 1)
+                        report.check(check.sweeps, size, unit, forecast(trace, judge.target_chips))
+                    interrupted = stop.is_set()
+                    continue
                 first = engine.sweeps + 1
                 sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
 
@@ -229,6 +252,7 @@ class Session:
                     engine.advance(sweeps, progress)
                 except InterruptedSweepError:
                     interrupted, found = True, None  # some of the next sweeps' visits are in already
+                    ended = time.perf_counter()
                     break
                 found = None
                 if 0 in _until_check(engine.sweeps, job.solve, left=True) or stop.is_set():
@@ -238,10 +262,11 @@ class Session:
                     size, unit = judge.in_target_unit(found.value)
                     report.check(engine.sweeps, size, unit, forecast(trace, judge.target_chips))
                 interrupted = stop.is_set()
-                if time.perf_counter() - saved > max(SAVE_SECONDS, SAVE_SHARE * save_seconds):
+                ended = time.perf_counter()
+                if ended - saved > self._pause(save_seconds):
                     save_seconds = self._save(engine, trace)
                     saved = time.perf_counter()
-            solving = time.perf_counter() - started
+            solving = ended - started
             self._save(engine, trace)
         report.end()
         if found is None and engine.sweeps:
@@ -259,11 +284,25 @@ class Session:
             _write_result(self.store, result)
         return result
 
+    def _pause(self, save_seconds: float) -> float:
+        """Seconds from one save to the next, where the last one took so long."""
+        if self.save_every is not None:
+            return self.save_every
+        return max(SAVE_SECONDS, SAVE_SHARE * save_seconds)
+
+    def _sprint(self, engine: Engine, judge: _Judge) -> list[Check]:
+        """Sweeps with checks in one go, from a check on, where the engine's are short enough."""
+        solve = self.job.solve
+        if engine.sweeps % solve.check_every:
+            return []
+        left = solve.max_sweeps - engine.sweeps
+        return engine.sprint(judge.target_chips, left, solve.check_every)
+
     def _save(self, engine: Engine, trace: list[tuple[int, float, float]]) -> float:
         """Save all; the seconds that it took."""
         begun = time.perf_counter()
         engine.save()
-        _write_trace(self.store, trace)
+        _write_trace(self.store, trace, self.job.solve.target)
         return time.perf_counter() - begun
 
 
@@ -331,12 +370,17 @@ def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
 
 def job_estimate(job: Job, layout: Layout) -> Estimate:
     """The cost of a job on its layout."""
+    exactly = exact(job, layout)
+    precision = job.solve.precision
     return estimate(
         layout,
         live=job.live,
+        exact=exactly,
         variant_name=job.solve.variant or DEFAULT_VARIANT,
-        itemsize={"16-bit": 2, "double": 8}.get(job.solve.precision, 4 if exact(job, layout) else 8),
+        itemsize=2 if precision == "16-bit" else 4 if exactly or precision == "single" else 8,
+        threads=job.solve.workers,
         integrate=job.solve.integrate,
+        shards=1 if job.live else STORED_SHARDS,
     )
 
 
@@ -419,7 +463,6 @@ class _Judge:
         if spot:
             share = range_equity(self.job.board, problem.hands, *problem.ranges)
             equity = (share, 1 - share)
-        usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         big_blind = problem.game.big_blind
         return SolveResult(
             name=self.job.name,
@@ -434,9 +477,16 @@ class _Judge:
             value=None if spot or net is None else net[0],
             value_bracket=None if spot or found is None else found.bracket,
             seconds=seconds,
-            peak_rss_mib=usage,
+            peak_rss_mib=_peak_rss_mib(),
             trace=tuple(trace),
         )
+
+
+def _peak_rss_mib() -> float:
+    """The most memory of this process; ``ru_maxrss`` alone has that of the one that started it, if it was more."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def read_trace(store: Store) -> list[tuple[int, float, float]]:
@@ -445,9 +495,15 @@ def read_trace(store: Store) -> list[tuple[int, float, float]]:
     return [] if array is None else [(int(n), float(s), float(e)) for n, s, e in array]
 
 
-def _write_trace(store: Store, trace: list[tuple[int, float, float]]) -> None:
+def _write_trace(store: Store, trace: list[tuple[int, float, float]], target: str) -> None:
     array = np.array(trace, dtype=np.float64).reshape(-1, 3)
-    store.transact(TRACE_KEY, lambda txn: txn.put(META, TRACE_KEY, array))
+    text = np.frombuffer(target.encode(), dtype=np.uint8)
+
+    def write(txn: Transaction) -> None:
+        txn.put(META, TRACE_KEY, array)
+        txn.put(META, TARGET_KEY, text)
+
+    store.transact(TRACE_KEY, write)
 
 
 def _write_result(store: Store, result: SolveResult) -> None:

@@ -192,9 +192,14 @@ def test_a_store_is_removed_and_other_files_stay(tmp_path: Path) -> None:
     filled(folder, 3).close()
     (folder / "notes.txt").write_text("mine")
     remove_store(folder)
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    with pytest.raises(LockerError, match="expected a store, found no manifest"):
-        remove_store(folder)
+    assert [path.name for path in folder.iterdir() if path.name[0] != "."] == ["notes.txt"]
+    for attempt in (remove_store, open_store):
+        with pytest.raises(LockerError, match="expected a store, found no manifest"):
+            attempt(folder)
+    with open_store(folder, {"b": 2}) as store:
+        assert list(store.keys("regret")) == []
+    assert not (folder / lockers.folder.REMOVED).exists()
+    assert (folder / "notes.txt").read_text() == "mine"
 
 
 def test_not_while_it_is_open_here(tmp_path: Path) -> None:

@@ -30,7 +30,12 @@ BOARDS = (
     .replace("KhKc,8s7s", "KK,87s")
     .replace('"turn"', '"turns"')
 )
-LONG = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400", "--set", "solve.check_every=20"]
+# In double precision: the generic engine takes long enough to be interrupted.
+LONG = [
+    text
+    for option in ("target=0%", "max_sweeps=400", "check_every=20", "precision=double")
+    for text in ("--set", f"solve.{option}")
+]
 
 
 def one_board(board, text=BOARDS):

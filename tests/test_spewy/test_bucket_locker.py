@@ -141,6 +141,7 @@ def test_preflop_has_169_rows():
     data = {
         "name": "x",
         "game": {"file": "doyle"},
+        "bets": {name: {"bet": "a", "raise": "a"} for name in ("preflop", "flop", "turn", "river")},
         "rows": {"preflop": 169, "flop": 2, "turn": 2, "river": 2},
     }
     groups = board_groups(Job.of(data).problem(), 0, ())

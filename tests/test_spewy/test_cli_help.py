@@ -9,7 +9,7 @@ from cli_runs import good, process, spewy
 
 from spewy.cli import main
 
-COMMANDS = ("solve", "show", "report", "exploit", "tree", "estimate", "export", "buckets", "check")
+COMMANDS = ("solve", "show", "report", "exploit", "tree", "estimate", "export", "drop", "buckets", "check")
 README = Path(__file__).parents[2] / "README.md"
 
 

@@ -32,10 +32,13 @@ ip = "KK"
 [bets.river]
 oop = { bet = "a" }
 [solve]
+variant = "dcfr"
 target = "0.001%"
 max_sweeps = 20000
 check_every = 100
 """
+
+ROUNDED = 2e-5  # chips: what single precision leaves of a pot of 100
 
 JACKS = """
 [[lock]]
@@ -195,7 +198,7 @@ def test_a_board_view_knows_the_locks():
     result, view = _few_sweeps(SWAP, SUITED["a board"][0], SUITED["one hand"][0])
     root = view.node()
     mass = _joint_weights(view)
-    assert root.ev @ mass / mass.sum() == pytest.approx(result.ev[0], abs=1e-9)
+    assert root.ev @ mass / mass.sum() == pytest.approx(result.ev[0], abs=ROUNDED)
 
 
 def _joint_weights(view):
@@ -251,7 +254,7 @@ def test_going_on_is_the_same(tmp_path):
     assert parts["ev"] == pytest.approx(whole["ev"], rel=1e-9)
     assert parts["exploitability"] == pytest.approx(whole["exploitability"], rel=1e-9)
     assert good_json("exploit", tmp_path / "parts")["exploitability"] == pytest.approx(
-        whole["exploitability"], rel=1e-9
+        whole["exploitability"], abs=ROUNDED
     )
 
 

@@ -200,6 +200,8 @@ def test_a_refused_job_leaves_the_folder_free(tmp_path):
 
 # Two spots that arithmetic solves (through files, lockers and output).
 
+ROUNDED = 2e-5  # chips: what single precision leaves of pots of 100 to 200
+
 
 @pytest.mark.parametrize("leaves", ["live", "stored"])
 def test_everyone_checks(leaves, tmp_path):
@@ -215,14 +217,17 @@ def test_everyone_checks(leaves, tmp_path):
     assert good_json("tree", job)["root"]["actions"].keys() == {"Check"}
     found = good_json("solve", *args)
     assert found["converged"]
-    assert found["exploitability"] == pytest.approx(0, abs=1e-12)
+    assert found["exploitability"] == pytest.approx(0, abs=ROUNDED if leaves == "live" else 1e-12)
     assert found["equity"] == pytest.approx([21 / 44, 23 / 44], abs=1e-12)
-    assert found["ev"] == pytest.approx([100 * 21 / 44, 100 * 23 / 44], abs=1e-9)
+    assert found["ev"] == pytest.approx(
+        [100 * 21 / 44, 100 * 23 / 44], abs=ROUNDED if leaves == "live" else 1e-9
+    )
     hands = good_json("show", tmp_path / "out")["hands"]
     assert hands["AhAd"] == {
         "reach": 1,
         "strategy": [1],
         "ev": pytest.approx(100 * 42 / 44),
+        "action_ev": [pytest.approx(100 * 42 / 44)],
         "equity": pytest.approx(42 / 44),
     }
     assert hands["JcTc"]["ev"] == pytest.approx(0)
@@ -233,7 +238,7 @@ def test_everyone_checks_with_wide_ranges(tmp_path):
     text = (EXAMPLES / "T1.toml").read_text().split("[bets.turn]")[0].replace("AJo+", "AJo+:0.5")
     job = write(tmp_path, text + '[bets.turn]\nbet = ""\n')
     found = good_json("solve", job, "--out", tmp_path / "out")
-    assert found["ev"] == pytest.approx([200 * share for share in found["equity"]], abs=1e-9)
+    assert found["ev"] == pytest.approx([200 * share for share in found["equity"]], abs=ROUNDED)
     hands = good_json("show", tmp_path / "out", "--line", "c")["hands"]
     assert len(hands) > 100
     for hand in hands.values():

@@ -1,0 +1,99 @@
+"""Exact solves against an independent judge, without symmetry, in 16 bits, and streamed from disk."""
+
+import numpy as np
+import pytest
+from jobs import example
+from naive_spot import NaiveSpot
+
+from spewy.job import Job
+from spewy.solve.session import Session
+
+SMALL = {
+    "name": "small",
+    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+    "spot": {
+        "board": "Qs 7h 2d 3c",
+        "pot": 100,
+        "stack": 150,
+        "oop": "QQ,AKs,76s:0.5",
+        "ip": "JJ-TT,KQs,87s",
+    },
+    "bets": {"turn": {"bet": "60%"}, "river": {"bet": "75%, a"}},
+    "solve": {"target": "0.2%"},
+}
+
+
+def engine_after(job, sweeps, folder=None):
+    session = Session(job, folder)
+    engine = session._engine()
+    engine.advance(sweeps)
+    return session, engine
+
+
+@pytest.mark.parametrize("precision", ["single", "16-bit"])
+def test_a_naive_judge_finds_the_same(precision):
+    job = Job.of(SMALL | {"solve": {"precision": precision}})
+    session, engine = engine_after(job, 25)
+    naive, found, values = NaiveSpot(job, engine), engine.exploitability(), engine.expected_values()
+    for p in (0, 1):
+        best, value = naive.best_response(p)
+        assert found.best_response[p] == pytest.approx(best, abs=1e-4)
+        assert values[p] == pytest.approx(value, abs=1e-4)
+    engine.close()
+    session.close()
+
+
+@pytest.mark.slow
+def test_a_naive_judge_finds_the_same_on_a_flop():
+    """All 49 turns and 2352 rivers of F1, hand against hand: within 1e-4 of the pot."""
+    job = example("F1")
+    session, engine = engine_after(job, 40)
+    found, naive = engine.exploitability(), NaiveSpot(job, engine)
+    best, _ = naive.best_response(0)
+    assert found.best_response[0] == pytest.approx(best, abs=1e-4 * job.spot.pot)
+    engine.close()
+    session.close()
+
+
+@pytest.mark.parametrize(("precision", "close"), [("16-bit", 0.5), ("single", 0.2), ("double", 0.2)])
+def test_precisions_agree_on_the_value(precision, close):
+    session = Session(Job.of(SMALL | {"solve": {"precision": precision, "target": "0.1%"}}))
+    result = session.solve()
+    session.close()
+    assert result.converged
+    reference = Session(Job.of(SMALL | {"solve": {"precision": "double", "target": "0.01%"}}))
+    assert result.ev[0] == pytest.approx(reference.solve().ev[0], abs=close)
+    reference.close()
+
+
+def test_streaming_changes_no_bit(tmp_path):
+    """Regrets and sums mapped from a file, all or half of them let go of after each portion."""
+    answers = []
+    for kept in (1.0, 0.0, 0.5):
+        session = Session(example("T1"), None)
+        from solvers.exact import ExactCfr
+        from solvers.variants import variant
+
+        folder = None if kept == 1.0 else tmp_path
+        engine = ExactCfr(session.layout.live, variant("dcfr"), threads=2, folder=folder, kept=kept)
+        engine.run(6)
+        answers.append([engine.sums[1][p].read(b) for p in (0, 1) for b in (0, 17, 47)])
+        assert list(tmp_path.iterdir()) == []  # the file has no name
+        engine.close()
+        session.close()
+    for other in answers[1:]:
+        for ours, theirs in zip(answers[0], other, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["T1", "F1"])
+def test_symmetry_changes_no_value(name):
+    """EV with and without suit symmetry, each to a target well below the tolerance."""
+    target = "0.05%" if name == "T1" else "0.3%"
+    values = []
+    for symmetry in ("true", "false"):
+        session = Session(example(name, f"solve.target={target}", f"solve.symmetry={symmetry}"))
+        values.append(session.solve().ev[0] / session.job.spot.pot)
+        session.close()
+    assert values[0] == pytest.approx(values[1], abs=0.0005 if name == "T1" else 0.003)
