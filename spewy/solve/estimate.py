@@ -19,9 +19,7 @@ BYTES_PER_ROW = 2 * 5 * 8  # both players: hand, strength, group, weight, twin
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
 PAGE = 4096
-LARGEST = (
-    2038  # bytes of an entry that LMDB keeps in a page of its tree; larger values get pages of their own
-)
+LARGEST = 2038  # bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own
 ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24  # LMDB's of an entry and of a page; the lockers' of a value
 FILLED = 0.68  # of a page of the tree, by keys in random order
 TICKET = ".ticket"
@@ -42,7 +40,7 @@ class Estimate:
         table_bytes: cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
-        disk_bytes: the folder after a save; twice that for a while where another one replaces a save in one go.
+        disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
     """
 
     boards: tuple[int, ...]

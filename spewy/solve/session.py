@@ -236,6 +236,9 @@ class Session:
                         report.sweep(check.sweeps, 1, 1)
                         report.check(check.sweeps, size, unit, forecast(trace, judge.target_chips))
                     interrupted = stop.is_set()
+                    if ended - saved > self._pause(save_seconds):
+                        save_seconds = self._save(engine, trace)
+                        saved = time.perf_counter()
                     continue
                 first = engine.sweeps + 1
                 sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
@@ -293,7 +296,8 @@ class Session:
     def _sprint(self, engine: Engine, judge: _Judge) -> list[Check]:
         """Sweeps with checks in one go, from a check on, where the engine's are short enough."""
         solve = self.job.solve
-        if engine.sweeps % solve.check_every:
+        between = self.save_every is not None  # saves may be due between any two checks
+        if between or engine.sweeps % solve.check_every:
             return []
         left = solve.max_sweeps - engine.sweeps
         return engine.sprint(judge.target_chips, left, solve.check_every)
