@@ -14,6 +14,9 @@ decay ``(t − 1) / t``: the same strategy after normalising, without numbers th
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from solvers.errors import SolverError
 
 
@@ -50,6 +53,16 @@ class Variant:
             self.predictive,
             (before / iteration) ** self.gamma,
         )
+
+    def table(self, first: int, count: int) -> NDArray[np.float64]:
+        """``[iteration, 3]``: positive, negative and decay of `factors` for ``count`` iterations from ``first`` on."""
+        before = np.arange(first - 1, first - 1 + count, dtype=np.float64)
+        columns = [
+            _discounts(before, self.alpha),
+            _discounts(before, self.beta),
+            (before / (before + 1)) ** self.gamma,
+        ]
+        return np.stack(columns, axis=1)
 
 
 def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> Variant:
@@ -88,4 +101,11 @@ def _discount(before: int, power: float) -> float:
     if power == float("inf"):
         return 1.0
     weight: float = float(before) ** power
+    return weight / (weight + 1.0)
+
+
+def _discounts(before: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    if power == float("inf"):
+        return np.ones(len(before))
+    weight = before**power
     return weight / (weight + 1.0)

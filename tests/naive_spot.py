@@ -23,24 +23,23 @@ class NaiveSpot:
         self.apart = (
             ~(self.hands[:, None, :, None] == self.hands[None, :, None, :]).any(axis=(2, 3))
         ).astype(float)
-        self._known = {}
+        self._known, self._numbers = {}, {}
 
     def strategy(self, node, board):
         """[action, hand] of the average strategy."""
-        t = node.round - self.layout.problem.first_round
-        b, perm = locate(self.layout, t, board)
-        p, bets = node.player, self.layout.betting[t]
-        if self._known.get("at") != (t, b, p):
-            numbers = self.sums[t][p].read(b).astype(float)
-            self._known = {"at": (t, b, p), "sums": numbers, "hands": self.layout.board(t, b).rows[p].hands}
-        n = bets.nodes.index(node)
-        first, size = bets.forest.arrays.slot[n], len(node.actions)
+        t, p = node.round - self.layout.problem.first_round, node.player
+        bets = self.layout.betting[t]
+        if self._known.get("at") != (t, board, p):
+            b, perm = locate(self.layout, t, board)
+            sums = np.zeros((bets.forest.n_slots[p], 1326))
+            sums[:, self.layout.board(t, b).rows[p].hands] = self.sums[t][p].read(b)
+            turned = sums[:, hand_permutation(Deck(), 2, perm)[self.held]]
+            self._known = {"at": (t, board, p), "sums": turned}
+            self._numbers = {id(each): n for n, each in enumerate(bets.nodes)}
+        first, size = bets.forest.arrays.slot[self._numbers[id(node)]], len(node.actions)
         own = self._known["sums"][first : first + size]
         total = own.sum(axis=0)
-        share = np.where(total > 0, own / np.where(total > 0, total, 1), 1 / size)
-        canonical = np.full((size, 1326), 1 / size)
-        canonical[:, self._known["hands"]] = share
-        return canonical[:, hand_permutation(Deck(), 2, perm)[self.held]]
+        return np.where(total > 0, own / np.where(total > 0, total, 1), 1 / size)
 
     def best_response(self, p):
         """Player p's best response in chips per deal, and with every strategy kept, p's value."""

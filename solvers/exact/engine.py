@@ -118,7 +118,7 @@ class ExactCfr:
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
-        self._rig.run(self._plan(iterations, self.iteration))
+        self._rig.run(self._plan(iterations))
         self.iteration += iterations
 
     def run_to(self, target: float, iterations: int, every: int) -> list[tuple[int, Exploitability]]:
@@ -129,13 +129,9 @@ class ExactCfr:
         Returns:
             (iteration, exploitability) of every measurement; the last was at ``target`` or after so many iterations.
         """
-        plans, done = [], 0
-        while done < iterations:
-            few = min(every, iterations - done)
-            plans += [self._plan(few, self.iteration + done), _judging(BEST)]
-            done += few
-        found = np.zeros((len(plans) // 2, 2))
-        passes, first = self._rig.run(_joined(plans), found, target), self.iteration
+        plan = _with_judgements(self._plan(iterations), every)
+        found, first = np.zeros((-(-iterations // every), 2)), self.iteration
+        passes = self._rig.run(plan, found, target)
         n_judged = -(-passes // (2 * every + 2))
         self.iteration += (passes - 2 * n_judged) // 2
         return [
@@ -163,12 +159,12 @@ class ExactCfr:
         """Bytes of regrets and sums."""
         return sum(part.nbytes for whole in (self.regrets, self.sums) for pair in whole for part in pair)
 
-    def _plan(self, iterations: int, after: int) -> Plan:
-        numbers = range(after + 1, after + 1 + iterations)
-        table = np.empty((4, 2 * iterations), dtype=np.float32)
-        for i, t in enumerate(numbers):
-            f = self.variant.factors(t)
-            table[:, 2 * i] = table[:, 2 * i + 1] = f.positive, f.negative, f.decay, dither(t)
+    def _plan(self, iterations: int) -> Plan:
+        """The next iterations: a pass for player 0, one for player 1, and so on."""
+        first = self.iteration + 1
+        fractions = dither(np.arange(first, first + iterations))
+        rows = np.column_stack([self.variant.table(first, iterations), fractions]).astype(np.float32)
+        table = np.repeat(rows.T, 2, axis=1)
         players, modes = np.tile(np.arange(2), iterations), np.full(2 * iterations, UPDATE)
         return Plan(players, modes, table[0], table[1], table[2], table[3], self.variant.clip)
 
@@ -186,9 +182,17 @@ def _judging(mode: int) -> Plan:
     return Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
 
 
-def _joined(plans: list[Plan]) -> Plan:
-    columns = [np.concatenate(parts) for parts in zip(*(plan[:-1] for plan in plans), strict=True)]
-    return Plan(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], plans[0].clip)
+def _with_judgements(plan: Plan, every: int) -> Plan:
+    """Best responses of both after every so many iterations, and after the last."""
+    n = len(plan.player)
+    n_judged = -(-n // (2 * every))
+    place = np.arange(n) + np.arange(n) // (2 * every) * 2
+    players, modes = np.empty(n + 2 * n_judged, dtype=np.int64), np.full(n + 2 * n_judged, BEST)
+    judgement = np.setdiff1d(np.arange(n + 2 * n_judged), place)
+    players[place], modes[place], players[judgement] = plan.player, plan.mode, np.tile(np.arange(2), n_judged)
+    columns = np.ones((4, n + 2 * n_judged), dtype=np.float32)
+    columns[:, place] = plan.positive, plan.negative, plan.decay, plan.dither
+    return Plan(players, modes, columns[0], columns[1], columns[2], columns[3], plan.clip)
 
 
 def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool, folder: Path | None) -> Whole:

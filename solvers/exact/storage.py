@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvers.exact.kernels import LARGEST
 from solvers.exact.paging import mapped
@@ -102,6 +103,6 @@ class Storage:
         return int(self.hands.first_block[b]), int(self.hands.first_block[b + 1])
 
 
-def dither(iteration: int) -> float:
-    """The fraction that is added before rounding down: evenly spread over [0, 1) whatever the number of iterations."""
-    return (iteration * _GOLDEN) % 1.0
+def dither(iterations: Ints) -> NDArray[np.float64]:
+    """The fractions that are added before rounding down: evenly spread over [0, 1), however many there are."""
+    return np.asarray((iterations * _GOLDEN) % 1.0, dtype=np.float64)

@@ -30,6 +30,7 @@ AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
 SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
+FIRST_SPRINT = 16  # checks at most; then twice as many each time: plans are as long as they may have to be
 
 
 class ExactEngine:
@@ -58,7 +59,7 @@ class ExactEngine:
         schedule = variant(variant_name)
         self.cfr = ExactCfr(layout.live, schedule, threads=threads, short=short, folder=streamed, kept=kept)
         layout.forget_live()
-        self._pace = SECONDS_AT_ONCE
+        self._pace, self._checks = SECONDS_AT_ONCE, FIRST_SPRINT
         self._saved = saved_sweeps(store)
         if self._saved:
             self.cfr.iteration = self._saved
@@ -89,13 +90,14 @@ class ExactEngine:
 
         Stops at a check that finds the target (in chips). The seconds of checks before the last are interpolated.
         """
-        checks = int(SPRINT_SECONDS / (self._pace * every)) if not self._raked else 0
+        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks) if not self._raked else 0
         if checks < 1 or sweeps < every:
             return []
         started, first = time.perf_counter(), self.sweeps
         found = self.cfr.run_to(target, min(checks, sweeps // every) * every, every)
         seconds = time.perf_counter() - started
         self._pace = seconds / (self.sweeps - first)
+        self._checks *= 2
         return [Check(n, seconds * (n - first) / (self.sweeps - first), value) for n, value in found]
 
     def exploitability(self) -> Exploitability:

@@ -36,6 +36,7 @@ from spewy.solve.visit import VisitSettings
 RESULT_KEY = b"result|"
 """The result of the last run that was not interrupted, as JSON; gone as soon as another run starts to sweep."""
 SAVE_SECONDS = 30.0
+SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
 SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
 STORED_SHARDS = 8
 FLAT = 0.05  # a curve that falls slower than sweeps^-0.05 has no forecast
@@ -214,7 +215,7 @@ class Session:
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
         started = saved = ended = time.perf_counter()
-        checking = save_seconds = 0.0
+        checking, save_seconds = 0.0, cost.disk_bytes / SAVE_SPEED
         found: Exploitability | None = None
         interrupted = False
         with interruptible() if outer is None else nullcontext(outer) as stop:

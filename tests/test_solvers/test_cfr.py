@@ -86,3 +86,12 @@ def test_unknown_variant_and_iteration():
         variant("cfr--")
     with pytest.raises(SolverError, match="expected 1 or more, found 0"):
         variant("cfr").factors(0)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_table_is_the_factors_of_many_iterations(name):
+    one = VARIANTS[name]
+    for first in (1, 2, 40):
+        found = one.table(first, 5)
+        expected = [one.factors(first + i) for i in range(5)]
+        np.testing.assert_allclose(found, [(f.positive, f.negative, f.decay) for f in expected], rtol=1e-14)

@@ -227,7 +227,8 @@ class StopAt:
 
 
 def test_a_result_lasts_until_the_next_sweep(tmp_path):
-    job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=10", "solve.target=0%"])
+    double = "solve.precision=double"  # whose sweeps can be stopped one by one
+    job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=10", "solve.target=0%", double])
     assert look(job, tmp_path / "out").sweeps == 0
 
     def solve(job, **options):
@@ -240,7 +241,7 @@ def test_a_result_lasts_until_the_next_sweep(tmp_path):
     result = solve(job)
     stored = look(job, tmp_path / "out")
     assert finished(job, stored) == stored.result == result
-    further = Job.load(tmp_path / "job.toml", ["solve.max_sweeps=1000", "solve.target=0%"])
+    further = Job.load(tmp_path / "job.toml", ["solve.max_sweeps=1000", "solve.target=0%", double])
     assert finished(further, stored) is None
     assert solve(further, stop=StopAt(9)).interrupted
     after = look(job, tmp_path / "out")
