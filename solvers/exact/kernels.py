@@ -240,19 +240,21 @@ def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: i
     for step in range(program.n_down):
         n_actions, slot = int64_at(program.down, 4 * step), int64_at(program.down, 4 * step + 2)
         decay = f.decay * float32_at(x.other_sum_scales, block * program.n_down + step)
-        top = _ZERO
+        tops = fill16(_ZERO)
         for a in range(n_actions):
+            prefetch(x.other_sums, (base + AHEAD * program.n_other_slots + HANDS * (slot + a)) >> 1)
             reach = load16(s.reach, HANDS * (program.n_roots + slot + a))
             total = load16_short(x.other_sums, base + HANDS * (slot + a)) * decay + reach
             store(s.fresh, HANDS * a, total)
-            top = max(top, largest(total))
-        scale = _keep(s, f, x.other_sums, base + HANDS * slot, n_actions, top)
+            tops = maximum(tops, total)
+        scale = _keep(s, f, x.other_sums, base + HANDS * slot, n_actions, tops)
         store(x.other_sum_scales, block * program.n_down + step, scale)
 
 
 @inlined
-def _keep(s: Scratch, f: Factors, values: Address, at: int, n_actions: int, top: float) -> float:
-    """Store ``s.fresh`` in 16 bits with its largest number ``top``; return the scale."""
+def _keep(s: Scratch, f: Factors, values: Address, at: int, n_actions: int, tops) -> float:  # type: ignore[no-untyped-def]
+    """Store ``s.fresh``, whose largest numbers by hand are ``tops``, in 16 bits; return the scale."""
+    top = largest(tops)
     up = _LARGEST / top if top > _TINY else _ZERO
     for a in range(n_actions):
         store_short(values, at + HANDS * a, load16(s.fresh, HANDS * a) * up + fill16(f.dither))
@@ -449,7 +451,10 @@ def _learn(
     evenly = fill16(_ZERO)
     for a in range(n_actions):
         prefetch(x.own_current, (at + AHEAD * x.program.n_own_slots + HANDS * a) >> x.short)
-        weight = maximum(_read(x.short, x.own_current, at + HANDS * a), fill16(_ZERO))
+        regret = _read(x.short, x.own_current, at + HANDS * a)
+        if x.short:
+            store(s.fresh, HANDS * a, regret)
+        weight = maximum(regret, fill16(_ZERO))
         value = load16(s.value, child + HANDS * a)
         total = total + weight
         mean = mean + weight * value
@@ -462,20 +467,20 @@ def _learn(
     if x.short:
         scale = float32_at(x.own_scales, block * x.n_own_decisions + number)
         positive, negative = positive * scale, negative * scale
-    top = _ZERO
+    tops = fill16(_ZERO)
     for a in range(n_actions):
-        regret = _read(x.short, x.own_current, at + HANDS * a)
+        regret = load16(s.fresh, HANDS * a) if x.short else load16(x.own_current, at + HANDS * a)
         kept = regret * where_positive(regret, fill16(positive), fill16(negative))
         regret = kept + (load16(s.value, child + HANDS * a) - mean)
         if f.clip:
             regret = maximum(regret, fill16(_ZERO))
         if x.short:
             store(s.fresh, HANDS * a, regret)
-            top = max(top, largest(regret))
+            tops = maximum(maximum(tops, regret), fill16(_ZERO) - regret)
         else:
             store(x.own_current, at + HANDS * a, regret)
     if x.short:
-        scale = _keep(s, f, x.own_current, at, n_actions, top)
+        scale = _keep(s, f, x.own_current, at, n_actions, tops)
         store(x.own_scales, block * x.n_own_decisions + number, scale)
 
 
