@@ -15,6 +15,7 @@ test-slow: .venv/ready
 	$(BIN)/python -m pytest -m slow
 
 bench: .venv/ready
+	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/solve.py
 	$(BIN)/python benchmarks/lp_or_cfr.py
 	$(BIN)/python benchmarks/bucket_speed.py --flops

@@ -30,10 +30,10 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
-      budget_bytes (solve.memory), fits
+      budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit)
     """  # noqa: D301
     from spewy.job import Job, parse_memory
-    from spewy.solve.session import job_estimate, lay_out
+    from spewy.solve.session import job_estimate, lay_out, streamed_bytes
 
     job = Job.load(job_file, overrides)
     problem = job.problem()
@@ -50,10 +50,12 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         layout = lay_out(job)
     cost = job_estimate(job, layout)
     budget = parse_memory(job.solve.memory)
-    fits = cost.memory_bytes <= budget
+    streamed = streamed_bytes(job, layout, cost)
+    fits = streamed is not None
     rounds = problem.game.round_names[problem.first_round :][: layout.n_rounds]
     if as_json:
         found = {"name": job.name, "rounds": rounds, **asdict(cost), "budget_bytes": budget, "fits": fits}
+        found["streamed_bytes"] = streamed
         click.echo(json_text(found))
         return
     rows = [("job", f"{job.name}, {'live' if job.live else 'stored'} leaves")]
@@ -67,8 +69,16 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         ("payoffs", size(cost.payoff_bytes)),
         (
             "memory",
-            f"{size(cost.memory_bytes)}, {'within' if fits else 'MORE THAN'} the {job.solve.memory} allowed",
+            f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}",
         ),
         ("disk", size(cost.disk_bytes)),
     ]
     click.echo(facts(rows))
+
+
+def _verdict(streamed: int | None, allowed: str) -> str:
+    if streamed is None:
+        return f"MORE THAN the {allowed} allowed"
+    if streamed:
+        return f"of which the last round's {size(streamed)} stream from disk, within the {allowed} allowed"
+    return f"within the {allowed} allowed"

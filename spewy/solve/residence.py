@@ -13,8 +13,8 @@ from solvers.exact.vector import HANDS
 from spewy.errors import InputError
 from spewy.solve.layout import Layout
 
-#: Machine code of the kernels and what the allocators keep, beyond the 150 MiB of an interpreter with its libraries.
-RESERVE = 80 << 20
+#: What the estimate of the whole does not see when values come and go.
+RESERVE = 16 << 20
 
 
 def kept_share(layout: Layout, needed: int, itemsize: int, threads: int, budget: int) -> float:
@@ -32,7 +32,7 @@ def kept_share(layout: Layout, needed: int, itemsize: int, threads: int, budget:
     """
     if needed <= budget:
         return 1.0
-    state, portions = _last_state(layout, itemsize), _portions(layout)
+    state, portions = last_state(layout, itemsize), _portions(layout)
     window = state * min(threads, portions) // portions
     least = needed - state + window + RESERVE
     if least > budget:
@@ -43,7 +43,7 @@ def kept_share(layout: Layout, needed: int, itemsize: int, threads: int, budget:
     return (budget - least) / state
 
 
-def _last_state(layout: Layout, itemsize: int) -> int:
+def last_state(layout: Layout, itemsize: int) -> int:
     """Bytes of regrets and sums on all boards of the last round, if there is a round above it."""
     if layout.n_rounds == 1:
         return 0

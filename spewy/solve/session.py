@@ -30,7 +30,7 @@ from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.ready import make_ready
-from spewy.solve.residence import kept_share
+from spewy.solve.residence import kept_share, last_state
 from spewy.solve.visit import VisitSettings
 
 RESULT_KEY = b"result|"
@@ -169,6 +169,10 @@ class Session:
         cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
         if exact(self.job, self.layout):
             make_ready(self.layout.n_rounds, report.note)
+            streamed = streamed_bytes(self.job, self.layout, cost)
+            if streamed:
+                told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
+                report.note(f"{self.job.name}: within {self.job.solve.memory} of memory, {told}")
         begun = time.perf_counter()
         engine = self._engine()
         building = self.build_seconds + time.perf_counter() - begun
@@ -407,11 +411,27 @@ def require_solvable(job: Job, layout: Layout, *, streaming: bool = False) -> Es
     return cost
 
 
+def streamed_bytes(job: Job, layout: Layout, cost: Estimate) -> int | None:
+    """Bytes of an exact solve's state that lie in a file instead of memory; None if the job does not fit its memory."""
+    if cost.memory_bytes <= parse_memory(job.solve.memory):
+        return 0
+    if not exact(job, layout):
+        return None
+    try:
+        _kept(job, layout, cost)
+    except InputError:
+        return None
+    return last_state(layout, _itemsize(job))
+
+
+def _itemsize(job: Job) -> int:
+    return 2 if job.solve.precision == "16-bit" else 4
+
+
 def _kept(job: Job, layout: Layout, cost: Estimate) -> float:
     """The share of an exact solve's last round that stays in memory."""
-    itemsize = 2 if job.solve.precision == "16-bit" else 4
     budget = parse_memory(job.solve.memory)
-    return kept_share(layout, cost.memory_bytes, itemsize, job.solve.workers, budget)
+    return kept_share(layout, cost.memory_bytes, _itemsize(job), job.solve.workers, budget)
 
 
 def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:
