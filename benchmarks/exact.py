@@ -5,7 +5,7 @@
 Each solve is a process of its own, its kernels compiled before. "seconds" are those from the first iteration to the
 stop, best-response checks every ten iterations included; a line is the median of ``--repeat`` solves, with the slowest
 behind it. F1 and P1 keep regrets and sums in 16 bits, F1 within ``--memory``, partly on disk; peak is the process's.
-"of the floor" is the ratio to the time that was to be reached. ``--quick``: R1 and T1 once. ``--profile`` tells where a
+"of the goal" is the ratio to the time we aim at. ``--quick``: R1 and T1 once. ``--profile`` tells where a
 pass over one river board of R1 and T1 spends its time.
 """
 
@@ -25,14 +25,14 @@ TARGETS = {
     "F1": ("0.3%", "0.1%"),
     "P1": ("0.3%", "0.1%"),
 }
-FLOORS = {
+GOALS = {
     ("R1", "0.1%"): 0.008,
     ("T1", "0.1%"): 0.28,
     ("F1", "0.3%"): 18,
     ("F1", "0.1%"): 35,
     ("P1", "0.3%"): 16,
 }
-FLOORS["P1", "0.1%"] = 30
+GOALS["P1", "0.1%"] = 30
 SOLVE = """
 import json, sys
 from pathlib import Path
@@ -65,7 +65,7 @@ def main() -> None:
         profile("T1")
         return
     spots = ["R1", "T1"] if options.quick else options.spots.split(",")
-    print("| spot | target | sweeps | seconds | slowest | of the floor | EV oop | % of the pot | peak MiB |")
+    print("| spot | target | sweeps | seconds | slowest | of the goal | EV oop | % of the pot | peak MiB |")
     print("|---|---|---|---|---|---|---|---|---|")
     for spot in spots:
         for target in ("0.1%",) if options.quick else TARGETS[spot]:
@@ -75,8 +75,8 @@ def main() -> None:
                 overrides.append(f"solve.memory={options.memory}")
             runs = [solve(spot, overrides) for _ in range(1 if options.quick else options.repeat)]
             seconds = [run["seconds"]["solve"] for run in runs]
-            last, floor = runs[-1], FLOORS.get((spot, target))
-            ratio = f"{median(seconds) / floor:.2f}" if floor else ""
+            last, goal = runs[-1], GOALS.get((spot, target))
+            ratio = f"{median(seconds) / goal:.2f}" if goal else ""
             print(
                 f"| {spot} | {target} | {last['sweeps']} | {median(seconds):.4g} | {max(seconds):.4g} | {ratio} "
                 f"| {last['ev'][0]:.3f} | {last['exploitability_pct']:.4f} | {last['peak_rss_mib']:.0f} |",
