@@ -223,6 +223,7 @@ def test_a_batch_begins_again(tmp_path):
     assert [row["exploitability"] for row in after] == [row["exploitability"] for row in before]
 
 
+@pytest.mark.slow
 def test_two_rounds(tmp_path):
     """The river, then the turn too: what one look at a river solves is the whole chunk of the turn above it."""
     whole = solve(tmp_path, FLOP)
@@ -249,6 +250,7 @@ def test_two_rounds(tmp_path):
     assert good("check", smaller).endswith(": healthy\n")
 
 
+@pytest.mark.slow
 def test_buckets_are_hands_where_they_were_dropped(tmp_path):
     whole = solve(tmp_path, TURN, "rows.river=2", "solve.max_sweeps=50")
     small = dropped(whole, tmp_path / "small")
