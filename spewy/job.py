@@ -144,6 +144,11 @@ class SolveSection(_Section):
     workers: int = Field(1, gt=0)
     memory: str = "2 GiB"
 
+    @property
+    def short(self) -> bool:
+        """Whether regrets and sums are kept in 16 bits."""
+        return self.precision == "16-bit"
+
     @field_validator("variant")
     @classmethod
     def _known(cls, value: str | None) -> str | None:

@@ -41,7 +41,7 @@ from solvers.exact.tables import (
     no_classes,
 )
 from solvers.exact.threads import SYNC_SIZE
-from solvers.exact.vector import HANDS, aligned, bare
+from solvers.exact.vector import HALF, HANDS, LARGEST, SINGLE, aligned, bare
 from solvers.exploit import Exploitability
 from solvers.forest import Floats
 from solvers.kernels import BEST, EVALUATE, UPDATE
@@ -50,6 +50,9 @@ from solvers.variants import Variant
 
 MAX_ROUNDS = 3
 MAX_PORTIONS = 24  # that share the boards of the second round: fixed, so that sums have a fixed order
+
+HEADROOM, LARGEST_SUM = 64, 32768.0
+"""In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
 """Buffers for the first board that all threads share: those with a row per hand."""
@@ -73,7 +76,6 @@ class ExactCfr:
     """A solve in progress.
 
     Attributes:
-        iteration: how many are done.
         regrets, sums: per round and player; see `storage`.
     """
 
@@ -106,15 +108,30 @@ class ExactCfr:
                 "exact engine: expected a row per hand of two cards, at most three rounds and no prediction"
             )
         self.variant = variant
-        self.iteration = 0
+        self._short = short
         self._reach = [game.reach[p][0, : int(game.rounds[0].rows[p].count[0])] for p in (0, 1)]
         self._deal_weight = game.deal_weight
         self._raked = game.raked
         hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
-        self.regrets = _blank(game, hands, short, folder)
-        self.sums = _blank(game, hands, short, folder)
+        units = _regret_units(game, short)
+        self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
+        self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
         self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
         self._rig.bind(self.regrets, self.sums)
+        self.iteration = 0
+
+    @property
+    def iteration(self) -> int:
+        """How many are done. Set it before regrets and sums are written from outside."""
+        return self._iteration
+
+    @iteration.setter
+    def iteration(self, done: int) -> None:
+        self._iteration = done
+        unit = float(self._units(np.array([done]))[0])
+        for pair in self.sums:
+            for part in pair:
+                part.unit = unit
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
@@ -157,16 +174,27 @@ class ExactCfr:
     @property
     def state_bytes(self) -> int:
         """Bytes of regrets and sums."""
-        return sum(part.nbytes for whole in (self.regrets, self.sums) for pair in whole for part in pair)
+        wholes = self.regrets, self.sums
+        return sum(part.values.nbytes for whole in wholes for pair in whole for part in pair)
 
     def _plan(self, iterations: int) -> Plan:
         """The next iterations: a pass for player 0, one for player 1, and so on."""
-        first = self.iteration + 1
-        fractions = dither(np.arange(first, first + iterations))
-        rows = np.column_stack([self.variant.table(first, iterations), fractions]).astype(np.float32)
-        table = np.repeat(rows.T, 2, axis=1)
+        before = np.arange(self.iteration, self.iteration + iterations)
+        numbers = np.empty((iterations, 4), dtype=np.float32)
+        numbers[:, :3] = self.variant.table(self.iteration + 1, iterations)
+        units = self._units(np.arange(self.iteration, self.iteration + iterations + 1))
+        numbers[:, 2] *= units[:-1] / units[1:]
+        numbers[:, 3] = 1 / units[1:]
         players, modes = np.tile(np.arange(2), iterations), np.full(2 * iterations, UPDATE)
-        return Plan(players, modes, table[0], table[1], table[2], table[3], self.variant.clip)
+        return Plan(
+            players, modes, np.repeat(numbers, 2, axis=0), np.repeat(dither(before), 2), self.variant.clip
+        )
+
+    def _units(self, iterations: Ints) -> Floats:
+        """Units of sums after so many iterations: in 16 bits averages are kept, of which none exceeds `LARGEST_SUM`."""
+        if not self._short:
+            return np.ones(len(iterations))
+        return np.maximum(self.variant.weight(iterations), 1.0) / LARGEST_SUM
 
     def _root_values(self) -> tuple[float, float]:
         """Chips per deal of both, from the last pass of each."""
@@ -178,8 +206,13 @@ class ExactCfr:
 
 
 def _judging(mode: int) -> Plan:
-    nothing = np.ones(2, dtype=np.float32)
-    return Plan(np.arange(2), np.full(2, mode), nothing, nothing, nothing, nothing, False)
+    return Plan(
+        np.arange(2),
+        np.full(2, mode),
+        np.ones((2, 4), dtype=np.float32),
+        np.zeros(2, dtype=np.int32),
+        False,
+    )
 
 
 def _with_judgements(plan: Plan, every: int) -> Plan:
@@ -190,26 +223,34 @@ def _with_judgements(plan: Plan, every: int) -> Plan:
     players, modes = np.empty(n + 2 * n_judged, dtype=np.int64), np.full(n + 2 * n_judged, BEST)
     judgement = np.setdiff1d(np.arange(n + 2 * n_judged), place)
     players[place], modes[place], players[judgement] = plan.player, plan.mode, np.tile(np.arange(2), n_judged)
-    columns = np.ones((4, n + 2 * n_judged), dtype=np.float32)
-    columns[:, place] = plan.positive, plan.negative, plan.decay, plan.dither
-    return Plan(players, modes, columns[0], columns[1], columns[2], columns[3], plan.clip)
+    numbers, fractions = np.ones((len(players), 4), dtype=np.float32), np.zeros(len(players), dtype=np.int32)
+    numbers[place], fractions[place] = plan.numbers, plan.dither
+    return Plan(players, modes, numbers, fractions, plan.clip)
 
 
-def _blank(game: LiveGame, hands: list[tuple[HandTable, ...]], short: bool, folder: Path | None) -> Whole:
-    parts = [
-        tuple(
-            Storage.blank(
-                r.forest,
-                p,
-                hands[t][p],
-                short=short,
-                folder=folder if 0 < t == len(game.rounds) - 1 else None,
-            )
-            for p in (0, 1)
-        )
-        for t, r in enumerate(game.rounds)
-    ]
-    return [(pair[0], pair[1]) for pair in parts]
+def _blank(
+    game: LiveGame,
+    hands: list[tuple[HandTable, ...]],
+    *,
+    short: bool,
+    units: tuple[float, float],
+    folder: Path | None,
+) -> Whole:
+    def blank(t: int, p: int) -> Storage:
+        mapped = folder if 0 < t == len(game.rounds) - 1 else None
+        n_slots = game.rounds[t].forest.n_slots[p]
+        return Storage.blank(n_slots, hands[t][p], short=short, unit=units[p], folder=mapped)
+
+    return [(blank(t, 0), blank(t, 1)) for t in range(len(game.rounds))]
+
+
+def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
+    """Per player: in 16 bits, `HEADROOM` times the largest regret of one iteration is the largest that is kept."""
+    if not short:
+        return 1.0, 1.0
+    stake = max(float((np.abs(r.forest.arrays.stake) + r.forest.arrays.rake).max()) for r in game.rounds)
+    first, second = (HEADROOM * 2 * stake * max(float(game.reach[1 - p].sum()), 1e-30) / LARGEST for p in (0, 1))
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -339,13 +380,11 @@ class _Rig:
             self.hands[t][p],
             self.hands[t][q],
             self.classes[t][p],
-            int(len(current[t][p].scales) + len(current[t][q].scales) > 0),
-            int(current[t][p].decision.max(initial=-1)) + 1,
+            HALF if current[t][p].short else SINGLE,
+            np.float32(1 / current[t][p].unit),
             current[t][p].values,
-            current[t][p].scales,
             current[t][q].values,
             sums[t][q].values,
-            sums[t][q].scales,
             own.frequencies,
             own.first,
             other.frequencies,
@@ -360,7 +399,6 @@ class _Rig:
 def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
     """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
     own, other = HANDS * largest[p], HANDS * largest[1 - p]
-    most_actions = max(steps.down[:, 0].max(initial=1), steps.up[:, 1].max(initial=1))
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
     return Scratch(
         reach=aligned(HANDS * steps.n_sequences),
@@ -377,7 +415,6 @@ def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
         below=aligned(own * n_exits),
         lanes_below=aligned(HANDS * n_exits),
         roots=aligned(own * n_roots),
-        fresh=aligned(HANDS * most_actions),
         places=np.zeros(HANDS, dtype=np.int64),
         by_lane=n_lanes * np.arange(HANDS),
         by_exit=n_exits * np.arange(own),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvers.exact.engine import COMMON, MAX_PORTIONS, scratch
-from solvers.exact.program import Program, padded, program, slots_of
+from solvers.exact.program import Program, padded, program
 from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
 
@@ -57,9 +57,7 @@ def padded_rows(r: Round, p: int) -> np.ndarray:
 
 
 def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
-    decision = slots_of(r.forest, p)
-    scales = n_rows // HANDS * (int(decision.max(initial=-1)) + 1) if short else 0
-    return 2 * (n_rows * len(decision) * (2 if short else SINGLE) + SINGLE * scales)
+    return 2 * n_rows * r.forest.n_slots[p] * (2 if short else SINGLE)
 
 
 def _classes(r: Round) -> int:

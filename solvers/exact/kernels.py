@@ -14,8 +14,7 @@
    ``v = Σ σ_a v_a`` at p's decisions, whose regrets are updated, ``Σ v_a`` at q's.
 
 Blocks and strips are independent, so threads may take a `part` of each step, one step after the other.
-Regrets and sums lie in the order of use, so a block streams through memory once. With 16-bit storage a decision of a
-block has one scale; regret matching does not need it. Slow twin: `solvers.walk.Walker`.
+Regrets and sums lie in the order of use, so a block streams through memory once. Slow twin: `solvers.walk.Walker`.
 """
 
 from __future__ import annotations
@@ -34,14 +33,13 @@ from solvers.exact.vector import (
     float32_at,
     int32_at,
     int64_at,
-    largest,
     load16,
-    load16_short,
+    load16_kept,
     maximum,
-    prefetch,
+    prefetch_kept,
     put_int64,
     store,
-    store_short,
+    store_kept,
     transpose8,
     where_number,
     where_positive,
@@ -54,11 +52,8 @@ Address = Any
 N_CARDS = 53  # the last one is that of dummies
 STRIP = 16  # lanes counted at once
 AHEAD = 2 * HANDS  # two blocks ahead
-LARGEST = 32766.0  # what is stored stays below 32768 with rounding and dither
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
-_LARGEST: Any = np.float32(LARGEST)
-_TINY: Any = np.float32(1e-30)
 
 
 class Factors(NamedTuple):
@@ -69,14 +64,15 @@ class Factors(NamedTuple):
     negative: float
     clip: bool
     decay: float
-    dither: float
+    gain: float
+    dither: int
 
 
 class RoundPass(NamedTuple):
     """A round as a pass sees it: steps, both players' hands, and storage ``[block, slot, 16]``, flat.
 
-    own_current, other_current: what strategies are matched from; own_regrets is updated, other_sums grow.
-    own_scales, other_sum_scales ``[block, decision]`` if values are ``short``, that is, of 16 bits (see `storage`).
+    own_current, other_current: what strategies are matched from; own_current is updated by ``own_gain`` times the
+    regret, other_sums grow; kept as ``kind`` (see `storage`).
     own_locks, other_locks: frequencies ``[block, action, 16]`` of each lock, NaN = free; first: where a lock's begin.
     """
 
@@ -84,13 +80,11 @@ class RoundPass(NamedTuple):
     own: HandTable
     other: HandTable
     classes: ClassTable
-    short: int
-    n_own_decisions: int
+    kind: int
+    own_gain: float
     own_current: Address
-    own_scales: Address
     other_current: Address
     other_sums: Address
-    other_sum_scales: Address
     own_locks: Address
     own_lock_first: Address
     other_locks: Address
@@ -104,7 +98,7 @@ class Scratch(NamedTuple):
     total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][L]``, lanes_win and lanes_total
     ``[L][16]``,
     exits ``[opposing row + 1][E]``, below ``[own row][E]``, lanes_below ``[E][16]``, roots ``[own row][R]``.
-    fresh ``[action][16]``, places ``[16]``: scratch; by_lane, by_exit, by_vector: multiples of L, E and 16.
+    places ``[16]``: scratch; by_lane, by_exit, by_vector: multiples of L, E and 16.
     """
 
     reach: Address
@@ -121,7 +115,6 @@ class Scratch(NamedTuple):
     below: Address
     lanes_below: Address
     roots: Address
-    fresh: Address
     places: Address
     by_lane: Address
     by_exit: Address
@@ -176,8 +169,6 @@ def go_down(
                 _play_locked(
                     x, s, lock, base + HANDS * slot, n_actions, parent, HANDS * (program.n_roots + slot)
                 )
-        if f.mode == UPDATE and x.short:
-            _add_to_short_sums(x, s, f, block, base)
         for half in range(0, HANDS, LANES):
             for lane in range(0, n_lanes, LANES):
                 transpose8(
@@ -198,23 +189,24 @@ def go_down(
 def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
     """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly.
 
-    Sums in single precision grow on the way: ``sums ← decay * sums + reach``.
+    Sums grow on the way: ``sums ← decay * sums + gain * reach``.
     """
     total = fill16(_ZERO)
     for a in range(n_actions):
-        prefetch(x.other_current, (at + AHEAD * x.program.n_other_slots + HANDS * a) >> x.short)
-        weight = maximum(_read(x.short, x.other_current, at + HANDS * a), fill16(_ZERO))
+        prefetch_kept(x.kind, x.other_current, at + AHEAD * x.program.n_other_slots + HANDS * a)
+        weight = maximum(load16_kept(x.kind, x.other_current, at + HANDS * a), fill16(_ZERO))
         store(s.reach, child + HANDS * a, weight)
         total = total + weight
     reach = load16(s.reach, parent)
     scaled = reach / total
     even = reach * (_ONE / np.float32(n_actions))
-    if f.mode == UPDATE and not x.short:
+    if f.mode == UPDATE and f.gain > _ZERO:
         for a in range(n_actions):
-            prefetch(x.other_sums, at + AHEAD * x.program.n_other_slots + HANDS * a)
+            prefetch_kept(x.kind, x.other_sums, at + AHEAD * x.program.n_other_slots + HANDS * a)
             share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
             store(s.reach, child + HANDS * a, share)
-            store(x.other_sums, at + HANDS * a, load16(x.other_sums, at + HANDS * a) * f.decay + share)
+            grown = load16_kept(x.kind, x.other_sums, at + HANDS * a) * f.decay + share * f.gain
+            store_kept(x.kind, x.other_sums, at + HANDS * a, grown, f.dither)
     else:
         for a in range(n_actions):
             share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
@@ -231,43 +223,6 @@ def _play_locked(
         fixed = load16(x.other_locks, lock + HANDS * a)
         free = load16(s.reach, child + HANDS * a)
         store(s.reach, child + HANDS * a, where_number(fixed, fixed * reach, free))
-
-
-@inlined
-def _add_to_short_sums(x: RoundPass, s: Scratch, f: Factors, block: int, base: int) -> None:
-    """``sums ← decay * sums + reach`` in 16 bits, decision by decision."""
-    program = x.program
-    for step in range(program.n_down):
-        n_actions, slot = int64_at(program.down, 4 * step), int64_at(program.down, 4 * step + 2)
-        decay = f.decay * float32_at(x.other_sum_scales, block * program.n_down + step)
-        tops = fill16(_ZERO)
-        for a in range(n_actions):
-            prefetch(x.other_sums, (base + AHEAD * program.n_other_slots + HANDS * (slot + a)) >> 1)
-            reach = load16(s.reach, HANDS * (program.n_roots + slot + a))
-            total = load16_short(x.other_sums, base + HANDS * (slot + a)) * decay + reach
-            store(s.fresh, HANDS * a, total)
-            tops = maximum(tops, total)
-        scale = _keep(s, f, x.other_sums, base + HANDS * slot, n_actions, tops)
-        store(x.other_sum_scales, block * program.n_down + step, scale)
-
-
-@inlined
-def _keep(s: Scratch, f: Factors, values: Address, at: int, n_actions: int, tops) -> float:  # type: ignore[no-untyped-def]
-    """Store ``s.fresh``, whose largest numbers by hand are ``tops``, in 16 bits; return the scale."""
-    top = largest(tops)
-    up = _LARGEST / top if top > _TINY else _ZERO
-    for a in range(n_actions):
-        store_short(values, at + HANDS * a, load16(s.fresh, HANDS * a) * up + fill16(f.dither))
-    scale: float = top / _LARGEST
-    return scale
-
-
-@inlined
-def _read(short: int, values: Address, at: int):  # type: ignore[no-untyped-def]
-    """16 stored values; those of 16 bits without their scale."""
-    if short:
-        return load16_short(values, at)
-    return load16(values, at)
 
 
 @inlined
@@ -379,23 +334,22 @@ def go_up(
                 load16(s.lanes_below, HANDS * exit_) * probability,
             )
         for step in range(program.n_up):
-            mine, n_actions = int64_at(program.up, 7 * step), int64_at(program.up, 7 * step + 1)
-            node, child = int64_at(program.up, 7 * step + 2), int64_at(program.up, 7 * step + 3)
-            slot = int64_at(program.up, 7 * step + 4)
+            mine, n_actions = int64_at(program.up, 6 * step), int64_at(program.up, 6 * step + 1)
+            node, child = int64_at(program.up, 6 * step + 2), int64_at(program.up, 6 * step + 3)
+            slot = int64_at(program.up, 6 * step + 4)
             if mine == 0:
                 total = load16(s.value, child)
                 for a in range(1, n_actions):
                     total = total + load16(s.value, child + HANDS * a)
                 store(s.value, node, total)
                 continue
-            lock = int64_at(program.up, 7 * step + 5)
+            at = HANDS * (block * program.n_own_slots + slot)
+            lock = int64_at(program.up, 6 * step + 5)
             if lock >= 0:
                 lock = int64_at(x.own_lock_first, lock) + HANDS * block * n_actions
             if f.mode == UPDATE:
-                number = int64_at(program.up, 7 * step + 6)
-                _learn(x, s, f, block, number, slot, n_actions, node, child, lock)
+                _learn(x, s, f, at, n_actions, node, child, lock)
             else:
-                at = HANDS * (block * program.n_own_slots + slot)
                 _respond(x, s, f, at, n_actions, node, child, lock)
         for root in range(0, n_roots, LANES):
             for half in range(0, HANDS, LANES):
@@ -433,28 +387,15 @@ def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: b
 
 @inlined
 def _learn(
-    x: RoundPass,
-    s: Scratch,
-    f: Factors,
-    block: int,
-    number: int,
-    slot: int,
-    n_actions: int,
-    node: int,
-    child: int,
-    lock: int,
+    x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
     """One of p's decisions: its value by regret matching, and regrets discounted and increased."""
-    at = HANDS * (block * x.program.n_own_slots + slot)
     total = fill16(_ZERO)
     mean = fill16(_ZERO)
     evenly = fill16(_ZERO)
     for a in range(n_actions):
-        prefetch(x.own_current, (at + AHEAD * x.program.n_own_slots + HANDS * a) >> x.short)
-        regret = _read(x.short, x.own_current, at + HANDS * a)
-        if x.short:
-            store(s.fresh, HANDS * a, regret)
-        weight = maximum(regret, fill16(_ZERO))
+        prefetch_kept(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + HANDS * a)
+        weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_ZERO))
         value = load16(s.value, child + HANDS * a)
         total = total + weight
         mean = mean + weight * value
@@ -463,25 +404,13 @@ def _learn(
     if lock >= 0:
         mean = _locked_mean(x, s, n_actions, child, lock, mean)
     store(s.value, node, mean)
-    positive, negative = f.positive, f.negative
-    if x.short:
-        scale = float32_at(x.own_scales, block * x.n_own_decisions + number)
-        positive, negative = positive * scale, negative * scale
-    tops = fill16(_ZERO)
     for a in range(n_actions):
-        regret = load16(s.fresh, HANDS * a) if x.short else load16(x.own_current, at + HANDS * a)
-        kept = regret * where_positive(regret, fill16(positive), fill16(negative))
-        regret = kept + (load16(s.value, child + HANDS * a) - mean)
+        regret = load16_kept(x.kind, x.own_current, at + HANDS * a)
+        kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
+        regret = kept + (load16(s.value, child + HANDS * a) - mean) * x.own_gain
         if f.clip:
             regret = maximum(regret, fill16(_ZERO))
-        if x.short:
-            store(s.fresh, HANDS * a, regret)
-            tops = maximum(maximum(tops, regret), fill16(_ZERO) - regret)
-        else:
-            store(x.own_current, at + HANDS * a, regret)
-    if x.short:
-        scale = _keep(s, f, x.own_current, at, n_actions, tops)
-        store(x.own_scales, block * x.n_own_decisions + number, scale)
+        store_kept(x.kind, x.own_current, at + HANDS * a, regret, f.dither)
 
 
 @inlined
@@ -498,7 +427,7 @@ def _respond(
         mean = fill16(_ZERO)
         evenly = fill16(_ZERO)
         for a in range(n_actions):
-            weight = maximum(_read(x.short, x.own_current, at + HANDS * a), fill16(_ZERO))
+            weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_ZERO))
             value = load16(s.value, child + HANDS * a)
             total = total + weight
             mean = mean + weight * value

@@ -37,6 +37,7 @@ from solvers.exact.vector import (
     int64_at,
     load8,
     put_float64,
+    size_kept,
     store,
 )
 from solvers.forest import Ints
@@ -60,14 +61,15 @@ class Deals(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The passes to do: traverser, what is done at its decisions, and the factors of the variant (see `Factors`)."""
+    """The passes to do: traverser, what is done at its decisions, and `Factors`.
+
+    numbers ``[pass, 4]``: positive, negative, decay, gain.
+    """
 
     player: Ints
     mode: Ints
-    positive: np.ndarray
-    negative: np.ndarray
-    decay: np.ndarray
-    dither: np.ndarray
+    numbers: np.ndarray
+    dither: Ints
     clip: bool
 
 
@@ -329,7 +331,8 @@ def _view(p: int, f: Factors) -> int:
 
 @inlined
 def _factors(plan: Plan, i: int) -> Factors:
-    return Factors(plan.mode[i], plan.positive[i], plan.negative[i], plan.clip, plan.decay[i], plan.dither[i])
+    n = plan.numbers
+    return Factors(plan.mode[i], n[i, 0], n[i, 1], plan.clip, n[i, 2], n[i, 3], plan.dither[i])
 
 
 @inlined
@@ -341,7 +344,7 @@ def _entries(team: Team, portion: int, n_entries: int) -> tuple[int, int]:
 @inlined
 def _let_go(x: RoundPass, first: int, last: int) -> None:
     """Let go of the regrets and sums of boards first to last of a round whose values are mapped."""
-    n_bytes = HANDS * (2 if x.short else 4)
+    n_bytes = HANDS * size_kept(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
     let_go(x.own_current, own * start, own * stop)

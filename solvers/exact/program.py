@@ -31,8 +31,7 @@ class Program(NamedTuple):
     """Steps of a round for a traverser. Places are in elements of buffers whose rows have 16.
 
     down ``[step, 4]``: q's decision: actions, place of the sequence that leads to it, first slot, lock.
-    up ``[step, 7]``: a decision: 1 if p's, actions, place of the node, place of its first child, first slot, lock, and
-        its number among its player's decisions; in `down` that is the number of the step.
+    up ``[step, 6]``: a decision: 1 if p's, actions, place of the node, place of its first child, first slot, lock.
     lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are
         whole strips.
     wins, totals ``[leaf, 2]``: places of the node and of the lane; what D and T are multiplied with there. The first
@@ -85,7 +84,6 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         for n in decisions
         if a.player[n] == q
     ]
-    number = {int(n): i for player in (0, 1) for i, n in enumerate(decisions[a.player[decisions] == player])}
     up = [
         (
             a.player[n] == p,
@@ -94,7 +92,6 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
             HANDS * a.first_child[n],
             a.slot[n],
             locked.get(int(n), NO_LOCK),
-            number[int(n)],
         )
         for n in decisions[::-1]
     ]
@@ -126,7 +123,7 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         n_down=len(down),
         down=_table(down, 4),
         n_up=len(up),
-        up=_table(up, 7),
+        up=_table(up, 6),
         n_lanes=len(lanes),
         lanes=lanes,
         total_end=padded(len(needs_total), HANDS),
@@ -143,13 +140,6 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         exits=exits,
         exit_nodes=HANDS * leaves,
     )
-
-
-def slots_of(forest: Forest, p: int) -> Ints:
-    """``[slot]``: the number of player p's decision that it belongs to."""
-    a = forest.arrays
-    mine = np.flatnonzero((a.kind == DECISION) & (a.player == p))
-    return np.repeat(np.arange(len(mine)), a.n_actions[mine])
 
 
 def _table(rows: Sequence[Sequence[Any]], width: int) -> Ints:

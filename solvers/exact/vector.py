@@ -9,13 +9,15 @@ more than the arithmetic. `bare` makes bundles of addresses of bundles of arrays
 an address and i an offset in elements:
 
     load16(a, i), load8(a, i)     a[i : i + 16], a[i : i + 8] as a vector of float32
-    load16_short(a, i)            the same from int16
-    store(a, i, x)                the other way, float32; store_short to int16, rounded down
+    store(a, i, x)                the other way
     int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n), put_float64(a, i, x)
     fill16(c), fill8(c)           the number c everywhere
     x + y, x - y, x * y, x / y    also with one float32
     where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
-    maximum(x, y), largest(x)     the larger of each pair; the largest absolute value of all
+    maximum(x, y)                 the larger of each pair
+    load16_kept(k, a, i), store_kept(k, a, i, x, d), prefetch_kept(k, a, i), size_kept(k)
+                                  the same for numbers that are kept as ``k``, `SINGLE` or `HALF`; the latter are rounded
+                                  toward 0 after adding d / `DROPPED` of the last bit; bytes
     transpose8(a, rows, k, i, b, j, stride)
                                   b[j + s * stride + r] = a[rows[k + r] + i + s] for r, s < 8
 
@@ -31,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel, register_default
@@ -42,7 +45,18 @@ HANDS, LANES = 16, 8
 """How many hands, and how many betting lanes, a vector holds."""
 
 intrinsic: Any = _intrinsic  # what it makes takes other arguments than the functions it is given
-_FLOAT = ir.FloatType()
+SINGLE, HALF = np.int32(0), np.int16(0)
+"""How numbers are kept, float32 or float16: by its type, so that kernels are compiled for one or the other."""
+
+DROPPED = 1 << 13
+"""In float32, the last bit of a float16."""
+
+LARGEST = 65504.0
+"""That float16 keeps."""
+
+_FLOAT, _HALVES = ir.FloatType(), ir.VectorType(ir.IntType(16), HANDS)
+_TRUNCATES = bool(get_host_cpu_features().get("f16c"))
+_KEPT = {types.int32: (ir.VectorType(_FLOAT, HANDS), 4), types.int16: (_HALVES, 2)}
 _FUSE = ("contract",)
 
 
@@ -89,34 +103,6 @@ float32_at = _reader(_FLOAT, types.float32, 4)
 
 
 @intrinsic
-def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
-    """Ask for the cache line of a float32 that will be read and written soon; any address will do."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        function = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
-        hints = [ir.Constant(number, n) for n in (0, 3, 1)]
-        builder.call(called, [_pointer(builder, *args, ir.IntType(8), 4), *hints])
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp), generate
-
-
-@intrinsic
-def load16_short(typing_context: Any, address: Any, index: Any) -> Any:
-    """Read consecutive int16 as a vector of float32."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.VectorType(ir.IntType(16), HANDS)
-        return builder.sitofp(
-            builder.load(_pointer(builder, *args, kind, 2), align=2), ir.VectorType(_FLOAT, HANDS)
-        )
-
-    return VECTORS[HANDS](types.intp, types.intp), generate
-
-
-@intrinsic
 def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
     """Write a vector, or one number, to consecutive float32."""
 
@@ -145,31 +131,96 @@ put_int64, put_float64 = _writer(types.int64), _writer(types.float64)
 
 
 @intrinsic
-def store_short(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write a vector of numbers from -32768 to below 32768 to consecutive int16, rounded down."""
+def load16_kept(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
+    """Read consecutive numbers of a kind as a vector of float32."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        width = sig.args[2].width
-        whole = _llvm(builder, "floor", ir.VectorType(_FLOAT, width), args[2])
-        wide = builder.fptosi(whole, ir.VectorType(ir.IntType(32), width))
-        short = builder.trunc(wide, ir.VectorType(ir.IntType(16), width))
-        builder.store(short, _pointer(builder, *args[:2], short.type, 2), align=2)
+        stored, n_bytes = _KEPT[sig.args[0]]
+        return _widened(builder, builder.load(_pointer(builder, *args[1:], stored, n_bytes), align=n_bytes))
+
+    return VECTORS[HANDS](kind, types.intp, types.intp), generate
+
+
+@intrinsic
+def store_kept(
+    typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any
+) -> Any:
+    """Write a vector to consecutive numbers of a kind.
+
+    To round, a float32's bits are added to as an integer: magnitudes and their last bits grow together. What is too
+    large for float16 becomes `LARGEST`.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        stored, n_bytes = _KEPT[sig.args[0]]
+        place = _pointer(builder, *args[1:3], stored, n_bytes)
+        builder.store(
+            args[3] if stored == args[3].type else _halved(builder, args[3], args[4]), place, align=n_bytes
+        )
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp, value), generate
+    return types.void(kind, types.intp, types.intp, value, types.int32), generate
 
 
-def _llvm(builder: Any, name: str, result: Any, value: Any) -> Any:
-    """Call one of LLVM's functions of one vector."""
-    function = ir.FunctionType(result, [value.type])
-    full = f"llvm.{name}.v{value.type.count}f32"
-    return builder.call(
-        cgutils.get_or_insert_function(builder.module, function, full), [value], fastmath=("nnan",)
-    )
+@intrinsic
+def prefetch_kept(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
+    """Ask for the cache line of a number that will be read and written soon; any address will do."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte, number = ir.IntType(8), ir.IntType(32)
+        function = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
+        called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
+        hints = [ir.Constant(number, n) for n in (0, 3, 1)]
+        builder.call(called, [_pointer(builder, *args[1:], byte, _KEPT[sig.args[0]][1]), *hints])
+        return context.get_dummy_value()
+
+    return types.void(kind, types.intp, types.intp), generate
+
+
+@intrinsic
+def size_kept(typing_context: Any, kind: Any) -> Any:
+    """Bytes of a number of a kind."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, _KEPT[sig.args[0]][1])
+
+    return types.intp(kind), generate
+
+
+def _widened(builder: Any, value: Any) -> Any:
+    single = ir.VectorType(_FLOAT, HANDS)
+    if value.type == single:
+        return value
+    return builder.fpext(builder.bitcast(value, ir.VectorType(ir.HalfType(), HANDS)), single)
+
+
+def _halved(builder: Any, value: Any, dither: Any) -> Any:
+    words = ir.VectorType(ir.IntType(32), HANDS)
+    bits = builder.add(builder.bitcast(value, words), _spread(builder, dither, HANDS))
+    if _TRUNCATES:
+        value = builder.bitcast(bits, value.type)
+        return _shuffle(
+            builder, *[_truncated(builder, value, start) for start in (0, HANDS // 2)], list(range(HANDS))
+        )
+    bits = builder.and_(bits, ir.Constant(words, [-DROPPED] * HANDS))
+    value = builder.bitcast(bits, value.type)
+    for comparison, bound in (("<", LARGEST), (">", -LARGEST)):
+        limit = ir.Constant(value.type, [bound] * HANDS)
+        value = builder.select(builder.fcmp_ordered(comparison, value, limit), value, limit)
+    return builder.bitcast(builder.fptrunc(value, ir.VectorType(ir.HalfType(), HANDS)), _HALVES)
+
+
+def _truncated(builder: Any, value: Any, start: int) -> Any:
+    """Eight of the numbers by the instruction that rounds toward 0, infinity excluded."""
+    eight, number = ir.VectorType(_FLOAT, 8), ir.IntType(32)
+    function = ir.FunctionType(ir.VectorType(ir.IntType(16), 8), [eight, number])
+    called = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.vcvtps2ph.256")
+    part = _shuffle(builder, value, value, list(range(start, start + 8)))
+    return builder.call(called, [part, ir.Constant(number, 3)])
 
 
 def _spread(builder: Any, number: Any, width: int) -> Any:
-    kind = ir.VectorType(_FLOAT, width)
+    kind = ir.VectorType(number.type, width)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
     return builder.shuffle_vector(first, first, zeros)
@@ -220,17 +271,6 @@ def maximum(typing_context: Any, x: Any, y: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
     return x(x, x), generate
-
-
-@intrinsic
-def largest(typing_context: Any, x: Any) -> Any:
-    """The largest absolute value of all."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        absolute = _llvm(builder, "fabs", args[0].type, args[0])
-        return _llvm(builder, "vector.reduce.fmax", _FLOAT, absolute)
-
-    return types.float32(x), generate
 
 
 @intrinsic

@@ -24,28 +24,29 @@ SOURCES = Path(solvers.__file__).parent
 CODE = "*.nb[ic]"
 
 
-def make_ready(n_rounds: int, say: Callable[[str], None]) -> None:
-    """Compile the exact engine for games of so many rounds, if that has not been done."""
-    stamp = _stamp(n_rounds)
+def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
+    """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done."""
+    stamp = _stamp(n_rounds, short)
     if stamp.exists():
         return
-    say(f"compiling the kernels for games of {n_rounds} round{'s' * (n_rounds > 1)}, once: up to a minute")
-    if not list(stamp.parent.glob(f"{stamp.name[:-1]}*")):
+    rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
+    say(f"compiling the kernels for games of {rounds}, once: up to a minute")
+    if not list(stamp.parent.glob(f"{stamp.name.rsplit('-', 1)[0]}-*")):
         _remove_old_code()
-    done = subprocess.run([sys.executable, "-m", __name__, str(n_rounds)], check=False)
+    done = subprocess.run([sys.executable, "-m", __name__, str(n_rounds), str(int(short))], check=False)
     if done.returncode == 0:  # else it will be compiled here, in this process
         with suppress(OSError):
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.touch()
 
 
-def _stamp(n_rounds: int) -> Path:
-    """``ready-<hash>-<rounds>`` beside the machine code, or in the user's cache where that cannot be written."""
+def _stamp(n_rounds: int, short: bool) -> Path:
+    """``ready-<hash>-<rounds><s>`` beside the machine code, or in the user's cache where that cannot be written."""
     digest = hashlib.sha256()
     for source in sorted(SOURCES.rglob("*.py")):
         digest.update(source.read_bytes())
     digest.update(f"{sys.version} {numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
-    name = f"ready-{digest.hexdigest()[:16]}-{n_rounds}"
+    name = f"ready-{digest.hexdigest()[:16]}-{n_rounds}{'s' * short}"
     beside = SOURCES / "exact" / "__pycache__"
     try:
         beside.mkdir(exist_ok=True)
@@ -62,7 +63,7 @@ def _remove_old_code() -> None:
                 file.unlink()
 
 
-def _compile(n_rounds: int) -> None:
+def _compile(n_rounds: int, short: bool) -> None:
     """Solve a tiny spot that begins so many rounds before the end."""
     from spewy.job import Job
     from spewy.solve.session import lay_out
@@ -77,9 +78,9 @@ def _compile(n_rounds: int) -> None:
     from solvers.exact import ExactCfr
     from solvers.variants import EXACT_VARIANT, variant
 
-    engine = ExactCfr(lay_out(Job.of(data)).live, variant(EXACT_VARIANT))
+    engine = ExactCfr(lay_out(Job.of(data)).live, variant(EXACT_VARIANT), short=short)
     engine.run(1)
 
 
 if __name__ == "__main__":
-    _compile(int(sys.argv[1]))
+    _compile(int(sys.argv[1]), sys.argv[2] == "1")

@@ -130,7 +130,7 @@ class Refilled:
         started = time.perf_counter()
         threads = self._job.solve.workers
         if supports(game, variant(EXACT_VARIANT)):
-            make_ready(part.n_rounds, self._tell)
+            make_ready(part.n_rounds, False, self._tell)
             found, iterations, values = _solve_exactly(part, game, self._amount * unit, threads)
         else:
             found, iterations, values = _solve_anyhow(part, game, self._amount * unit, threads)

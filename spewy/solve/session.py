@@ -168,7 +168,7 @@ class Session:
         report = reporter or Silent()
         cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
         if exact(self.job, self.layout):
-            make_ready(self.layout.n_rounds, report.note)
+            make_ready(self.layout.n_rounds, self.job.solve.short, report.note)
             streamed = streamed_bytes(self.job, self.layout, cost)
             if streamed:
                 told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
@@ -195,7 +195,7 @@ class Session:
                     self.store,
                     solve.variant or EXACT_VARIANT,
                     solve.workers,
-                    short=solve.precision == "16-bit",
+                    short=solve.short,
                     folder=self.folder,
                     kept=_kept(self.job, self.layout, self.cost()),
                 )
@@ -353,7 +353,7 @@ def exact(job: Job, layout: Layout) -> bool:
     """
     solve = job.solve
     able = job.live and supports(layout.live, variant(solve.variant or EXACT_VARIANT))
-    if solve.precision == "16-bit" and not able:
+    if solve.short and not able:
         raise InputError(
             'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
             "and a variant that does not predict"
@@ -386,7 +386,7 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
         live=job.live,
         exact=exactly,
         variant_name=job.solve.variant or DEFAULT_VARIANT,
-        itemsize=2 if precision == "16-bit" else 4 if exactly or precision == "single" else 8,
+        itemsize=2 if job.solve.short else 4 if exactly or precision == "single" else 8,
         threads=job.solve.workers,
         integrate=job.solve.integrate,
         shards=1 if job.live else STORED_SHARDS,
@@ -425,7 +425,7 @@ def streamed_bytes(job: Job, layout: Layout, cost: Estimate) -> int | None:
 
 
 def _itemsize(job: Job) -> int:
-    return 2 if job.solve.precision == "16-bit" else 4
+    return 2 if job.solve.short else 4
 
 
 def _kept(job: Job, layout: Layout, cost: Estimate) -> float:
