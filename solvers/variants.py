@@ -12,7 +12,7 @@ decay ``(t − 1) / t``: the same strategy after normalising, without numbers th
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,11 +54,11 @@ class Variant:
             (before / iteration) ** self.gamma,
         )
 
-    def weight(self, iterations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weight(self, iterations: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
         """What `Factors.decay` makes of sums of nothing but ones after so many iterations: ``Σ_k (k / t)^γ``, k ≤ t."""
         terms = np.arange(1, int(iterations.max(initial=0)) + 1, dtype=np.float64)
         totals = np.concatenate([[0.0], np.cumsum(terms**self.gamma)])
-        return totals[iterations.astype(np.int64)] / np.maximum(iterations, 1) ** self.gamma
+        return np.asarray(totals[iterations] / np.maximum(iterations, 1) ** self.gamma)
 
     def table(self, first: int, count: int) -> NDArray[np.float64]:
         """``[iteration, 3]``: positive, negative and decay of `factors` for ``count`` iterations from ``first`` on."""

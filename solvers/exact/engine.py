@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from solvers.errors import SolverError
-from solvers.exact.kernels import N_CARDS, RoundPass, Scratch
+from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
 from solvers.exact.passes import (
     Deals,
     Entry,
@@ -43,22 +43,31 @@ from solvers.exact.tables import (
 from solvers.exact.threads import SYNC_SIZE
 from solvers.exact.vector import HALF, HANDS, LARGEST, SINGLE, aligned, bare
 from solvers.exploit import Exploitability
-from solvers.forest import Floats
+from solvers.forest import Floats, Ints
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.live import LiveGame
 from solvers.variants import Variant
 
 MAX_ROUNDS = 3
-MAX_PORTIONS = 24  # that share the boards of the second round: fixed, so that sums have a fixed order
-
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
+
+MOST_PORTIONS = 24, 64
+"""That share the boards of the second of two rounds, of three: the more, the fairer their shares, and the more to add.
+
+Whatever the number of threads, so that sums have one order.
+"""
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
 """Buffers for the first board that all threads share: those with a row per hand."""
 
 Whole = list[tuple[Storage, Storage]]
 """Per round and player."""
+
+
+def n_portions(n_rounds: int, n_entries: int) -> int:
+    """Portions of so many boards after the first deal of two or three rounds."""
+    return min(MOST_PORTIONS[n_rounds - 2], n_entries)
 
 
 def supports(game: LiveGame, variant: Variant) -> bool:
@@ -249,7 +258,9 @@ def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
     if not short:
         return 1.0, 1.0
     stake = max(float((np.abs(r.forest.arrays.stake) + r.forest.arrays.rake).max()) for r in game.rounds)
-    first, second = (HEADROOM * 2 * stake * max(float(game.reach[1 - p].sum()), 1e-30) / LARGEST for p in (0, 1))
+    first, second = (
+        HEADROOM * 2 * stake * max(float(game.reach[1 - p].sum()), 1e-30) / LARGEST for p in (0, 1)
+    )
     return first, second
 
 
@@ -305,7 +316,7 @@ class _Rig:
             own[0] = tuple(
                 _sharing(mine, common) for mine, common in zip(own[0], self.scratch[0][0], strict=True)
             )
-        self.n_portions = min(MAX_PORTIONS, len(self.deals[0][0].child)) if self.deals else 0
+        self.n_portions = n_portions(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
         self.n_kept = int(kept * self.n_portions)
         largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
         self.portions = aligned(self.n_portions * largest)
@@ -357,7 +368,7 @@ class _Rig:
     def root_values(self, p: int) -> Floats:
         """``[row]``, values of the last pass of traverser p."""
         s = self.scratch[0][0][p]
-        first: Floats = s.roots.reshape(-1, len(s.by_vector))[:, 0].astype(np.float64)
+        first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
         return first
 
     def close(self) -> None:
@@ -407,8 +418,8 @@ def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
         wins=aligned(own * n_lanes),
         total=aligned(n_lanes),
         by_card=aligned(N_CARDS * n_lanes),
-        rows_win=aligned(HANDS * n_lanes),
-        rows_total=aligned(HANDS * n_lanes),
+        rows_win=aligned(HANDS * STRIP),
+        rows_total=aligned(HANDS * STRIP),
         lanes_win=aligned(HANDS * n_lanes),
         lanes_total=aligned(HANDS * n_lanes),
         exits=aligned((other + 1) * n_exits),
@@ -416,9 +427,6 @@ def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
         lanes_below=aligned(HANDS * n_exits),
         roots=aligned(own * n_roots),
         places=np.zeros(HANDS, dtype=np.int64),
-        by_lane=n_lanes * np.arange(HANDS),
-        by_exit=n_exits * np.arange(own),
-        by_vector=HANDS * np.arange(n_roots),
     )
 
 

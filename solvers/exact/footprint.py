@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.exact.engine import COMMON, MAX_PORTIONS, scratch
+from solvers.exact.engine import COMMON, n_portions, scratch
 from solvers.exact.program import Program, padded, program
 from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
@@ -45,7 +45,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
         own, common = _buffers(programs, rows)
         buffers += threads * own + (1 if t == 0 else threads) * common
         if t == 0 and r.deal is not None:
-            portions = min(MAX_PORTIONS, len(r.deal.child))
+            portions = n_portions(len(game.rounds), len(r.deal.child))
             buffers += portions * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
     tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
     return Footprint(state, tables, buffers)

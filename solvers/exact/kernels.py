@@ -41,6 +41,7 @@ from solvers.exact.vector import (
     store,
     store_kept,
     transpose8,
+    transpose8_even,
     where_number,
     where_positive,
 )
@@ -54,6 +55,7 @@ STRIP = 16  # lanes counted at once
 AHEAD = 2 * HANDS  # two blocks ahead
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
+_TINY: Any = np.float32(1e-30)
 
 
 class Factors(NamedTuple):
@@ -80,8 +82,8 @@ class RoundPass(NamedTuple):
     own: HandTable
     other: HandTable
     classes: ClassTable
-    kind: int
-    own_gain: float
+    kind: np.signedinteger[Any]
+    own_gain: np.floating[Any]
     own_current: Address
     other_current: Address
     other_sums: Address
@@ -95,10 +97,10 @@ class Scratch(NamedTuple):
     """One thread's buffers for a round, flat; L lanes (whole tiles), E next roots and R roots (padded to tiles).
 
     reach ``[sequence][16]``, value ``[node][16]``, theirs ``[opposing row + 1][L]``, wins ``[own row][L]``,
-    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][L]``, lanes_win and lanes_total
+    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][16]``, lanes_win and lanes_total
     ``[L][16]``,
     exits ``[opposing row + 1][E]``, below ``[own row][E]``, lanes_below ``[E][16]``, roots ``[own row][R]``.
-    places ``[16]``: scratch; by_lane, by_exit, by_vector: multiples of L, E and 16.
+    places ``[16]``: scratch.
     """
 
     reach: Address
@@ -116,9 +118,6 @@ class Scratch(NamedTuple):
     lanes_below: Address
     roots: Address
     places: Address
-    by_lane: Address
-    by_exit: Address
-    by_vector: Address
 
 
 @inlined
@@ -227,33 +226,66 @@ def _play_locked(
 
 @inlined
 def count_wins(x: RoundPass, s: Scratch, b: int, part: int, n_parts: int) -> None:
-    """Step 2 in the last round: ``s.wins``, and the final totals; strip by strip of 16 lanes."""
-    n_lanes = x.program.n_lanes
+    """Step 2 in the last round: ``s.wins``, and the final totals; two strips of 16 lanes at a time."""
+    n_strips = x.program.n_lanes // STRIP
+    strip, last = part * n_strips // n_parts, (part + 1) * n_strips // n_parts
+    while strip < last and STRIP * strip < x.program.win_start:
+        other = HANDS * int64_at(x.other.first_block, b)
+        _add_up(x, s, other, 0, int64_at(x.other.count, b), STRIP * strip, _clear(s, STRIP * strip))
+        strip += 1
+    while strip + 1 < last:
+        _count_strips(x, s, b, STRIP * strip, True)
+        strip += 2
+    if strip < last:
+        _count_strips(x, s, b, STRIP * strip, False)
+
+
+@inlined
+def _count_strips(x: RoundPass, s: Scratch, b: int, lane: int, two: bool) -> None:
+    """One strip, or two adjacent ones, whose additions to the same card's totals do not wait for each other."""
+    n_lanes, next_lane = x.program.n_lanes, lane + STRIP
     own, other = HANDS * int64_at(x.own.first_block, b), HANDS * int64_at(x.other.first_block, b)
-    first, last = int64_at(x.classes.first, b), int64_at(x.classes.first, b + 1)
-    n_strips = n_lanes // STRIP
-    for strip in range(part * n_strips // n_parts, (part + 1) * n_strips // n_parts):
-        lane = STRIP * strip
-        if lane < x.program.win_start:
-            _add_up(x, s, other, 0, int64_at(x.other.count, b), lane, _clear(s, lane))
-            continue
-        by_card = N_CARDS * lane
-        total = _clear(s, lane)
-        h = o = 0
-        for k in range(first, last):
-            h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
-            for i in range(h, h_end):
-                a, c = int32_at(x.own.cards, 2 * (own + i)), int32_at(x.own.cards, 2 * (own + i) + 1)
-                taken = load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c)
-                store(s.wins, i * n_lanes + lane, total - taken)
-            for j in range(o, o_end):
-                total = _add_hand(x, s, other + j, j * n_lanes + lane, by_card, total)
-            for i in range(h, h_end):
-                a, c = int32_at(x.own.cards, 2 * (own + i)), int32_at(x.own.cards, 2 * (own + i) + 1)
-                taken = load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c)
-                store(s.wins, i * n_lanes + lane, load16(s.wins, i * n_lanes + lane) + (total - taken))
-            h, o = h_end, o_end
-        store(s.total, lane, total)
+    by_card, next_by_card = N_CARDS * lane, N_CARDS * next_lane
+    total = _clear(s, lane)
+    next_total = _clear(s, next_lane) if two else total
+    h = o = 0
+    for k in range(int64_at(x.classes.first, b), int64_at(x.classes.first, b + 1)):
+        h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
+        for i in range(h, h_end):
+            a, c = (
+                STRIP * int32_at(x.own.cards, 2 * (own + i)),
+                STRIP * int32_at(x.own.cards, 2 * (own + i) + 1),
+            )
+            taken = load16(s.by_card, by_card + a) + load16(s.by_card, by_card + c)
+            store(s.wins, i * n_lanes + lane, total - taken)
+            if two:
+                taken = load16(s.by_card, next_by_card + a) + load16(s.by_card, next_by_card + c)
+                store(s.wins, i * n_lanes + next_lane, next_total - taken)
+        for j in range(o, o_end):
+            a, c = (
+                STRIP * int32_at(x.other.cards, 2 * (other + j)),
+                STRIP * int32_at(x.other.cards, 2 * (other + j) + 1),
+            )
+            total = _add_hand(s, a, c, j * n_lanes + lane, by_card, total)
+            if two:
+                next_total = _add_hand(s, a, c, j * n_lanes + next_lane, next_by_card, next_total)
+        for i in range(h, h_end):
+            a, c = (
+                STRIP * int32_at(x.own.cards, 2 * (own + i)),
+                STRIP * int32_at(x.own.cards, 2 * (own + i) + 1),
+            )
+            at, taken = i * n_lanes + lane, load16(s.by_card, by_card + a) + load16(s.by_card, by_card + c)
+            store(s.wins, at, load16(s.wins, at) + (total - taken))
+            if two:
+                at, taken = (
+                    at + STRIP,
+                    load16(s.by_card, next_by_card + a) + load16(s.by_card, next_by_card + c),
+                )
+                store(s.wins, at, load16(s.wins, at) + (next_total - taken))
+        h, o = h_end, o_end
+    store(s.total, lane, total)
+    if two:
+        store(s.total, next_lane, next_total)
 
 
 @inlined
@@ -279,20 +311,20 @@ def _clear(s: Scratch, lane: int):  # type: ignore[no-untyped-def]
 def _add_up(x: RoundPass, s: Scratch, other: int, o: int, o_end: int, lane: int, total) -> None:  # type: ignore[no-untyped-def]
     """Add opposing rows o .. o_end - 1 to a strip's totals."""
     for j in range(o, o_end):
-        total = _add_hand(x, s, other + j, j * x.program.n_lanes + lane, N_CARDS * lane, total)
+        a, c = (
+            STRIP * int32_at(x.other.cards, 2 * (other + j)),
+            STRIP * int32_at(x.other.cards, 2 * (other + j) + 1),
+        )
+        total = _add_hand(s, a, c, j * x.program.n_lanes + lane, N_CARDS * lane, total)
     store(s.total, lane, total)
 
 
 @inlined
-def _add_hand(x: RoundPass, s: Scratch, j: int, at: int, by_card: int, total):  # type: ignore[no-untyped-def]
+def _add_hand(s: Scratch, a: int, c: int, at: int, by_card: int, total):  # type: ignore[no-untyped-def]
     """Add one opposing hand's reach to a strip's totals by card; return the one in all."""
-    a, c = (
-        by_card + STRIP * int32_at(x.other.cards, 2 * j),
-        by_card + STRIP * int32_at(x.other.cards, 2 * j + 1),
-    )
     reach = load16(s.theirs, at)
-    store(s.by_card, a, load16(s.by_card, a) + reach)
-    store(s.by_card, c, load16(s.by_card, c) + reach)
+    store(s.by_card, by_card + a, load16(s.by_card, by_card + a) + reach)
+    store(s.by_card, by_card + c, load16(s.by_card, by_card + c) + reach)
     return total + reach
 
 
@@ -326,7 +358,14 @@ def go_up(
             store(s.value, node, load16(s.value, node) + paid)
         for exit_ in range(0, n_exits, LANES):
             for half in range(0, HANDS, LANES):
-                transpose8(s.below, s.by_exit, row + half, exit_, s.lanes_below, HANDS * exit_ + half, HANDS)
+                transpose8_even(
+                    s.below,
+                    (row + half) * n_exits + exit_,
+                    n_exits,
+                    s.lanes_below,
+                    HANDS * exit_ + half,
+                    HANDS,
+                )
         for exit_ in range(program.n_exits):
             store(
                 s.value,
@@ -353,36 +392,39 @@ def go_up(
                 _respond(x, s, f, at, n_actions, node, child, lock)
         for root in range(0, n_roots, LANES):
             for half in range(0, HANDS, LANES):
-                transpose8(s.value, s.by_vector, root, half, s.roots, (row + half) * n_roots + root, n_roots)
+                transpose8_even(
+                    s.value, HANDS * root + half, HANDS, s.roots, (row + half) * n_roots + root, n_roots
+                )
 
 
 @inlined
 def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> None:
-    """D and T of one block of own hands, ``s.lanes_win`` and ``s.lanes_total``."""
+    """D and T of one block of own hands, ``s.lanes_win`` and ``s.lanes_total``; 0 for dummies."""
     program = x.program
     n_lanes, total_end = program.n_lanes, program.total_end
     win_start = program.win_start if last else n_lanes
     n_real = min(HANDS, int64_at(x.own.count, b) - row)
-    for i in range(n_real):
-        h = HANDS * block + i
-        a, c = STRIP * int32_at(x.own.cards, 2 * h), STRIP * int32_at(x.own.cards, 2 * h + 1)
-        twin = n_lanes * int32_at(x.own.twin, h)
-        for lane in range(0, n_lanes, STRIP):
-            by_card = N_CARDS * lane
-            taken = load16(s.by_card, by_card + a) + load16(s.by_card, by_card + c)
-            rest = load16(s.total, lane) - taken
+    for i in range(n_real, HANDS):
+        store(s.rows_total, STRIP * i, fill16(_ZERO))
+        store(s.rows_win, STRIP * i, fill16(_ZERO))
+    for lane in range(0, n_lanes, STRIP):
+        by_card, total = N_CARDS * lane, load16(s.total, lane)
+        for i in range(n_real):
+            h = HANDS * block + i
+            a, c = int32_at(x.own.cards, 2 * h), int32_at(x.own.cards, 2 * h + 1)
+            rest = total - (load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c))
             if lane < total_end:
-                store(s.rows_total, i * n_lanes + lane, rest + load16(s.theirs, twin + lane))
+                twin = n_lanes * int32_at(x.own.twin, h) + lane
+                store(s.rows_total, STRIP * i, rest + load16(s.theirs, twin))
             if lane >= win_start:
-                store(s.rows_win, i * n_lanes + lane, load16(s.wins, (row + i) * n_lanes + lane) - rest)
-    for lane in range(n_real * n_lanes, HANDS * n_lanes, STRIP):  # dummies
-        store(s.rows_total, lane, fill16(_ZERO))
-        store(s.rows_win, lane, fill16(_ZERO))
-    for half in range(0, HANDS, LANES):
-        for lane in range(0, total_end, LANES):
-            transpose8(s.rows_total, s.by_lane, half, lane, s.lanes_total, HANDS * lane + half, HANDS)
-        for lane in range(win_start, n_lanes, LANES):
-            transpose8(s.rows_win, s.by_lane, half, lane, s.lanes_win, HANDS * lane + half, HANDS)
+                store(s.rows_win, STRIP * i, load16(s.wins, (row + i) * n_lanes + lane) - rest)
+        for half in range(0, HANDS, LANES):
+            for part in range(0, STRIP, LANES):
+                start, to = STRIP * half + part, HANDS * (lane + part) + half
+                if lane < total_end:
+                    transpose8_even(s.rows_total, start, STRIP, s.lanes_total, to, HANDS)
+                if lane >= win_start:
+                    transpose8_even(s.rows_win, start, STRIP, s.lanes_win, to, HANDS)
 
 
 @inlined
@@ -390,17 +432,7 @@ def _learn(
     x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
     """One of p's decisions: its value by regret matching, and regrets discounted and increased."""
-    total = fill16(_ZERO)
-    mean = fill16(_ZERO)
-    evenly = fill16(_ZERO)
-    for a in range(n_actions):
-        prefetch_kept(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + HANDS * a)
-        weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_ZERO))
-        value = load16(s.value, child + HANDS * a)
-        total = total + weight
-        mean = mean + weight * value
-        evenly = evenly + value
-    mean = where_positive(total, mean / total, evenly * (_ONE / np.float32(n_actions)))
+    mean = _mean(x, s, at, n_actions, child)
     if lock >= 0:
         mean = _locked_mean(x, s, n_actions, child, lock, mean)
     store(s.value, node, mean)
@@ -423,19 +455,26 @@ def _respond(
         for a in range(1, n_actions):
             best = maximum(best, load16(s.value, child + HANDS * a))
     else:
-        total = fill16(_ZERO)
-        mean = fill16(_ZERO)
-        evenly = fill16(_ZERO)
-        for a in range(n_actions):
-            weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_ZERO))
-            value = load16(s.value, child + HANDS * a)
-            total = total + weight
-            mean = mean + weight * value
-            evenly = evenly + value
-        best = where_positive(total, mean / total, evenly * (_ONE / np.float32(n_actions)))
+        best = _mean(x, s, at, n_actions, child)
     if lock >= 0:
         best = _locked_mean(x, s, n_actions, child, lock, best)
     store(s.value, node, best)
+
+
+@inlined
+def _mean(x: RoundPass, s: Scratch, at: int, n_actions: int, child: int):  # type: ignore[no-untyped-def]
+    """The value of one of p's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``.
+
+    `_TINY` in place of 0 makes it the even mean where no x is positive, and is lost in rounding elsewhere.
+    """
+    total = fill16(_ZERO)
+    mean = fill16(_ZERO)
+    for a in range(n_actions):
+        prefetch_kept(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + HANDS * a)
+        weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_TINY))
+        total = total + weight
+        mean = mean + weight * load16(s.value, child + HANDS * a)
+    return mean / total
 
 
 @inlined

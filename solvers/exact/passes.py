@@ -147,12 +147,9 @@ def run_one(
         met = meet(team.counters, n, met)
         count_wins(view.first, s, 0, part, n)
         met = meet(team.counters, n, met)
-        go_up(view.first, s, f, 0, _ZERO, True, part, n)
-        met = meet(team.counters, n, met)
-        if f.mode == BEST and p == 1:
-            met = _judge(goal, view.first, scratch, team, met, i)
-            if look(team.counters, STOP):
-                return i + 1
+        met = _leave(goal, p, view.first, scratch, f, _ZERO, True, team, met)
+        if look(team.counters, STOP):
+            return i + 1
     return len(plan.player)
 
 
@@ -178,35 +175,20 @@ def run_two(
             _clear_values(team.portions, start, n_values)
             first, last = _entries(team, portion, n_entries)
             for e in range(first, last):
-                b, stride, deal = (
-                    int64_at(view.deal.other.child, e),
-                    view.first.program.n_exit_lanes,
-                    view.deal.other,
-                )
-                walk_last(view.second, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, e))
-                _collect(
-                    view.deal.own,
-                    e,
-                    int64_at(view.first.own.count, 0),
-                    s1.roots,
-                    stride,
-                    team.portions,
-                    start,
-                )
+                deal, stride = view.deal.other, view.first.program.n_exit_lanes
+                b, origin = int64_at(deal.child, e), int64_at(deal.first_origin, e)
+                walk_last(view.second, s1, f, b, s.exits, stride, deal.origin, origin)
+                count = int64_at(view.first.own.count, 0)
+                _collect(view.deal.own, e, count, s1.roots, stride, team.portions, start)
             if portion >= team.n_kept:
                 child = view.deal.other.child
                 _let_go(view.second, int64_at(child, first), int64_at(child, last - 1))
             portion = _claim(team, i)
-        met = meet(team.counters, team.n_threads, met)
-        _add_portions(team, s.below, n_values)
-        met = meet(team.counters, team.n_threads, met)
+        met = _add_portions(team, s.below, n_values, met)
         probability: Any = np.float32(view.deal.own.probability)
-        go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
-        met = meet(team.counters, team.n_threads, met)
-        if f.mode == BEST and p == 1:
-            met = _judge(goal, view.first, scratch, team, met, i)
-            if look(team.counters, STOP):
-                return i + 1
+        met = _leave(goal, p, view.first, scratch, f, probability, False, team, met)
+        if look(team.counters, STOP):
+            return i + 1
     return len(plan.player)
 
 
@@ -235,31 +217,19 @@ def run_three(
             for e in range(first, last):
                 _walk_middle(view, s, s1, s2, f, e)
                 stride = view.first.program.n_exit_lanes
-                _collect(
-                    view.deal.own,
-                    e,
-                    int64_at(view.first.own.count, 0),
-                    s1.roots,
-                    stride,
-                    team.portions,
-                    start,
-                )
+                count = int64_at(view.first.own.count, 0)
+                _collect(view.deal.own, e, count, s1.roots, stride, team.portions, start)
             if portion >= team.n_kept:
                 child, below = view.deal.other.child, view.next_deal.other
                 start, stop = int64_at(child, first), int64_at(child, last - 1) + 1
                 start, stop = int64_at(below.first, start), int64_at(below.first, stop)
                 _let_go(view.third, int64_at(below.child, start), int64_at(below.child, stop - 1))
             portion = _claim(team, i)
-        met = meet(team.counters, team.n_threads, met)
-        _add_portions(team, s.below, n_values)
-        met = meet(team.counters, team.n_threads, met)
+        met = _add_portions(team, s.below, n_values, met)
         probability: Any = np.float32(view.deal.own.probability)
-        go_up(view.first, s, f, 0, probability, False, team.thread, team.n_threads)
-        met = meet(team.counters, team.n_threads, met)
-        if f.mode == BEST and p == 1:
-            met = _judge(goal, view.first, scratch, team, met, i)
-            if look(team.counters, STOP):
-                return i + 1
+        met = _leave(goal, p, view.first, scratch, f, probability, False, team, met)
+        if look(team.counters, STOP):
+            return i + 1
     return len(plan.player)
 
 
@@ -276,23 +246,35 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, 
     )
     down = view.next_deal.other
     for e in range(int64_at(down.first, b), int64_at(down.first, b + 1)):
-        walk_last(
-            view.third,
-            s2,
-            f,
-            int64_at(down.child, e),
-            s1.exits,
-            stride,
-            down.origin,
-            int64_at(down.first_origin, e),
-        )
+        child, start = int64_at(down.child, e), int64_at(down.first_origin, e)
+        walk_last(view.third, s2, f, child, s1.exits, stride, down.origin, start)
         _collect(view.next_deal.own, e, int64_at(x.own.count, b), s2.roots, stride, s1.below, 0)
     probability: Any = np.float32(view.next_deal.own.probability)
     go_up(x, s1, f, b, probability, False, 0, 1)
 
 
 @inlined
-def _judge(goal: Goal, x: RoundPass, scratch: tuple[Scratch, Scratch], team: Team, met: int, i: int) -> int:
+def _leave(
+    goal: Goal,
+    p: int,
+    x: RoundPass,
+    scratch: tuple[Scratch, Scratch],
+    f: Factors,
+    probability: float,
+    last: bool,
+    team: Team,
+    met: int,
+) -> int:
+    """All threads take the first board up; after the second of two best responses they learn whether to stop."""
+    go_up(x, scratch[p], f, 0, probability, last, team.thread, team.n_threads)
+    met = meet(team.counters, team.n_threads, met)
+    if f.mode == BEST and p == 1:
+        met = _judge(goal, x, scratch, team, met)
+    return met
+
+
+@inlined
+def _judge(goal: Goal, x: RoundPass, scratch: tuple[Scratch, Scratch], team: Team, met: int) -> int:
     """One thread adds up both best responses; all learn whether to stop."""
     if team.thread == 0:
         stride = x.program.n_root_lanes
@@ -388,8 +370,9 @@ def _collect(
 
 
 @inlined
-def _add_portions(team: Team, total: Address, n: int) -> None:
-    """Add portion after portion, on a thread's share of the places."""
+def _add_portions(team: Team, total: Address, n: int, met: int) -> int:
+    """When all are there, add portion after portion, each thread on its share of the places."""
+    met = meet(team.counters, team.n_threads, met)
     n_lanes = n // LANES
     for lane in range(team.thread * n_lanes // team.n_threads, (team.thread + 1) * n_lanes // team.n_threads):
         at = LANES * lane
@@ -397,3 +380,4 @@ def _add_portions(team: Team, total: Address, n: int) -> None:
         for portion in range(1, team.n_portions):
             value = value + load8(team.portions, portion * n + at)
         store(total, at, value)
+    return meet(team.counters, team.n_threads, met)

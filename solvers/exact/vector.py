@@ -16,10 +16,12 @@ an address and i an offset in elements:
     where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
     maximum(x, y)                 the larger of each pair
     load16_kept(k, a, i), store_kept(k, a, i, x, d), prefetch_kept(k, a, i), size_kept(k)
-                                  the same for numbers that are kept as ``k``, `SINGLE` or `HALF`; the latter are rounded
-                                  toward 0 after adding d / `DROPPED` of the last bit; bytes
+                                  the same for numbers that are kept as ``k``, `SINGLE` or `HALF`; a half is rounded
+                                  toward 0 after adding d / `DROPPED` of its last bit; bytes of one
     transpose8(a, rows, k, i, b, j, stride)
                                   b[j + s * stride + r] = a[rows[k + r] + i + s] for r, s < 8
+    transpose8_even(a, i, apart, b, j, stride)
+                                  b[j + s * stride + r] = a[i + r * apart + s]
 
 Products that are added may be fused (``contract``), so results are those of one machine, bit for bit; nothing else is
 reordered.
@@ -28,7 +30,6 @@ reordered.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -142,9 +143,7 @@ def load16_kept(typing_context: Any, kind: Any, address: Any, index: Any) -> Any
 
 
 @intrinsic
-def store_kept(
-    typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any
-) -> Any:
+def store_kept(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
     """Write a vector to consecutive numbers of a kind.
 
     To round, a float32's bits are added to as an integer: magnitudes and their last bits grow together. What is too
@@ -280,27 +279,56 @@ def transpose8(
     """Write eight rows of eight as columns; see the module."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source_, rows_, first_, shift_, target_, start_, stride_ = args
-        kind = ir.VectorType(_FLOAT, LANES)
-        at: Callable[[int], Any] = lambda n: context.get_constant(types.intp, n)  # noqa: E731
-        tile = []
-        for r in range(LANES):
-            row = builder.load(_pointer(builder, rows_, builder.add(first_, at(r)), ir.IntType(64), 8))
-            tile.append(builder.load(_pointer(builder, source_, builder.add(row, shift_), kind, 4), align=4))
-        # Swap 1x1, 2x2, then 4x4 blocks across the diagonal.
-        for size in (1, 2, 4):
-            low = [c if not c & size else c - size + LANES for c in range(LANES)]
-            high = [c + size if not c & size else c + LANES for c in range(LANES)]
-            for r in range(LANES):
-                if not r & size:
-                    pair = tile[r], tile[r + size]
-                    tile[r], tile[r + size] = (_shuffle(builder, *pair, mask) for mask in (low, high))
-        for s in range(LANES):
-            offset = builder.add(start_, builder.mul(at(s), stride_))
-            builder.store(tile[s], _pointer(builder, target_, offset, kind, 4), align=4)
+        source_, rows_, first_, shift_, *to = args
+        places = [builder.add(first_, context.get_constant(types.intp, r)) for r in range(LANES)]
+        starts = [builder.load(_pointer(builder, rows_, place, ir.IntType(64), 8)) for place in places]
+        _turn(context, builder, source_, [builder.add(row, shift_) for row in starts], *to)
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 7), generate
+
+
+@intrinsic
+def transpose8_even(
+    typing_context: Any, source: Any, first: Any, apart: Any, target: Any, start: Any, stride: Any
+) -> Any:
+    """Write eight rows of eight, evenly apart, as columns; see the module."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, first_, apart_, *to = args
+        starts = [
+            builder.add(first_, builder.mul(apart_, context.get_constant(types.intp, r)))
+            for r in range(LANES)
+        ]
+        _turn(context, builder, source_, starts, *to)
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 6), generate
+
+
+def _turn(
+    context: Any, builder: Any, source: Any, starts: list[Any], target: Any, start: Any, stride: Any
+) -> None:
+    """Rows r and r + 4 are read into the two halves of a vector, so that all else happens within halves."""
+    four, eight = ir.VectorType(_FLOAT, 4), ir.VectorType(_FLOAT, LANES)
+    column = start
+    for group in (0, 4):
+        shift = context.get_constant(types.intp, group)
+        halves = [
+            builder.load(_pointer(builder, source, builder.add(row, shift), four, 4), align=4)
+            for row in starts
+        ]
+        v = [_shuffle(builder, halves[r], halves[r + 4], list(range(8))) for r in range(4)]
+        low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
+        a, b = (_shuffle(builder, v[0], v[1], mask) for mask in (low, high))
+        c, d = (_shuffle(builder, v[2], v[3], mask) for mask in (low, high))
+        left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
+        for x, y in ((a, c), (b, d)):
+            for mask in (left, right):
+                builder.store(
+                    _shuffle(builder, x, y, mask), _pointer(builder, target, column, eight, 4), align=4
+                )
+                column = builder.add(column, stride)
 
 
 def _shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:

@@ -30,7 +30,8 @@ AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
 SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
-FIRST_SPRINT = 16  # checks at most; then twice as many each time: plans are as long as they may have to be
+FIRST_SPRINT = 64  # checks at most; then twice as many each time: plans are as long as they may have to be
+STATE_SPEED = 1e9  # bytes of regrets and sums per second, until the first sweeps tell better
 
 
 class ExactEngine:
@@ -59,7 +60,7 @@ class ExactEngine:
         schedule = variant(variant_name)
         self.cfr = ExactCfr(layout.live, schedule, threads=threads, short=short, folder=streamed, kept=kept)
         layout.forget_live()
-        self._pace, self._checks = SECONDS_AT_ONCE, FIRST_SPRINT
+        self._pace, self._checks = self.cfr.state_bytes / STATE_SPEED, FIRST_SPRINT
         self._saved = saved_sweeps(store)
         if self._saved:
             self.cfr.iteration = self._saved

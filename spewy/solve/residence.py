@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.exact.engine import MAX_PORTIONS
+from solvers.exact.engine import n_portions
 from solvers.exact.tables import n_blocks
 from solvers.exact.vector import HANDS
 from spewy.errors import InputError
@@ -54,4 +54,4 @@ def last_state(layout: Layout, itemsize: int) -> int:
 
 
 def _portions(layout: Layout) -> int:
-    return min(MAX_PORTIONS, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1
+    return n_portions(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1

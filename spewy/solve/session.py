@@ -218,6 +218,7 @@ class Session:
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
+        _forget_result(self.store)
         started = saved = ended = time.perf_counter()
         checking, save_seconds = 0.0, cost.disk_bytes / SAVE_SPEED
         found: Exploitability | None = None
@@ -225,7 +226,6 @@ class Session:
         with interruptible() if outer is None else nullcontext(outer) as stop:
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 found, checking = judge.measure(engine)
-            _forget_result(self.store)
             while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
                 checks = self._sprint(engine, judge)
                 if checks:

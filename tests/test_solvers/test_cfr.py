@@ -95,3 +95,13 @@ def test_the_table_is_the_factors_of_many_iterations(name):
         found = one.table(first, 5)
         expected = [one.factors(first + i) for i in range(5)]
         np.testing.assert_allclose(found, [(f.positive, f.negative, f.decay) for f in expected], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_weight_is_what_sums_of_ones_come_to(name):
+    schedule, total, found = variant(name), 0.0, [0.0]
+    for t in range(1, 40):
+        total = total * schedule.factors(t).decay + 1
+        found.append(total)
+    np.testing.assert_allclose(schedule.weight(np.arange(40)), found)
+    np.testing.assert_allclose(schedule.weight(np.array([7])), found[7])
