@@ -226,15 +226,13 @@ def _judging(mode: int) -> Plan:
 
 def _with_judgements(plan: Plan, every: int) -> Plan:
     """Best responses of both after every so many iterations, and after the last."""
-    n = len(plan.player)
-    n_judged = -(-n // (2 * every))
-    place = np.arange(n) + np.arange(n) // (2 * every) * 2
-    players, modes = np.empty(n + 2 * n_judged, dtype=np.int64), np.full(n + 2 * n_judged, BEST)
-    judgement = np.setdiff1d(np.arange(n + 2 * n_judged), place)
-    players[place], modes[place], players[judgement] = plan.player, plan.mode, np.tile(np.arange(2), n_judged)
-    numbers, fractions = np.ones((len(players), 4), dtype=np.float32), np.zeros(len(players), dtype=np.int32)
-    numbers[place], fractions[place] = plan.numbers, plan.dither
-    return Plan(players, modes, numbers, fractions, plan.clip)
+    n, between = len(plan.player), 2 * every
+    passes = np.arange(n + 2 * -(-n // between))
+    judged = passes % (between + 2) >= between
+    judged[-2:] = True
+    numbers, fractions = np.ones((len(passes), 4), dtype=np.float32), np.zeros(len(passes), dtype=np.int32)
+    numbers[~judged], fractions[~judged] = plan.numbers, plan.dither
+    return Plan(passes % 2, np.where(judged, BEST, UPDATE), numbers, fractions, plan.clip)
 
 
 def _blank(

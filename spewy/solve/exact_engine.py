@@ -30,7 +30,7 @@ AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
 SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
-FIRST_SPRINT = 64  # checks at most; then twice as many each time: plans are as long as they may have to be
+FIRST_SPRINT = 32  # checks at most; then twice as many each time: plans are as long as they may have to be
 STATE_SPEED = 1e9  # bytes of regrets and sums per second, until the first sweeps tell better
 
 
