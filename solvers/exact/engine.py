@@ -411,15 +411,13 @@ def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
     return Scratch(
         reach=aligned(HANDS * steps.n_sequences),
-        value=aligned(HANDS * max(steps.n_nodes, n_roots)),
+        value=aligned(HANDS * max(steps.n_nodes + 1, n_roots)),
         theirs=aligned((other + 1) * n_lanes),
         wins=aligned(own * n_lanes),
         total=aligned(n_lanes),
         by_card=aligned(N_CARDS * n_lanes),
         rows_win=aligned(HANDS * STRIP),
         rows_total=aligned(HANDS * STRIP),
-        lanes_win=aligned(HANDS * n_lanes),
-        lanes_total=aligned(HANDS * n_lanes),
         exits=aligned((other + 1) * n_exits),
         below=aligned(own * n_exits),
         lanes_below=aligned(HANDS * n_exits),

@@ -10,7 +10,7 @@
 
        T[h] = all - with card a - with card b + the same hand      D[h] = wins[h] - (all - with a - with b)
 
-   (the same hand cancels in D), the lanes are turned back to ``[lane][16 hands]``, leaves are paid, and values go up:
+   (the same hand cancels in D), are paid, turned back from ``[hand][lane]`` to ``[node][16 hands]``, and values go up:
    ``v = Σ σ_a v_a`` at p's decisions, whose regrets are updated, ``Σ v_a`` at q's.
 
 Blocks and strips are independent, so threads may take a `part` of each step, one step after the other.
@@ -30,7 +30,6 @@ from solvers.exact.vector import (
     HANDS,
     LANES,
     fill16,
-    float32_at,
     int32_at,
     int64_at,
     load16,
@@ -42,6 +41,7 @@ from solvers.exact.vector import (
     store_kept,
     transpose8,
     transpose8_even,
+    transpose8_to,
     where_number,
     where_positive,
 )
@@ -96,9 +96,8 @@ class RoundPass(NamedTuple):
 class Scratch(NamedTuple):
     """One thread's buffers for a round, flat; L lanes (whole tiles), E next roots and R roots (padded to tiles).
 
-    reach ``[sequence][16]``, value ``[node][16]``, theirs ``[opposing row + 1][L]``, wins ``[own row][L]``,
-    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][16]``, lanes_win and lanes_total
-    ``[L][16]``,
+    reach ``[sequence][16]``, value ``[node + 1][16]``, theirs ``[opposing row + 1][L]``, wins ``[own row][L]``,
+    total ``[L]``, by_card ``[L / 16][53][16]``, rows_win and rows_total ``[16][16]``,
     exits ``[opposing row + 1][E]``, below ``[own row][E]``, lanes_below ``[E][16]``, roots ``[own row][R]``.
     places ``[16]``: scratch.
     """
@@ -111,8 +110,6 @@ class Scratch(NamedTuple):
     by_card: Address
     rows_win: Address
     rows_total: Address
-    lanes_win: Address
-    lanes_total: Address
     exits: Address
     below: Address
     lanes_below: Address
@@ -339,23 +336,7 @@ def go_up(
     n_blocks = int64_at(x.own.first_block, b + 1) - first
     for block in range(first + part * n_blocks // n_parts, first + (part + 1) * n_blocks // n_parts):
         row = HANDS * (block - first)
-        _lane_values(x, s, b, block, row, last)
-        for leaf in range(program.n_wins):
-            won = load16(s.lanes_win, int64_at(program.wins, 2 * leaf + 1)) * float32_at(
-                program.win_pay, leaf
-            )
-            store(s.value, int64_at(program.wins, 2 * leaf + 0), won)
-        for leaf in range(program.n_folds):
-            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(
-                program.total_pay, leaf
-            )
-            store(s.value, int64_at(program.totals, 2 * leaf + 0), paid)
-        for leaf in range(program.n_folds, program.n_totals):  # raked showdowns
-            node = int64_at(program.totals, 2 * leaf + 0)
-            paid = load16(s.lanes_total, int64_at(program.totals, 2 * leaf + 1)) * float32_at(
-                program.total_pay, leaf
-            )
-            store(s.value, node, load16(s.value, node) + paid)
+        _pay(x, s, b, block, row, last)
         for exit_ in range(0, n_exits, LANES):
             for half in range(0, HANDS, LANES):
                 transpose8_even(
@@ -398,8 +379,8 @@ def go_up(
 
 
 @inlined
-def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> None:
-    """D and T of one block of own hands, ``s.lanes_win`` and ``s.lanes_total``; 0 for dummies."""
+def _pay(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> None:
+    """What folds and showdowns are worth to one block of own hands, in ``s.value``; nothing to dummies."""
     program = x.program
     n_lanes, total_end = program.n_lanes, program.total_end
     win_start = program.win_start if last else n_lanes
@@ -409,22 +390,27 @@ def _lane_values(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: b
         store(s.rows_win, STRIP * i, fill16(_ZERO))
     for lane in range(0, n_lanes, STRIP):
         by_card, total = N_CARDS * lane, load16(s.total, lane)
+        fold_pay, win_pay = load16(program.fold_pay, lane), load16(program.win_pay, lane)
         for i in range(n_real):
             h = HANDS * block + i
             a, c = int32_at(x.own.cards, 2 * h), int32_at(x.own.cards, 2 * h + 1)
             rest = total - (load16(s.by_card, by_card + STRIP * a) + load16(s.by_card, by_card + STRIP * c))
+            with_h = rest
             if lane < total_end:
-                twin = n_lanes * int32_at(x.own.twin, h) + lane
-                store(s.rows_total, STRIP * i, rest + load16(s.theirs, twin))
+                with_h = rest + load16(s.theirs, n_lanes * int32_at(x.own.twin, h) + lane)
+                store(s.rows_total, STRIP * i, with_h * fold_pay)
             if lane >= win_start:
-                store(s.rows_win, STRIP * i, load16(s.wins, (row + i) * n_lanes + lane) - rest)
+                won = (load16(s.wins, (row + i) * n_lanes + lane) - rest) * win_pay
+                if program.raked:
+                    won = won + with_h * load16(program.rake_pay, lane)
+                store(s.rows_win, STRIP * i, won)
         for half in range(0, HANDS, LANES):
             for part in range(0, STRIP, LANES):
-                start, to = STRIP * half + part, HANDS * (lane + part) + half
+                start = STRIP * half + part
                 if lane < total_end:
-                    transpose8_even(s.rows_total, start, STRIP, s.lanes_total, to, HANDS)
+                    transpose8_to(s.rows_total, start, STRIP, s.value, program.folds, lane + part, half)
                 if lane >= win_start:
-                    transpose8_even(s.rows_win, start, STRIP, s.lanes_win, to, HANDS)
+                    transpose8_to(s.rows_win, start, STRIP, s.value, program.showdowns, lane + part, half)
 
 
 @inlined

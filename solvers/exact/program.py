@@ -4,8 +4,9 @@ A *block* is 16 hands; a row of a buffer holds one number for each of them, so p
 number of a sequence, node or slot. Player p is the traverser, q the opponent:
 
 - down: reach of q from sequence to sequence;
-- lanes: q's sequences that end in a terminal, each once, in order: those that need totals (folds), those that need
-  both totals and wins (a fold and a showdown, or a raked showdown), those that need wins; padded to whole strips of 16;
+- lanes: q's sequences that end in terminals, in order: those that need totals (folds), those that need both totals and
+  wins (a fold and a showdown, or a raked showdown), those that need wins; padded to whole strips of 16. A lane has one
+  fold and one showdown at most; a sequence that ends in more has more lanes;
 - up: values of p's decisions and q's, children before parents.
 
 With D[h] = (opposing reach that h beats) - (that beats h) and T[h] = all opposing reach that goes with h, a fold is
@@ -16,6 +17,7 @@ worth T times what p wins or loses, and a showdown for ``stake`` with ``rake`` i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +36,8 @@ class Program(NamedTuple):
     up ``[step, 6]``: a decision: 1 if p's, actions, place of the node, place of its first child, first slot, lock.
     lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are
         whole strips.
-    wins, totals ``[leaf, 2]``: places of the node and of the lane; what D and T are multiplied with there. The first
-        n_folds of the totals are folds, the rest raked showdowns.
+    folds, showdowns ``[lane]``: place of the node, a spare one behind the last where there is none. A fold is worth
+        ``fold_pay * T``, a showdown ``win_pay * D``, and ``rake_pay * T`` more if anything is ``raked``.
     exits, exit_nodes ``[next root]``: place of q's sequence, padded to whole tiles of 8, and of the node.
     """
 
@@ -53,13 +55,12 @@ class Program(NamedTuple):
     lanes: Ints
     total_end: int
     win_start: int
-    n_folds: int
-    n_totals: int
-    totals: Ints
-    total_pay: Singles
-    n_wins: int
-    wins: Ints
+    folds: Ints
+    fold_pay: Singles
+    showdowns: Ints
     win_pay: Singles
+    raked: bool
+    rake_pay: Singles
     n_exits: int
     n_exit_lanes: int
     exits: Ints
@@ -95,21 +96,12 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         )
         for n in decisions[::-1]
     ]
-    folds, showdowns = (np.flatnonzero(a.kind == kind) for kind in (FOLD, SHOWDOWN))
-    raked = showdowns[a.rake[showdowns] > 0]
-    needs_total = set(a.sequence[q, folds].tolist()) | set(a.sequence[q, raked].tolist())
-    needs_win = set(a.sequence[q, showdowns].tolist())
-    order = (
-        sorted(needs_total - needs_win) + sorted(needs_total & needs_win) + sorted(needs_win - needs_total)
-    )
-    lane = {sequence: number for number, sequence in enumerate(order)}
-    lanes = np.zeros(padded(len(order), HANDS), dtype=np.int64)
-    lanes[: len(order)] = HANDS * np.array(order, dtype=np.int64)
+    lanes, total_end, win_start = _lanes(forest, p)
+    fold, showdown = (np.array([lane[k] for lane in lanes], dtype=np.int64) for k in (1, 2))
     gain = a.stake * (1 if p == 0 else -1)
-    fold_pay = [gain[n] - (a.rake[n] if gain[n] > 0 else 0.0) for n in folds]
-    total_pay = fold_pay + [-a.rake[n] / 2 for n in raked]
-    totals = [(HANDS * n, HANDS * lane[int(a.sequence[q, n])]) for n in (*folds, *raked)]
-    wins = [(HANDS * n, HANDS * lane[int(a.sequence[q, n])]) for n in showdowns]
+    fold_pay = np.where(fold >= 0, gain[fold] - np.where(gain[fold] > 0, a.rake[fold], 0.0), 0.0)
+    rake_pay = np.where(showdown >= 0, -a.rake[showdown] / 2, 0.0)
+    win_pay = np.where(showdown >= 0, a.stake[showdown], 0.0) + rake_pay
     leaves = forest.chance_leaves
     exits = np.zeros(padded(len(leaves)), dtype=np.int64)
     exits[: len(leaves)] = HANDS * a.sequence[q, leaves]
@@ -125,21 +117,45 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         n_up=len(up),
         up=_table(up, 6),
         n_lanes=len(lanes),
-        lanes=lanes,
-        total_end=padded(len(needs_total), HANDS),
-        win_start=len(needs_total - needs_win) // HANDS * HANDS,
-        n_folds=len(folds),
-        n_totals=len(totals),
-        totals=_table(totals, 2),
-        total_pay=np.array(total_pay, dtype=np.float32),
-        n_wins=len(wins),
-        wins=_table(wins, 2),
-        win_pay=(a.stake[showdowns] - a.rake[showdowns] / 2).astype(np.float32),
+        lanes=HANDS * np.array([lane[0] for lane in lanes], dtype=np.int64),
+        total_end=total_end,
+        win_start=win_start,
+        folds=HANDS * np.where(fold >= 0, fold, forest.n_nodes),
+        fold_pay=fold_pay.astype(np.float32),
+        showdowns=HANDS * np.where(showdown >= 0, showdown, forest.n_nodes),
+        win_pay=win_pay.astype(np.float32),
+        raked=bool(rake_pay.any()),
+        rake_pay=rake_pay.astype(np.float32),
         n_exits=len(leaves),
         n_exit_lanes=len(exits),
         exits=exits,
         exit_nodes=HANDS * leaves,
     )
+
+
+def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int]:
+    """Lanes (sequence of q, fold or -1, showdown or -1), where those end that need T, where those start that need D."""
+    a, sequence = forest.arrays, forest.arrays.sequence[1 - p]
+    leaves: dict[int, tuple[list[int], list[int]]] = {}
+    for k, kind in enumerate((FOLD, SHOWDOWN)):
+        for n in np.flatnonzero(a.kind == kind).tolist():
+            leaves.setdefault(int(sequence[n]), ([], []))[k].append(n)
+    lanes = [
+        (number, fold, showdown)
+        for number, (folds, showdowns) in sorted(leaves.items())
+        for fold, showdown in zip_longest(folds, showdowns, fillvalue=-1)
+    ]
+
+    def needs(lane: tuple[int, int, int]) -> tuple[bool, bool]:
+        _, fold, showdown = lane
+        return showdown >= 0, not (fold >= 0 or (showdown >= 0 and a.rake[showdown] > 0))
+
+    lanes.sort(key=needs)  # totals, both, wins
+    n_total = sum(not no_total for _, no_total in map(needs, lanes))
+    n_win = sum(win for win, _ in map(needs, lanes))
+    win_start = (len(lanes) - n_win) // HANDS * HANDS
+    lanes += [(0, -1, -1)] * (padded(len(lanes), HANDS) - len(lanes))
+    return lanes, padded(n_total, HANDS), win_start
 
 
 def _table(rows: Sequence[Sequence[Any]], width: int) -> Ints:

@@ -22,6 +22,8 @@ an address and i an offset in elements:
                                   b[j + s * stride + r] = a[rows[k + r] + i + s] for r, s < 8
     transpose8_even(a, i, apart, b, j, stride)
                                   b[j + s * stride + r] = a[i + r * apart + s]
+    transpose8_to(a, i, apart, b, columns, k, j)
+                                  b[columns[k + s] + j + r] = a[i + r * apart + s]
 
 Products that are added may be fused (``contract``), so results are those of one machine, bit for bit; nothing else is
 reordered.
@@ -279,10 +281,9 @@ def transpose8(
     """Write eight rows of eight as columns; see the module."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source_, rows_, first_, shift_, *to = args
-        places = [builder.add(first_, context.get_constant(types.intp, r)) for r in range(LANES)]
-        starts = [builder.load(_pointer(builder, rows_, place, ir.IntType(64), 8)) for place in places]
-        _turn(context, builder, source_, [builder.add(row, shift_) for row in starts], *to)
+        source_, rows_, first_, shift_, target_, start_, stride_ = args
+        starts = _listed(context, builder, rows_, first_, shift_)
+        _turn(context, builder, source_, starts, target_, _evenly(context, builder, start_, stride_))
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 7), generate
@@ -295,40 +296,62 @@ def transpose8_even(
     """Write eight rows of eight, evenly apart, as columns; see the module."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source_, first_, apart_, *to = args
-        starts = [
-            builder.add(first_, builder.mul(apart_, context.get_constant(types.intp, r)))
-            for r in range(LANES)
-        ]
-        _turn(context, builder, source_, starts, *to)
+        source_, first_, apart_, target_, start_, stride_ = args
+        starts = _evenly(context, builder, first_, apart_)
+        _turn(context, builder, source_, starts, target_, _evenly(context, builder, start_, stride_))
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 6), generate
 
 
-def _turn(
-    context: Any, builder: Any, source: Any, starts: list[Any], target: Any, start: Any, stride: Any
-) -> None:
+@intrinsic
+def transpose8_to(
+    typing_context: Any,
+    source: Any,
+    first: Any,
+    apart: Any,
+    target: Any,
+    columns: Any,
+    number: Any,
+    shift: Any,
+) -> Any:
+    """Write eight rows of eight, evenly apart, as columns at listed places; see the module."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source_, first_, apart_, target_, *listed = args
+        starts = _evenly(context, builder, first_, apart_)
+        _turn(context, builder, source_, starts, target_, _listed(context, builder, *listed))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 7), generate
+
+
+def _evenly(context: Any, builder: Any, first: Any, apart: Any) -> list[Any]:
+    return [builder.add(first, builder.mul(apart, context.get_constant(types.intp, n))) for n in range(LANES)]
+
+
+def _listed(context: Any, builder: Any, places: Any, number: Any, shift: Any) -> list[Any]:
+    at = [builder.add(number, context.get_constant(types.intp, n)) for n in range(LANES)]
+    return [builder.add(builder.load(_pointer(builder, places, n, ir.IntType(64), 8)), shift) for n in at]
+
+
+def _turn(context: Any, builder: Any, source: Any, rows: list[Any], target: Any, columns: list[Any]) -> None:
     """Rows r and r + 4 are read into the two halves of a vector, so that all else happens within halves."""
     four, eight = ir.VectorType(_FLOAT, 4), ir.VectorType(_FLOAT, LANES)
-    column = start
+    low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
+    left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
+    to = iter(columns)
     for group in (0, 4):
         shift = context.get_constant(types.intp, group)
         halves = [
-            builder.load(_pointer(builder, source, builder.add(row, shift), four, 4), align=4)
-            for row in starts
+            builder.load(_pointer(builder, source, builder.add(row, shift), four, 4), align=4) for row in rows
         ]
         v = [_shuffle(builder, halves[r], halves[r + 4], list(range(8))) for r in range(4)]
-        low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
-        a, b = (_shuffle(builder, v[0], v[1], mask) for mask in (low, high))
-        c, d = (_shuffle(builder, v[2], v[3], mask) for mask in (low, high))
-        left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
-        for x, y in ((a, c), (b, d)):
-            for mask in (left, right):
-                builder.store(
-                    _shuffle(builder, x, y, mask), _pointer(builder, target, column, eight, 4), align=4
-                )
-                column = builder.add(column, stride)
+        for mask in (low, high):
+            x, y = (_shuffle(builder, v[k], v[k + 1], mask) for k in (0, 2))
+            for pairs in (left, right):
+                place = _pointer(builder, target, next(to), eight, 4)
+                builder.store(_shuffle(builder, x, y, pairs), place, align=4)
 
 
 def _shuffle(builder: Any, x: Any, y: Any, mask: list[int]) -> Any:
