@@ -21,6 +21,14 @@ def match(forest, p, source):
     return out
 
 
+def normalised(game, sources):
+    """Strategies of all rounds, `match` by board."""
+    return [
+        tuple(np.array([match(r.forest, p, board) for board in sources[t][p]]) for p in (0, 1))
+        for t, r in enumerate(game.rounds)
+    ]
+
+
 def node_values(game, p, strategies, t, b, n, reach, best=False):
     """Counterfactual values ``[own row]`` at node n of board b, with the opponent's ``reach[row]`` there.
 

@@ -100,6 +100,12 @@ def locked(game, seed=0, share=0.4):
     return replace(game, locks=tuple(locks))
 
 
+def random_strategies(game, seed):
+    """Sums or regrets, half of them 0."""
+    rng = np.random.default_rng(seed)
+    return [tuple(np.maximum(rng.normal(size=a.shape), 0) for a in pair) for pair in game.zeros()]
+
+
 def _rows(rng, every, hands, weights, others, groups, strength=None):
     boards, width = len(hands), max(map(len, hands))
     count = np.array([len(h) for h in hands])

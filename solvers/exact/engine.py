@@ -6,11 +6,11 @@ once the engine is made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.live import LiveGame
 from solvers.variants import Variant
 
+T = TypeVar("T")
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
@@ -57,6 +58,9 @@ MOST_PORTIONS = 24, 64
 
 Whatever the number of threads, so that sums have one order.
 """
+
+WORTH_SHARING = 2**22
+"""Bytes above which threads share the work of clearing them."""
 
 COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
 """Buffers for the first board that all threads share: those with a row per hand."""
@@ -144,6 +148,7 @@ class ExactCfr:
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
+        self._take_memory()
         self._rig.run(self._plan(iterations))
         self.iteration += iterations
 
@@ -155,6 +160,7 @@ class ExactCfr:
         Returns:
             (iteration, exploitability) of every measurement; the last was at ``target`` or after so many iterations.
         """
+        self._take_memory()
         plan = _with_judgements(self._plan(iterations), every)
         found, first = np.zeros((-(-iterations // every), 2)), self.iteration
         passes = self._rig.run(plan, found, target)
@@ -167,14 +173,19 @@ class ExactCfr:
 
     def exploitability(self) -> Exploitability:
         """Best responses to the averages."""
-        self._rig.run(_judging(BEST))
-        best = self._root_values()
+        found = np.empty((1, 2))
+        self._rig.run(_judging(BEST), found)
+        best = float(found[0, 0]), float(found[0, 1])
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the averages."""
         self._rig.run(_judging(EVALUATE))
-        return self._root_values()
+        first, second = (
+            float(w @ self._rig.root_values(p)[: len(w)]) / self._deal_weight
+            for p, w in enumerate(self._reach)
+        )
+        return first, second
 
     def close(self) -> None:
         """Stop the threads."""
@@ -183,8 +194,20 @@ class ExactCfr:
     @property
     def state_bytes(self) -> int:
         """Bytes of regrets and sums."""
-        wholes = self.regrets, self.sums
-        return sum(part.values.nbytes for whole in wholes for pair in whole for part in pair)
+        return sum(part.values.nbytes for pair in (*self.regrets, *self.sums) for part in pair)
+
+    def _take_memory(self) -> None:
+        parts = [part for pair in (*self.regrets, *self.sums) for part in pair if part.untouched]
+        n = self._rig.threads if self.state_bytes > WORTH_SHARING else 1
+
+        def take(thread: int) -> None:
+            for part in parts:
+                part.take_memory(thread, n)
+
+        if parts:
+            self._rig.each(take, n)
+        for part in parts:
+            part.untouched = False
 
     def _plan(self, iterations: int) -> Plan:
         """The next iterations: a pass for player 0, one for player 1, and so on."""
@@ -204,14 +227,6 @@ class ExactCfr:
         if not self._short:
             return np.ones(len(iterations))
         return np.maximum(self.variant.weight(iterations), 1.0) / LARGEST_SUM
-
-    def _root_values(self) -> tuple[float, float]:
-        """Chips per deal of both, from the last pass of each."""
-        first, second = (
-            float(w @ self._rig.root_values(p)[: len(w)]) / self._deal_weight
-            for p, w in enumerate(self._reach)
-        )
-        return first, second
 
 
 def _judging(mode: int) -> Plan:
@@ -354,11 +369,15 @@ class _Rig:
             for thread, scratch in enumerate(self._bare_scratch)
         ]
         kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
-        others = [self.pool.submit(kernel, *call) for call in calls[1:]] if self.pool else []
-        passes: int = kernel(*calls[0])
+        return self.each(lambda thread: int(kernel(*calls[thread])), self.threads)
+
+    def each(self, work: Callable[[int], T], n_threads: int) -> T:
+        """Have so many threads do their work; return what the first one gives."""
+        others = [self.pool.submit(work, thread) for thread in range(1, n_threads)] if self.pool else []
+        first = work(0)
         for other in others:
             other.result()
-        return passes
+        return first
 
     def _team(self, counters: np.ndarray, thread: int) -> Team:
         return Team(bare(self.portions), self.n_portions, self.n_kept, counters, self.threads, thread)

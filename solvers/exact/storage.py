@@ -33,6 +33,7 @@ class Storage:
     n_slots: int
     hands: HandTable
     mapping: mmap.mmap | None = None
+    untouched: bool = True
 
     @classmethod
     def blank(
@@ -52,6 +53,12 @@ class Storage:
         """Whether values have 16 bits."""
         return self.values.dtype == np.float16
 
+    def take_memory(self, part: int, n_parts: int) -> None:
+        """Have this part's pages before the passes do, where threads that read zeros first wait for each other."""
+        size = len(self.values)
+        if self.mapping is None and self.untouched:
+            self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)
+
     def let_go(self) -> None:
         """Give the memory of mapped values back; they stay where they are mapped from."""
         if self.mapping is not None:
@@ -65,6 +72,7 @@ class Storage:
 
     def write(self, b: int, numbers: np.ndarray) -> None:
         """Put what `read` gave for board b back."""
+        self.untouched = False
         blocks = self._blocks(b)
         n_slots, n_rows = numbers.shape
         wide = np.zeros((n_slots, HANDS * len(blocks)), dtype=np.float32)

@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from random_games import two_round_game
+from random_games import random_strategies, two_round_game
 from toy_games import kuhn, leduc
 
 from solvers.exploit import expected_value, exploitability
@@ -12,18 +12,6 @@ from solvers.variants import VARIANTS
 from solvers.walk import Walker
 
 GAMES = [(seed, k, groups) for seed in range(3) for k in (1, 2) for groups in (None, 4)]
-
-
-def random_strategies(game, seed):
-    rng = np.random.default_rng(seed)
-    return [tuple(np.maximum(rng.normal(size=a.shape), 0) for a in pair) for pair in game.zeros()]
-
-
-def normalised(game, sources):
-    return [
-        tuple(np.array([naive.match(r.forest, p, board) for board in sources[t][p]]) for p in (0, 1))
-        for t, r in enumerate(game.rounds)
-    ]
 
 
 @pytest.mark.parametrize(("seed", "k", "groups"), GAMES)
@@ -35,7 +23,7 @@ def test_values_equal_plain_recursion(seed, k, groups, best, p):
     sources = random_strategies(game, seed)
     walker = Walker(game)
     found = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
-    slow = naive.node_values(game, p, normalised(game, sources), 0, 0, 0, game.reach[1 - p][0], best)
+    slow = naive.node_values(game, p, naive.normalised(game, sources), 0, 0, 0, game.reach[1 - p][0], best)
     np.testing.assert_allclose(found[0][: len(slow)], slow, atol=1e-12)
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import naive
 import numpy as np
 import pytest
-from random_games import locked, raked, two_round_game
+from random_games import locked, raked, random_strategies, two_round_game
 from toy_games import kuhn, leduc
 
 from solvers.cfr import Cfr
@@ -27,18 +27,6 @@ def changed(game, kind, seed=0):
     return game
 
 
-def random_strategies(game, seed):
-    rng = np.random.default_rng(seed)
-    return [tuple(np.maximum(rng.normal(size=a.shape), 0) for a in pair) for pair in game.zeros()]
-
-
-def normalised(game, sources):
-    return [
-        tuple(np.array([naive.match(r.forest, p, board) for board in sources[t][p]]) for p in (0, 1))
-        for t, r in enumerate(game.rounds)
-    ]
-
-
 @pytest.mark.parametrize(("kind", "groups"), [("rake", None), ("rake", 4), ("locks", None), ("both", None)])
 @pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 2)])
 @pytest.mark.parametrize("best", [False, True])
@@ -49,7 +37,7 @@ def test_values_equal_plain_recursion(kind, groups, seed, k, best, p):
     sources = random_strategies(game, seed)
     walker = Walker(game)
     found = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
-    slow = naive.node_values(game, p, normalised(game, sources), 0, 0, 0, game.reach[1 - p][0], best)
+    slow = naive.node_values(game, p, naive.normalised(game, sources), 0, 0, 0, game.reach[1 - p][0], best)
     np.testing.assert_allclose(found[0][: len(slow)], slow, atol=1e-12)
     walker = Walker(plain)
     without = walker.best_response(p, sources) if best else walker.evaluate(p, sources)
@@ -106,7 +94,7 @@ def test_pinned_sums_show_locked_frequencies():
     game = locked(two_round_game(2), 5)
     sums = game.zeros(np.float32)
     game.pin(sums)
-    strategies = normalised(game, sums)
+    strategies = naive.normalised(game, sums)
     for lock in game.locks:
         a = game.rounds[lock.round].forest.arrays
         first = int(a.slot[lock.node])
@@ -166,7 +154,7 @@ def test_exploitability_by_brute_force(kind, seed):
     game = changed(kuhn(), kind, seed)
     forest, sources = game.rounds[0].forest, random_strategies(game, seed)
     game.pin(sources)
-    mine, theirs = (normalised(game, sources)[0][p][0] for p in (0, 1))
+    mine, theirs = (naive.normalised(game, sources)[0][p][0] for p in (0, 1))
     ev = all_deals(forest, (mine, theirs))
     best = (
         max(all_deals(forest, (pure, theirs))[0] for pure in pure_strategies(game, 0)),
