@@ -185,28 +185,50 @@ def go_down(
 def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
     """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly.
 
-    Sums grow on the way: ``sums ← decay * sums + gain * reach``.
+    Two and three actions, nearly all there are, stay in registers.
     """
-    total = fill16(_ZERO)
-    for a in range(n_actions):
-        prefetch_kept(x.kind, x.other_current, at + AHEAD * x.program.n_other_slots + HANDS * a)
-        weight = maximum(load16_kept(x.kind, x.other_current, at + HANDS * a), fill16(_ZERO))
-        store(s.reach, child + HANDS * a, weight)
-        total = total + weight
     reach = load16(s.reach, parent)
-    scaled = reach / total
     even = reach * (_ONE / np.float32(n_actions))
-    if f.mode == UPDATE and f.gain > _ZERO:
-        for a in range(n_actions):
-            prefetch_kept(x.kind, x.other_sums, at + AHEAD * x.program.n_other_slots + HANDS * a)
-            share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
-            store(s.reach, child + HANDS * a, share)
-            grown = load16_kept(x.kind, x.other_sums, at + HANDS * a) * f.decay + share * f.gain
-            store_kept(x.kind, x.other_sums, at + HANDS * a, grown, f.dither)
+    if n_actions == 2:
+        first, second = _weight(x, at, 0), _weight(x, at, 1)
+        total = first + second
+        scaled = reach / total
+        _send(x, s, f, at, child, 0, where_positive(total, first * scaled, even))
+        _send(x, s, f, at, child, 1, where_positive(total, second * scaled, even))
+    elif n_actions == 3:
+        first, second, third = _weight(x, at, 0), _weight(x, at, 1), _weight(x, at, 2)
+        total = first + second + third
+        scaled = reach / total
+        _send(x, s, f, at, child, 0, where_positive(total, first * scaled, even))
+        _send(x, s, f, at, child, 1, where_positive(total, second * scaled, even))
+        _send(x, s, f, at, child, 2, where_positive(total, third * scaled, even))
     else:
+        total = fill16(_ZERO)
+        for a in range(n_actions):
+            weight = _weight(x, at, a)
+            store(s.reach, child + HANDS * a, weight)
+            total = total + weight
+        scaled = reach / total
         for a in range(n_actions):
             share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
-            store(s.reach, child + HANDS * a, share)
+            _send(x, s, f, at, child, a, share)
+
+
+@inlined
+def _weight(x: RoundPass, at: int, a: int):  # type: ignore[no-untyped-def]
+    """``x_a⁺`` at one of q's decisions."""
+    prefetch_kept(x.kind, x.other_current, at + AHEAD * x.program.n_other_slots + HANDS * a)
+    return maximum(load16_kept(x.kind, x.other_current, at + HANDS * a), fill16(_ZERO))
+
+
+@inlined
+def _send(x: RoundPass, s: Scratch, f: Factors, at: int, child: int, a: int, reach) -> None:  # type: ignore[no-untyped-def]
+    """Reach behind action a, whose sum grows by the way: ``sum ← decay * sum + gain * reach``."""
+    store(s.reach, child + HANDS * a, reach)
+    if f.mode == UPDATE and f.gain > _ZERO:
+        prefetch_kept(x.kind, x.other_sums, at + AHEAD * x.program.n_other_slots + HANDS * a)
+        grown = load16_kept(x.kind, x.other_sums, at + HANDS * a) * f.decay + reach * f.gain
+        store_kept(x.kind, x.other_sums, at + HANDS * a, grown, f.dither)
 
 
 @inlined
@@ -358,8 +380,8 @@ def go_up(
             node, child = int64_at(program.up, 6 * step + 2), int64_at(program.up, 6 * step + 3)
             slot = int64_at(program.up, 6 * step + 4)
             if mine == 0:
-                total = load16(s.value, child)
-                for a in range(1, n_actions):
+                total = load16(s.value, child) + load16(s.value, child + HANDS)
+                for a in range(2, n_actions):
                     total = total + load16(s.value, child + HANDS * a)
                 store(s.value, node, total)
                 continue
@@ -418,17 +440,37 @@ def _learn(
     x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
     """One of p's decisions: its value by regret matching, and regrets discounted and increased."""
+    if n_actions == 2 and lock < 0:  # in registers; three actions do not fit
+        first, second = _regret(x, at, 0), _regret(x, at, 1)
+        value, other_value = load16(s.value, child), load16(s.value, child + HANDS)
+        weight, other = maximum(first, fill16(_TINY)), maximum(second, fill16(_TINY))
+        mean = (weight * value + other * other_value) / (weight + other)
+        store(s.value, node, mean)
+        _regret_more(x, f, at, 0, first, value - mean)
+        _regret_more(x, f, at, 1, second, other_value - mean)
+        return
     mean = _mean(x, s, at, n_actions, child)
     if lock >= 0:
         mean = _locked_mean(x, s, n_actions, child, lock, mean)
     store(s.value, node, mean)
     for a in range(n_actions):
         regret = load16_kept(x.kind, x.own_current, at + HANDS * a)
-        kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
-        regret = kept + (load16(s.value, child + HANDS * a) - mean) * x.own_gain
-        if f.clip:
-            regret = maximum(regret, fill16(_ZERO))
-        store_kept(x.kind, x.own_current, at + HANDS * a, regret, f.dither)
+        _regret_more(x, f, at, a, regret, load16(s.value, child + HANDS * a) - mean)
+
+
+@inlined
+def _regret(x: RoundPass, at: int, a: int):  # type: ignore[no-untyped-def]
+    prefetch_kept(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + HANDS * a)
+    return load16_kept(x.kind, x.own_current, at + HANDS * a)
+
+
+@inlined
+def _regret_more(x: RoundPass, f: Factors, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
+    kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
+    regret = kept + gained * x.own_gain
+    if f.clip:
+        regret = maximum(regret, fill16(_ZERO))
+    store_kept(x.kind, x.own_current, at + HANDS * a, regret, f.dither)
 
 
 @inlined
@@ -456,8 +498,7 @@ def _mean(x: RoundPass, s: Scratch, at: int, n_actions: int, child: int):  # typ
     total = fill16(_ZERO)
     mean = fill16(_ZERO)
     for a in range(n_actions):
-        prefetch_kept(x.kind, x.own_current, at + AHEAD * x.program.n_own_slots + HANDS * a)
-        weight = maximum(load16_kept(x.kind, x.own_current, at + HANDS * a), fill16(_TINY))
+        weight = maximum(_regret(x, at, a), fill16(_TINY))
         total = total + weight
         mean = mean + weight * load16(s.value, child + HANDS * a)
     return mean / total
