@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOB ?= examples/T1.toml
+PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
 .PHONY: solve test test-slow bench study lint notebooks clean
 
@@ -9,7 +10,7 @@ solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
 
 test: .venv/ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: .venv/ready
 	$(BIN)/python -m pytest -m slow

@@ -380,8 +380,8 @@ def go_up(
             node, child = int64_at(program.up, 6 * step + 2), int64_at(program.up, 6 * step + 3)
             slot = int64_at(program.up, 6 * step + 4)
             if mine == 0:
-                total = load16(s.value, child) + load16(s.value, child + HANDS)
-                for a in range(2, n_actions):
+                total = load16(s.value, child)
+                for a in range(1, n_actions):
                     total = total + load16(s.value, child + HANDS * a)
                 store(s.value, node, total)
                 continue

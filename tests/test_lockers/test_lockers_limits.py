@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import lmdb
 import numpy as np
 import pytest
 from lockers_workers import SIDE, put, visit
+from without_rights import without_rights
 
 from lockers import (
     DamagedLockerError,
@@ -310,28 +310,19 @@ def test_files_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_user_without_rights(tmp_path: Path) -> None:
-    if os.getuid():
-        pytest.skip("only root can become somebody else")
-    open_store(tmp_path / "store", {}, shards=1).close()
-    for path in [*tmp_path.parents[:2], tmp_path, tmp_path / "store"]:
-        path.chmod(0o755)
-    context = multiprocessing.get_context("fork")
-    child = context.Process(target=_as_nobody, args=(tmp_path / "store",))
-    child.start()
-    child.join()
-    assert child.exitcode == 0
+    folder = tmp_path / "store"
+    open_store(folder, {}, shards=1).close()
 
+    def work() -> None:
+        with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+            open_store(folder)
+        with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+            open_store(folder / "new", {})
+        # LMDB's readers must write their place into the lock file, or a writer would not know of them.
+        with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
+            open_store(folder, read_only=True)
 
-def _as_nobody(folder: Path) -> None:
-    os.setgid(65534)
-    os.setuid(65534)
-    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
-        open_store(folder)
-    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
-        open_store(folder.parent / "new", {})
-    # LMDB's readers must write their place into the lock file, or a writer would not know of them.
-    with pytest.raises(ReadOnlyLockerError, match="Permission denied"):
-        open_store(folder, read_only=True)
+    without_rights(folder, work)
 
 
 def test_a_commit_that_failed_at_its_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_show_names_hands_of_the_board_that_was_asked_for():
         assert views[0][hand] == pytest.approx(views[1][hand], abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("leaves", ["live", "stored"])
+@pytest.mark.parametrize("leaves", ["live", pytest.param("stored", marks=pytest.mark.slow)])
 def test_limit_turn(leaves):
     result, _ = solved(
         "Ah Kh 7d 2c",
