@@ -5,7 +5,7 @@
 A schedule has five numbers: regrets above 0 are multiplied by t^a / (t^a + c), those below by t^b / (t^b + d), sums by
 ((t - 1) / t)^g; DCFR has c = d = 1. Each line gives the geometric means, over seven spots, of the iterations to 0.5 and
 0.1 % of the pot (checked every ten, interpolated, at most ``--most``), and those to 0.1 % by spot. ``--random`` tries
-so many at random and prints the ten best. About a second and a half per schedule.
+so many at random and prints the fifteen best. About a second and a half per schedule.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def main() -> None:
     found = sorted(
         ((needed(numbers, games, options), numbers) for numbers in drawn), key=lambda x: score(x[0])
     )
-    for iterations, numbers in found[:10]:
+    for iterations, numbers in found[:15]:
         print(row(numbers, iterations))
 
 

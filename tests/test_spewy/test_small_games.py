@@ -75,7 +75,12 @@ def test_rhode_island_with_and_without_symmetry():
     """The target is reached, and switching suit symmetry off changes nothing but what rounding makes of ties."""
     brackets = []
     for symmetry, sweeps in ((True, 1500), (False, 60)):
-        job = example("rhode-island", f"solve.symmetry={str(symmetry).lower()}", f"solve.max_sweeps={sweeps}")
+        job = example(
+            "rhode-island",
+            f"solve.symmetry={str(symmetry).lower()}",
+            f"solve.max_sweeps={sweeps}",
+            "solve.memory=6 GiB",
+        )
         brackets.append(Session(job).solve())
     assert brackets[0].converged
     assert brackets[0].exploitability <= 0.005
