@@ -16,7 +16,8 @@ def random_tree(rng, leaf, depth=4, player=None):
     if depth == 0 or rng.random() < 0.2:
         return leaf()
     children = [random_tree(rng, leaf, depth - 1, 1 - player) for _ in range(rng.integers(1, 4))]
-    return Decision(player, (Fold(float(rng.normal())), *children))
+    fold = [Fold(float(rng.normal()))] if len(children) > 1 or rng.random() < 0.7 else []  # else one action: forced
+    return Decision(player, (*fold, *children))
 
 
 def two_round_game(seed, k=2, groups=None):
