@@ -16,7 +16,8 @@ def random_tree(rng, leaf, depth=4, player=None):
     if depth == 0 or rng.random() < 0.2:
         return leaf()
     children = [random_tree(rng, leaf, depth - 1, 1 - player) for _ in range(rng.integers(1, 4))]
-    fold = [Fold(float(rng.normal()))] if len(children) > 1 or rng.random() < 0.7 else []  # else one action: forced
+    forced = len(children) == 1 and rng.random() < 0.3
+    fold = () if forced else (Fold(float(rng.normal())),)
     return Decision(player, (*fold, *children))
 
 
