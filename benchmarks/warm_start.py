@@ -1,0 +1,79 @@
+"""Whether the bucketed solution of a spot is a good place for the exact engine to start from.
+
+    python benchmarks/warm_start.py [--rows 40] [--sweeps 60] [--most 300]
+
+A spot is solved with few rows a board (range weights). Every hand's strategy there, times a weight, becomes its
+regrets, and the engine goes on as if some iterations were done. Each line gives the iterations after that to 0.5, 0.3
+and 0.1 % of the pot (checked every ten, interpolated), and what the first ten lead to. The weight is in pots times the
+opponent's range, the scale of counterfactual values. What the start itself costs is printed, and not counted.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from schedules import HERE, SPOTS, crossing
+
+from solvers.cfr import Cfr
+from solvers.exact import ExactCfr
+from solvers.kernels import match
+from solvers.live import LiveGame
+from solvers.variants import EXACT_VARIANT, variant
+from spewy.job import Job
+from spewy.solve.session import lay_out
+
+TARGETS = (0.5, 0.3, 0.1)
+STARTS = [(0, 0.0)] + [(done, weight) for done in (2, 3, 5, 10) for weight in (0.3, 1.0, 2.0)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=40, help="rows a board of the bucketed solve")
+    parser.add_argument("--sweeps", type=int, default=60, help="its sweeps")
+    parser.add_argument("--most", type=int, default=300, help="iterations after the start")
+    options = parser.parse_args()
+    for spot in ("R1", "T1", "T2"):
+        file, _ = SPOTS[spot]
+        job = Job.load(HERE / file)
+        started = time.perf_counter()
+        rounds = ["river"] if spot == "R1" else ["turn", "river"]
+        overrides = [f"rows.{name}={options.rows}" for name in rounds] + ["rows.weights=ranges"]
+        bucketed = Cfr(lay_out(Job.load(HERE / file, overrides)).live, variant(EXACT_VARIANT))
+        laid_out = time.perf_counter()
+        bucketed.run(options.sweeps)
+        solved = time.perf_counter()
+        print(f"\n{spot}: layout with buckets {laid_out - started:.2f} s, solve {solved - laid_out:.2f} s\n")
+        print(
+            "| iterations as if done | weight | 0.5 % | 0.3 % | 0.1 % | after ten |\n|---|---|---|---|---|---|"
+        )
+        game = lay_out(job).live
+        for done, weight in STARTS:
+            print(line(game, bucketed, job.spot.pot, done, weight, options.most), flush=True)
+
+
+def line(game: LiveGame, bucketed: Cfr, pot: float, done: int, weight: float, most: int) -> str:
+    """One start's row of the table."""
+    engine = ExactCfr(game, variant(EXACT_VARIANT))
+    engine.iteration = done
+    for t, r in enumerate(game.rounds):
+        for p in (0, 1):
+            rows = bucketed.game.rounds[t].rows[p]
+            for b in range(r.n_boards if weight else 0):
+                own = np.ascontiguousarray(bucketed.sums[t][p][b])
+                strategy = np.empty_like(own)
+                match(r.forest.arrays, p, own, strategy)
+                scale = weight * pot * r.rows[1 - p].weight[b].sum()
+                regrets = scale * strategy[:, rows.group[b, : rows.count[b]]]
+                engine.regrets[t][p].write(b, regrets.astype(np.float32))
+    checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
+    engine.close()
+    iterations = np.array([n - done for n, _ in checks], dtype=float)
+    size = np.log([100 * found.value / pot for _, found in checks])
+    needed = [f"{crossing(iterations, size, np.log(target), most):.0f}" for target in TARGETS]
+    return f"| {done} | {weight} | " + " | ".join(needed) + f" | {np.exp(size[0]):.2f}% |"
+
+
+if __name__ == "__main__":
+    main()
