@@ -50,7 +50,7 @@ def test_leduc_value_to_1e_4():
 @pytest.mark.parametrize("groups", [None, 6])
 def test_blocked_hands_and_groups_converge(groups):
     """With two blockers a hand the average must still approach an equilibrium; grouped rows may only stall higher."""
-    game = two_round_game(11, 2, groups)
+    game = two_round_game(12, 2, groups)
     early, _ = exploitability_after(game, VARIANTS["cfr+"], 10)
     late, _ = exploitability_after(game, VARIANTS["cfr+"], 400)
     assert late < early / (20 if groups is None else 1)
