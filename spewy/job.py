@@ -252,15 +252,13 @@ class Job(_Section):
         else:
             ranges = (self.ranges[0].weights, self.ranges[1].weights)
             _check_pair(ranges)
-        chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: game.num_rounds]]
-        rows = tuple(None if k == "hands" else k for k in chosen)
         return Problem(
             game,
             self.betting_tree,
             history,
             float(self.spot.pot) if self.spot else 0.0,
             ranges,
-            rows,
+            self._rows_by_round,
             self.rows.clustering,
             self.rows.weights == "ranges",
             self.solve.symmetry,
@@ -284,8 +282,14 @@ class Job(_Section):
         """Whether chance leaves recurse into the chunks below instead of reading stored payoffs."""
         if self.solve.leaves != "auto":
             return self.solve.leaves == "live"
-        bucketed = any(k is not None for k in self.problem().rows)
+        bucketed = any(k is not None for k in self._rows_by_round)
         return not bucketed and self.solve.integrate == "regret" and self.solve.method == "cfr"
+
+    @property
+    def _rows_by_round(self) -> tuple[int | None, ...]:
+        """Rows of each of the game's rounds; None: a row per hand."""
+        chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
+        return tuple(None if k == "hands" else k for k in chosen)
 
     def _range(self, name: str, text: str) -> Range:
         try:

@@ -13,11 +13,9 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
 
 from lockers import Reads, Store, Transaction
 from solvers.cfr import Cfr
@@ -114,7 +112,11 @@ class StoredEngine:
         self.order = order
         self._workers = workers
         self._token = uuid.uuid4().hex
-        self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
+        self._parallel: Any = None
+        if workers > 1:
+            from joblib import Parallel  # imported where needed: it takes a tenth of a second
+
+            self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
         self._sweeps = saved_sweeps(store)
         self._judge = Judge(layout, workers)
 
@@ -161,6 +163,8 @@ class StoredEngine:
     def close(self) -> None:
         """Stop joblib's workers: left alone they stay for minutes, and a parent that exits waits for them."""
         if self._parallel is not None:
+            from joblib.externals.loky import get_reusable_executor
+
             get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
     def _visit(self, t: int, number: int) -> Iterator[int]:
@@ -174,6 +178,8 @@ class StoredEngine:
         boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
         roots = len(self.layout.betting[t].chunks)
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
+        from joblib import delayed
+
         finished = self._parallel(
             delayed(_visit_portion)(
                 self._token, self.layout.problem, self.store, self.settings, t, portion, number
