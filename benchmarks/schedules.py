@@ -90,23 +90,30 @@ def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace)
     out = []
     for game, pot in games:
         engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
-        checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, options.most, 10)
-        engine.close()
-        iterations = np.array([n for n, _ in checks], dtype=float)
-        size = np.log([100 * found.value / pot for _, found in checks])
-        out.append([crossing(iterations, size, np.log(target), options.most) for target in TARGETS])
+        iterations, pct = course(engine, pot, options.most)
+        out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])
     return out
 
 
-def crossing(iterations: np.ndarray, size: np.ndarray, target: float, most: int) -> float:
-    """Where ``size`` first comes down to the target, between two checks in proportion."""
-    below = np.flatnonzero(size <= target)
+def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Run to the last target; iterations from here on, every ten, and exploitability in % of the pot."""
+    before = engine.iteration
+    checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
+    engine.close()
+    return np.array([n - before for n, _ in checks]), np.array(
+        [100 * found.value / pot for _, found in checks]
+    )
+
+
+def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
+    """Where exploitability first comes down to the target, between two checks in proportion of its logarithm."""
+    below = np.flatnonzero(pct <= target)
     if not len(below):
         return float(most)
     k = int(below[0])
     if k == 0:
         return float(iterations[0])
-    part = (size[k - 1] - target) / (size[k - 1] - size[k])
+    part = np.log(pct[k - 1] / target) / np.log(pct[k - 1] / pct[k])
     return float(iterations[k - 1] + part * (iterations[k] - iterations[k - 1]))
 
 

@@ -12,7 +12,7 @@ import argparse
 import time
 
 import numpy as np
-from schedules import HERE, SPOTS, crossing
+from schedules import HERE, SPOTS, course, crossing
 
 from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
@@ -38,8 +38,7 @@ def main() -> None:
         file, _ = SPOTS[spot]
         job = Job.load(HERE / file)
         started = time.perf_counter()
-        rounds = ["river"] if spot == "R1" else ["turn", "river"]
-        overrides = [f"rows.{name}={options.rows}" for name in rounds] + ["rows.weights=ranges"]
+        overrides = [f"rows.turn={options.rows}", f"rows.river={options.rows}", "rows.weights=ranges"]
         bucketed = Cfr(lay_out(Job.load(HERE / file, overrides)).live, variant(EXACT_VARIANT))
         laid_out = time.perf_counter()
         bucketed.run(options.sweeps)
@@ -48,31 +47,40 @@ def main() -> None:
         print(
             "| iterations as if done | weight | 0.5 % | 0.3 % | 0.1 % | after ten |\n|---|---|---|---|---|---|"
         )
-        game = lay_out(job).live
+        game, start = lay_out(job).live, by_hand(bucketed)
         for done, weight in STARTS:
-            print(line(game, bucketed, job.spot.pot, done, weight, options.most), flush=True)
+            print(line(game, start, job.spot.pot, done, weight, options.most), flush=True)
 
 
-def line(game: LiveGame, bucketed: Cfr, pot: float, done: int, weight: float, most: int) -> str:
+Hands = list[tuple[list[np.ndarray], list[np.ndarray]]]
+"""Per round, player and board: ``[slot, hand]``."""
+
+
+def by_hand(bucketed: Cfr) -> Hands:
+    """The average strategy of every hand's bucket."""
+
+    def on_board(t: int, p: int, b: int) -> np.ndarray:
+        r, own = bucketed.game.rounds[t], bucketed.sums[t][p][b]
+        strategy = np.empty_like(own)
+        match(r.forest.arrays, p, own, strategy)
+        return strategy[:, r.rows[p].group[b, : r.rows[p].count[b]]]
+
+    rounds = enumerate(bucketed.game.rounds)
+    return [tuple([on_board(t, p, b) for b in range(r.n_boards)] for p in (0, 1)) for t, r in rounds]
+
+
+def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, most: int) -> str:
     """One start's row of the table."""
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.iteration = done
     for t, r in enumerate(game.rounds):
         for p in (0, 1):
-            rows = bucketed.game.rounds[t].rows[p]
-            for b in range(r.n_boards if weight else 0):
-                own = np.ascontiguousarray(bucketed.sums[t][p][b])
-                strategy = np.empty_like(own)
-                match(r.forest.arrays, p, own, strategy)
+            for b in range(r.n_boards):
                 scale = weight * pot * r.rows[1 - p].weight[b].sum()
-                regrets = scale * strategy[:, rows.group[b, : rows.count[b]]]
-                engine.regrets[t][p].write(b, regrets.astype(np.float32))
-    checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
-    engine.close()
-    iterations = np.array([n - done for n, _ in checks], dtype=float)
-    size = np.log([100 * found.value / pot for _, found in checks])
-    needed = [f"{crossing(iterations, size, np.log(target), most):.0f}" for target in TARGETS]
-    return f"| {done} | {weight} | " + " | ".join(needed) + f" | {np.exp(size[0]):.2f}% |"
+                engine.regrets[t][p].write(b, (scale * start[t][p][b]).astype(np.float32))
+    iterations, pct = course(engine, pot, most)
+    needed = [f"{crossing(iterations, pct, target, most):.0f}" for target in TARGETS]
+    return f"| {done} | {weight} | " + " | ".join(needed) + f" | {pct[0]:.2f}% |"
 
 
 if __name__ == "__main__":

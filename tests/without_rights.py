@@ -29,7 +29,7 @@ def without_rights(folder: Path, work: Callable[[], object]) -> None:
 
 def _as_nobody(folder: Path, work: Callable[[], object]) -> None:
     for path in folder.parents:
-        if path.is_relative_to(tempfile.gettempdir()) and path != Path(tempfile.gettempdir()):
+        if Path(tempfile.gettempdir()) in path.parents:
             path.chmod(0o755)
 
     def child() -> None:

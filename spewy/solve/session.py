@@ -24,7 +24,7 @@ from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError
 from spewy.job import Job, SolveSection, parse_memory, parse_target, unit_chips
 from spewy.solve.dropped import require_whole
-from spewy.solve.engines import Check, Engine, LiveEngine, StoredEngine
+from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
@@ -201,6 +201,8 @@ class Session:
                 )
             dtype = np.float32 if solve.precision == "single" else np.float64
             return LiveEngine(self.layout, self.store, name, solve.workers, dtype)
+        from spewy.solve.stored_engine import StoredEngine
+
         settings = VisitSettings(
             solve.integrate,
             solve.method,

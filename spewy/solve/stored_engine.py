@@ -1,0 +1,138 @@
+"""The stored way to sweep over all chunks, in joblib's processes: see `engines`.
+
+Imported only for such solves, since joblib takes a tenth of a second to import.
+"""
+
+from __future__ import annotations
+
+import signal
+import uuid
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+
+from lockers import Store
+from solvers.exploit import Exploitability
+from spewy.solve.engines import Check, Judge, Progress, load, saved_sweeps
+from spewy.solve.keys import META, STRATEGY, SWEEP_KEY
+from spewy.solve.layout import Layout
+from spewy.solve.problem import Problem
+from spewy.solve.visit import Visitor, VisitSettings
+
+Order = Literal["bottom-up", "top-down"]
+
+
+class StoredEngine:
+    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped."""
+
+    def __init__(
+        self, layout: Layout, store: Store, settings: VisitSettings, order: Order, workers: int = 1
+    ) -> None:
+        self.layout = layout
+        self.store = store
+        self.settings = settings
+        self.order = order
+        self._workers = workers
+        self._token = uuid.uuid4().hex
+        self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
+        self._sweeps = saved_sweeps(store)
+        self._judge = Judge(layout, workers)
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps that visited every chunk."""
+        return self._sweeps
+
+    at_once = 1
+
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
+        """Visit all chunks level by level; each visit is saved at once."""
+        for _ in range(sweeps):
+            self._sweep(progress)
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Sweeps here are not short."""
+        return []
+
+    def exploitability(self) -> Exploitability:
+        """Judged by the live walk."""
+        return self._judge.exploitability(load(self.layout, self.store, STRATEGY))
+
+    def expected_values(self) -> tuple[float, float]:
+        """The same way."""
+        return self._judge.expected_values(load(self.layout, self.store, STRATEGY))
+
+    def _sweep(self, progress: Progress | None) -> None:
+        number, layout = self.sweeps + 1, self.layout
+        levels = range(layout.n_rounds)
+        total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
+            for finished in self._visit(t, number):
+                done += finished
+                if progress is not None:
+                    progress(done, total)
+        self.store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(number)))
+        self._sweeps = number
+
+    def save(self) -> None:
+        """Visits are saved as they happen; this only asks the disk to write."""
+        self.store.flush()
+
+    def close(self) -> None:
+        """Stop joblib's workers: left alone they stay for minutes, and a parent that exits waits for them."""
+        if self._parallel is not None:
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+    def _visit(self, t: int, number: int) -> Iterator[int]:
+        chunks = list(self.layout.chunks(t))
+        if self._parallel is None or len(chunks) < 2 * self._workers:
+            visitor = Visitor(self.layout, self.store, self.settings)
+            for b, r in chunks:
+                visitor.visit(t, b, r, number)
+                yield 1
+            return
+        boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
+        roots = len(self.layout.betting[t].chunks)
+        portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
+        finished = self._parallel(
+            delayed(_visit_portion)(
+                self._token, self.layout.problem, self.store, self.settings, t, portion, number
+            )
+            for portion in portions
+        )
+        try:
+            for portion_size in finished:  # noqa: UP028 - "yield from" would close, and warn, before the finally
+                yield portion_size
+        finally:
+            with warnings.catch_warnings():  # joblib warns of the portions that this cancels
+                warnings.simplefilter("ignore", UserWarning)
+                finished.close()  # an interrupted sweep leaves no portion running
+
+
+_layouts: dict[str, Layout] = {}
+
+
+def _visit_portion(
+    token: str,
+    problem: Problem,
+    store: Store,
+    settings: VisitSettings,
+    t: int,
+    chunks: Sequence[tuple[int, int]],
+    number: int,
+) -> int:
+    """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches the whole group: the parent decides when to stop
+    if token not in _layouts:
+        _layouts.clear()
+        _layouts[token] = Layout.of(problem)
+    visitor = Visitor(_layouts[token], store, settings)
+    for b, r in chunks:
+        visitor.visit(t, b, r, number)
+    return len(chunks)
