@@ -1,4 +1,4 @@
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="no-untyped-call"
 """Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters.
 
 The cost of a merge is what it loses, Equation 1 of the Spewy Louie Jr. paper: for clusters i and j with
@@ -22,8 +22,9 @@ it has to beat (D. Müllner, "Modern hierarchical, agglomerative clustering algo
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from compiled import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +66,7 @@ def clusters_of(children: Ints, n_leaves: int) -> Ints:
     return top[:n_leaves]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass_down(top, children, n_leaves):  # type: ignore[no-untyped-def]
     for step in range(len(children) - 1, -1, -1):
         top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
@@ -114,7 +115,7 @@ class _Clusters(NamedTuple):
     order: Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_distinct(curves, weights, numbers, max_factor, children, distances, next_number):  # type: ignore[no-untyped-def]
     """Merge m different curves into one, which overwrites them; write m - 1 rows of children and distances."""
     m = len(curves)
@@ -154,7 +155,7 @@ def _merge_distinct(curves, weights, numbers, max_factor, children, distances, n
         _find_nearest(clusters, _insert(clusters, low, n_left - 2), n_left - 1, max_factor)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_nearest(clusters, place, n_left, max_factor):  # type: ignore[no-untyped-def]
     """Renew `nearest` of the cluster at a place of the order, going outward from it."""
     slot = clusters.order[place]
@@ -184,7 +185,7 @@ def _find_nearest(clusters, place, n_left, max_factor):  # type: ignore[no-untyp
 
 
 # Sums may be reordered, which lets them be vectorised; both orders of a pair give the same bits.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _merge_cost(first, second, scale, limit, max_factor):  # type: ignore[no-untyped-def]
     """The cost of a merge, or infinity as soon as it is known to exceed the limit."""
     total = 0.0
@@ -208,7 +209,7 @@ def _merge_cost(first, second, scale, limit, max_factor):  # type: ignore[no-unt
     return scale * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheapest(clusters, n_left):  # type: ignore[no-untyped-def]
     """The slot whose cost is the smallest; of equals that with the smallest numbers."""
     best = clusters.order[0]
@@ -229,7 +230,7 @@ def _cheapest(clusters, n_left):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(clusters, slot, n_left):  # type: ignore[no-untyped-def]
     """Where a slot stands in the order."""
     place = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
@@ -238,13 +239,13 @@ def _place(clusters, slot, n_left):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remove(clusters, slot, n_left):  # type: ignore[no-untyped-def]
     for place in range(_place(clusters, slot, n_left), n_left - 1):
         clusters.order[place] = clusters.order[place + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(clusters, slot, n_left):  # type: ignore[no-untyped-def]
     """Put a slot into the order, behind equals; return its place."""
     place = n_left

@@ -1,4 +1,4 @@
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="no-untyped-call"
 """All-in equity: the share of the pot that hands win when no betting follows.
 
 With w the opponent's weights, over all final boards B that hold the given board and all opposing hands o that
@@ -18,8 +18,9 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from compiled import kernel
 
 from .cards import NUM_CARDS, Deck, cards_name
 from .errors import BoardError, RangeError
@@ -149,7 +150,7 @@ def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArr
     return picks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_showdowns(strength, hands, weights, won, weight, opponents):  # type: ignore[no-untyped-def]
     """Add each board's showdowns, strength (n_boards, n_hands), to the three totals (n_hands,)."""
     n_hands, hole = hands.shape

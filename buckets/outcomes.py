@@ -1,4 +1,4 @@
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="no-untyped-call"
 """Percentile outcomes: how a hand fares against all others over the ways the rest of the board can come.
 
 For each way r to complete the board with cards that the hand does not hold,
@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from math import comb
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from compiled import kernel
 
 from .cards import NUM_CARDS, Deck
 from .equity import MAX_BOARDS, final_boards
@@ -94,7 +95,7 @@ def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
     return picked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_levels(strength, hands, levels):  # type: ignore[no-untyped-def]
     """Levels of hands (n_hands, hole) from their strength (n_boards, n_hands), in that shape.
 

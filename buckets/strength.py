@@ -1,4 +1,4 @@
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="no-untyped-call"
 """The strength of hands on boards: ``strengths[b, h]``, larger is stronger, equal is a tie, -1 is no hand.
 
 The number of cards, hole and board together, decides the ranking:
@@ -20,8 +20,9 @@ of rank pairs is made and each hand looks itself up.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from compiled import kernel
 
 from .cards import NUM_CARDS, RANKS, cards_name
 from .errors import BoardError, CardError
@@ -118,7 +119,7 @@ _STRAIGHT_TOP = _straights(5)
 _STRAIGHT_TOP_3 = _straights(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_strengths(boards, hands, out):  # type: ignore[no-untyped-def]
     n_board, hole = boards.shape[1], hands.shape[1]
     n_cards = n_board + hole
@@ -172,14 +173,14 @@ def _fill_strengths(boards, hands, out):  # type: ignore[no-untyped-def]
             out[b, h] = value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rank(rank, one, two, three, four):  # type: ignore[no-untyped-def]
     """Add a card to the sets of ranks that are there at least once, twice, three and four times."""
     bit = 1 << rank
     return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank_strength(one, two, three, four, n_cards):  # type: ignore[no-untyped-def]
     """Strength of what `_add_rank` collected, suits apart."""
     if n_cards == 3:
@@ -207,7 +208,7 @@ def _rank_strength(one, two, three, four, n_cards):  # type: ignore[no-untyped-d
     return _pack(_HIGH_CARD, 0, _TOP[5, one])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _flush_strength(ranks, n_cards):  # type: ignore[no-untyped-def]
     """Strength of a flush or straight flush from all ranks of its suit."""
     if n_cards == 3:
@@ -219,7 +220,7 @@ def _flush_strength(ranks, n_cards):  # type: ignore[no-untyped-def]
     return _pack(_FLUSH, 0, _TOP[5, ranks])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack(category_number, main, kickers):  # type: ignore[no-untyped-def]
     return np.int32(category_number << _CATEGORY_SHIFT | main << _N_RANKS | kickers)
 

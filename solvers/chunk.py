@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers._jit import kernel
+from compiled import kernel
 from solvers.errors import SolverError
 from solvers.forest import DECISION, Floats, Forest, ForestArrays, Ints
 from solvers.kernels import (

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers._jit import kernel
+from compiled import kernel
 from solvers.forest import DECISION, Floats, ForestArrays, Ints, Lanes
 from solvers.variants import Factors
 

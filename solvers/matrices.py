@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers._jit import kernel
+from compiled import kernel
 from solvers.forest import Floats, ForestArrays, Ints, Lanes
 from solvers.kernels import terminal_values
 

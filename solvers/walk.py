@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers._jit import kernel
+from compiled import kernel
 from solvers.forest import Floats, ForestArrays, Ints, Lanes
 from solvers.kernels import (
     BEST,

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from solvers.errors import SolverError
+from solvers.exact.bundle import Packed
 from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
 from solvers.exact.passes import (
     Deals,
+    Desk,
     Entry,
-    Goal,
     Plan,
+    Ranges,
     Team,
     View1,
     View2,
@@ -40,7 +43,7 @@ from solvers.exact.tables import (
     n_blocks,
     no_classes,
 )
-from solvers.exact.threads import SYNC_SIZE
+from solvers.exact.threads import SYNC_SIZE, clock
 from solvers.exact.vector import HALF, HANDS, LARGEST, SINGLE, aligned, bare
 from solvers.exploit import Exploitability
 from solvers.forest import Floats, Ints
@@ -49,6 +52,8 @@ from solvers.live import LiveGame
 from solvers.variants import Variant
 
 T = TypeVar("T")
+NOTHING = np.zeros((1, 4))
+NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
@@ -67,6 +72,15 @@ COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
 
 Whole = list[tuple[Storage, Storage]]
 """Per round and player."""
+
+
+class Measurement(NamedTuple):
+    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
+
+    iteration: int
+    seconds: float
+    took: float
+    exploitability: Exploitability
 
 
 def n_portions(n_rounds: int, n_entries: int) -> int:
@@ -131,6 +145,9 @@ class ExactCfr:
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
         self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
         self._rig.bind(self.regrets, self.sums)
+        self._rig.run(
+            _plain(UPDATE, 0, NOTHING)
+        )  # loads the machine code, which takes longer than a small river
         self.iteration = 0
 
     @property
@@ -141,10 +158,11 @@ class ExactCfr:
     @iteration.setter
     def iteration(self, done: int) -> None:
         self._iteration = done
-        unit = float(self._units(np.array([done]))[0])
-        for pair in self.sums:
-            for part in pair:
-                part.unit = unit
+        if self._short:
+            unit = float(_sum_units(self.variant, np.array([done]))[0])
+            for pair in self.sums:
+                for part in pair:
+                    part.unit = unit
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
@@ -152,35 +170,39 @@ class ExactCfr:
         self._rig.run(self._plan(iterations))
         self.iteration += iterations
 
-    def run_to(self, target: float, iterations: int, every: int) -> list[tuple[int, Exploitability]]:
+    def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
         """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
 
         All in one call of the kernels: on a river calling takes longer than an iteration. Not for raked games.
 
         Returns:
-            (iteration, exploitability) of every measurement; the last was at ``target`` or after so many iterations.
+            Every measurement; the last was at ``target``, or NaN, or after so many iterations.
         """
         self._take_memory()
-        plan = _with_judgements(self._plan(iterations), every)
-        found, first = np.zeros((-(-iterations // every), 2)), self.iteration
-        passes = self._rig.run(plan, found, target)
-        n_judged = -(-passes // (2 * every + 2))
-        self.iteration += (passes - 2 * n_judged) // 2
+        found, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
+        passes = self._rig.run(self._plan(iterations, every, target, found))
+        n_measured = -(-passes // (2 * every + 2))
+        self.iteration += (passes - 2 * n_measured) // 2
         return [
-            (min(first + (i + 1) * every, self.iteration), Exploitability((float(x), float(y))))
-            for i, (x, y) in enumerate(found[:n_judged])
+            Measurement(
+                min(first + (i + 1) * every, self.iteration),
+                when - started,
+                took,
+                Exploitability((own, other)),
+            )
+            for i, (own, other, when, took) in enumerate(found[:n_measured].tolist())
         ]
 
     def exploitability(self) -> Exploitability:
         """Best responses to the averages."""
-        found = np.empty((1, 2))
-        self._rig.run(_judging(BEST), found)
+        found = np.zeros((1, 4))
+        self._rig.run(_plain(BEST, 1, found))
         best = float(found[0, 0]), float(found[0, 1])
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the averages."""
-        self._rig.run(_judging(EVALUATE))
+        self._rig.run(_plain(EVALUATE, 1, NOTHING))
         first, second = (
             float(w @ self._rig.root_values(p)[: len(w)]) / self._deal_weight
             for p, w in enumerate(self._reach)
@@ -209,45 +231,34 @@ class ExactCfr:
         for part in parts:
             part.untouched = False
 
-    def _plan(self, iterations: int) -> Plan:
-        """The next iterations: a pass for player 0, one for player 1, and so on."""
-        before = np.arange(self.iteration, self.iteration + iterations)
-        numbers = np.empty((iterations, 4), dtype=np.float32)
-        numbers[:, :3] = self.variant.table(self.iteration + 1, iterations)
-        units = self._units(np.arange(self.iteration, self.iteration + iterations + 1))
-        numbers[:, 2] *= units[:-1] / units[1:]
-        numbers[:, 3] = 1 / units[1:]
-        players, modes = np.tile(np.arange(2), iterations), np.full(2 * iterations, UPDATE)
-        return Plan(
-            players, modes, np.repeat(numbers, 2, axis=0), np.repeat(dither(before), 2), self.variant.clip
-        )
-
-    def _units(self, iterations: Ints) -> Floats:
-        """Units of sums after so many iterations: in 16 bits averages are kept, of which none exceeds `LARGEST_SUM`."""
-        if not self._short:
-            return np.ones(len(iterations))
-        return np.maximum(self.variant.weight(iterations), 1.0) / LARGEST_SUM
+    def _plan(
+        self, iterations: int, every: int = 0, target: float = -np.inf, found: Floats = NOTHING
+    ) -> Plan:
+        """The next iterations, and measurements after ``every`` so many into ``found``."""
+        numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
+        return Plan(UPDATE, iterations, every, numbers, fractions, self.variant.clip, float(target), found)
 
 
-def _judging(mode: int) -> Plan:
-    return Plan(
-        np.arange(2),
-        np.full(2, mode),
-        np.ones((2, 4), dtype=np.float32),
-        np.zeros(2, dtype=np.int32),
-        False,
-    )
+@lru_cache(maxsize=64)
+def _numbers(variant: Variant, done: int, iterations: int, short: bool) -> tuple[np.ndarray, np.ndarray]:
+    """``numbers`` and ``dither`` of a `Plan` from iteration ``done + 1`` on; of small solves always the same."""
+    numbers = np.empty((iterations, 4), dtype=np.float32)
+    numbers[:, :3] = variant.table(done + 1, iterations)
+    before = np.arange(done, done + iterations + 1)
+    units = _sum_units(variant, before) if short else np.ones(len(before))
+    numbers[:, 2] *= units[:-1] / units[1:]
+    numbers[:, 3] = 1 / units[1:]
+    return numbers, dither(before[:-1])
 
 
-def _with_judgements(plan: Plan, every: int) -> Plan:
-    """Best responses of both after every so many iterations, and after the last."""
-    n, between = len(plan.player), 2 * every
-    passes = np.arange(n + 2 * -(-n // between))
-    judged = passes % (between + 2) >= between
-    judged[-2:] = True
-    numbers, fractions = np.ones((len(passes), 4), dtype=np.float32), np.zeros(len(passes), dtype=np.int32)
-    numbers[~judged], fractions[~judged] = plan.numbers, plan.dither
-    return Plan(passes % 2, np.where(judged, BEST, UPDATE), numbers, fractions, plan.clip)
+def _sum_units(variant: Variant, iterations: Ints) -> Floats:
+    """In 16 bits, units of sums after so many iterations: averages are kept, of which none exceeds `LARGEST_SUM`."""
+    return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
+
+
+def _plain(mode: int, iterations: int, found: Floats) -> Plan:
+    """A plan that learns nothing."""
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, found)
 
 
 def _blank(
@@ -326,50 +337,32 @@ class _Rig:
         ]
         self.scratch = [[self._scratch(t) for t in range(n_rounds)] for _ in range(threads)]
         for own in self.scratch[1:]:  # rows of the first board are common to all threads
-            own[0] = tuple(
-                _sharing(mine, common) for mine, common in zip(own[0], self.scratch[0][0], strict=True)
-            )
+            first, second = self.scratch[0][0]
+            own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
         self.n_portions = n_portions(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
         self.n_kept = int(kept * self.n_portions)
         largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
         self.portions = aligned(self.n_portions * largest)
-        self._weights = [w.astype(np.float32) for w in weights]
-        self._goal = Goal(
-            bare(self._weights[0]),
-            len(weights[0]),
-            bare(self._weights[1]),
-            len(weights[1]),
-            1 / game.deal_weight,
-            0.0,
-            0,
-        )
-        self._bare_scratch = [[tuple(map(bare, pair)) for pair in own] for own in self.scratch]
+        weights = [w.astype(np.float32) for w in weights]
+        ranges = Ranges(weights[0], len(weights[0]), weights[1], len(weights[1]), 1 / game.deal_weight)
+        self._counters = aligned(SYNC_SIZE, np.int64)
+        self._desks = [
+            Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
+        ]
         self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
         """Say which regrets and sums passes work on."""
-        self._views = tuple(bare(self._view(p, current, sums)) for current in (regrets, sums) for p in (0, 1))
+        self._views = Packed(
+            tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
+        )
 
-    def run(self, plan: Plan, found: np.ndarray | None = None, target: float = -np.inf) -> int:
-        """Do the passes of a plan, or as many as it takes to the target; return how many.
-
-        ``found[judgement, 2]`` takes the best responses.
-        """
-        found = np.zeros((1, 2)) if found is None else found
-        goal = self._goal._replace(target=float(target), found=bare(found))
-        counters = np.zeros(SYNC_SIZE, dtype=np.int64)
-        calls = [
-            (
-                plan,
-                goal,
-                self._views,
-                *scratch,
-                self._team(counters, thread),
-            )
-            for thread, scratch in enumerate(self._bare_scratch)
-        ]
+    def run(self, plan: Plan) -> int:
+        """Do the passes of a plan, or as many as it takes to its target; return how many."""
+        self._counters[:] = 0
         kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
-        return self.each(lambda thread: int(kernel(*calls[thread])), self.threads)
+        steps = bare(plan)
+        return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
 
     def each(self, work: Callable[[int], T], n_threads: int) -> T:
         """Have so many threads do their work; return what the first one gives."""
@@ -379,8 +372,8 @@ class _Rig:
             other.result()
         return first
 
-    def _team(self, counters: np.ndarray, thread: int) -> Team:
-        return Team(bare(self.portions), self.n_portions, self.n_kept, counters, self.threads, thread)
+    def _team(self, thread: int) -> Team:
+        return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
 
     def root_values(self, p: int) -> Floats:
         """``[row]``, values of the last pass of traverser p."""
@@ -419,7 +412,7 @@ class _Rig:
             other.first,
         )
 
-    def _scratch(self, t: int) -> tuple[Scratch, ...]:
+    def _scratch(self, t: int) -> tuple[Scratch, Scratch]:
         largest = [int(np.diff(hands.first_block).max()) for hands in self.hands[t]]
         return scratch(self.programs[t][0], largest, 0), scratch(self.programs[t][1], largest, 1)
 

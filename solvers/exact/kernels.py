@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers._jit import part as inlined
+from compiled import inlined
 from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
 from solvers.exact.vector import (
     HANDS,
     LANES,
+    Address,
     fill16,
     int32_at,
     int64_at,
@@ -46,9 +47,6 @@ from solvers.exact.vector import (
     where_positive,
 )
 from solvers.kernels import BEST, UPDATE
-
-Address = Any
-"""Arrays for whoever makes a bundle, addresses in the kernels: see `vector`."""
 
 N_CARDS = 53  # the last one is that of dummies
 STRIP = 16  # lanes counted at once

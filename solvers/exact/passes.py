@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers._jit import kernel
-from solvers._jit import part as inlined
+from compiled import inlined, kernel
+from solvers.exact.bundle import Packed, unpack, unpack_at
 from solvers.exact.kernels import (
-    Address,
     Factors,
     RoundPass,
     Scratch,
@@ -27,10 +26,11 @@ from solvers.exact.kernels import (
 )
 from solvers.exact.paging import let_go
 from solvers.exact.tables import DealTable
-from solvers.exact.threads import CLAIMS, JUDGED, STOP, look, meet, take
+from solvers.exact.threads import CLAIMS, JUDGED, STOP, look, meet, now, take
 from solvers.exact.vector import (
     HANDS,
     LANES,
+    Address,
     fill8,
     float32_at,
     int32_at,
@@ -40,7 +40,6 @@ from solvers.exact.vector import (
     size_kept,
     store,
 )
-from solvers.forest import Ints
 from solvers.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
@@ -61,32 +60,33 @@ class Deals(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The passes to do: traverser, what is done at its decisions, and `Factors`.
+    """The passes to do: for traverser 0, for traverser 1, and so on.
 
-    numbers ``[pass, 4]``: positive, negative, decay, gain.
+    mode: what is done at the traverser's decisions: UPDATE learns; BEST and EVALUATE, on one iteration, judge.
+    every: 0, or how many iterations lie between two measurements of both best responses; one more comes at the end.
+    numbers ``[iteration, 4]``: positive, negative, decay and gain of `Factors`; dither ``[iteration]``.
+    target: chips of exploitability, at which a measurement ends the plan.
+    found ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
     """
 
-    player: Ints
-    mode: Ints
-    numbers: np.ndarray
-    dither: Ints
+    mode: int
+    n_iterations: int
+    every: int
+    numbers: Address
+    dither: Address
     clip: bool
+    target: float
+    found: Address
 
 
-class Goal(NamedTuple):
-    """When to stop: at an exploitability, which every pair of best responses measures.
-
-    reach0, reach1 ``[row]``: initial ranges in single precision; scale: 1 / the weight of all deals. found
-    ``[judgement, 2]``: both best responses, in chips, in the order in which they are measured.
-    """
+class Ranges(NamedTuple):
+    """What root values are weighed by. reach0, reach1 ``[row]``: initial ranges; scale: 1 / the weight of all deals."""
 
     reach0: Address
     n_rows0: int
     reach1: Address
     n_rows1: int
     scale: float
-    target: float
-    found: Address
 
 
 class Team(NamedTuple):
@@ -99,15 +99,23 @@ class Team(NamedTuple):
     portions: Address
     n_portions: int
     n_kept: int
-    counters: Ints
+    counters: Address
     n_threads: int
     thread: int
+
+
+class Desk(NamedTuple):
+    """What a thread works with. scratch: per round for both traversers; the first round's rows are common to all."""
+
+    scratch: tuple[tuple[Scratch, Scratch], ...]
+    ranges: Ranges
+    team: Team
 
 
 class View1(NamedTuple):
     """A game of one round from the side of a traverser.
 
-    Passes get four: strategies from regrets for traverser 0 and 1, then from sums.
+    Passes get four, packed: strategies from regrets for traverser 0 and 1, then from sums.
     """
 
     entry: Entry
@@ -135,38 +143,35 @@ class View3(NamedTuple):
 
 
 @kernel
-def run_one(
-    plan: Plan, goal: Goal, views: tuple[View1, ...], scratch: tuple[Scratch, Scratch], team: Team
-) -> int:
-    """Passes over a game of one round: one thread's part. The rows of ``scratch`` are common."""
-    met, part, n = 0, team.thread, team.n_threads
-    for i in range(len(plan.player)):
-        p, f = plan.player[i], _factors(plan, i)
-        view, s = views[_view(p, f)], scratch[p]
+def run_one(plan: Plan, views: Packed, packed: Packed) -> int:
+    """Passes over a game of one round: one thread's part. Returns how many were done."""
+    desk = unpack(packed)
+    ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
+    met, part, n, n_passes, began = 0, team.thread, team.n_threads, _n_passes(plan), 0.0
+    for i in range(n_passes):
+        p, f = i % 2, _factors(plan, i, n_passes)
+        began = _begin(f, p, began)
+        view, s = unpack_at(views, _view(p, f)), scratch[p]
         go_down(view.first, s, f, 0, view.entry.source, LANES, view.entry.origin, 0, part, n)
         met = meet(team.counters, n, met)
         count_wins(view.first, s, 0, part, n)
         met = meet(team.counters, n, met)
-        met = _leave(goal, p, view.first, scratch, f, _ZERO, True, team, met)
+        met = _leave(plan, ranges, p, view.first, scratch, f, _ZERO, True, team, met, began)
         if look(team.counters, STOP):
             return i + 1
-    return len(plan.player)
+    return n_passes
 
 
 @kernel
-def run_two(
-    plan: Plan,
-    goal: Goal,
-    views: tuple[View2, ...],
-    scratch: tuple[Scratch, Scratch],
-    below: tuple[Scratch, Scratch],
-    team: Team,
-) -> int:
-    """Passes over a game of two rounds: one thread's part. The rows of ``scratch`` are common, ``below`` is its own."""
-    met = 0
-    for i in range(len(plan.player)):
-        p, f = plan.player[i], _factors(plan, i)
-        view, s, s1 = views[_view(p, f)], scratch[p], below[p]
+def run_two(plan: Plan, views: Packed, packed: Packed) -> int:
+    """Passes over a game of two rounds: one thread's part."""
+    desk = unpack(packed)
+    ranges, team, scratch, below = desk.ranges, desk.team, desk.scratch[0], desk.scratch[1]
+    met, n_passes, began = 0, _n_passes(plan), 0.0
+    for i in range(n_passes):
+        p, f = i % 2, _factors(plan, i, n_passes)
+        began = _begin(f, p, began)
+        view, s, s1 = unpack_at(views, _view(p, f)), scratch[p], below[p]
         met = _enter(view.entry, view.first, s, f, team, met)
         n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
         portion = _claim(team, i)
@@ -186,27 +191,23 @@ def run_two(
             portion = _claim(team, i)
         met = _add_portions(team, s.below, n_values, met)
         probability: Any = np.float32(view.deal.own.probability)
-        met = _leave(goal, p, view.first, scratch, f, probability, False, team, met)
+        met = _leave(plan, ranges, p, view.first, scratch, f, probability, False, team, met, began)
         if look(team.counters, STOP):
             return i + 1
-    return len(plan.player)
+    return n_passes
 
 
 @kernel
-def run_three(
-    plan: Plan,
-    goal: Goal,
-    views: tuple[View3, ...],
-    scratch: tuple[Scratch, Scratch],
-    upper: tuple[Scratch, Scratch],
-    deepest: tuple[Scratch, Scratch],
-    team: Team,
-) -> int:
+def run_three(plan: Plan, views: Packed, packed: Packed) -> int:
     """Passes over a game of three rounds: one thread's part."""
-    met = 0
-    for i in range(len(plan.player)):
-        p, f = plan.player[i], _factors(plan, i)
-        view, s, s1, s2 = views[_view(p, f)], scratch[p], upper[p], deepest[p]
+    desk = unpack(packed)
+    ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
+    upper, deepest = desk.scratch[1], desk.scratch[2]
+    met, n_passes, began = 0, _n_passes(plan), 0.0
+    for i in range(n_passes):
+        p, f = i % 2, _factors(plan, i, n_passes)
+        began = _begin(f, p, began)
+        view, s, s1, s2 = unpack_at(views, _view(p, f)), scratch[p], upper[p], deepest[p]
         met = _enter(view.entry, view.first, s, f, team, met)
         n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
         portion = _claim(team, i)
@@ -227,10 +228,10 @@ def run_three(
             portion = _claim(team, i)
         met = _add_portions(team, s.below, n_values, met)
         probability: Any = np.float32(view.deal.own.probability)
-        met = _leave(goal, p, view.first, scratch, f, probability, False, team, met)
+        met = _leave(plan, ranges, p, view.first, scratch, f, probability, False, team, met, began)
         if look(team.counters, STOP):
             return i + 1
-    return len(plan.player)
+    return n_passes
 
 
 @inlined
@@ -254,8 +255,15 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, 
 
 
 @inlined
+def _begin(f: Factors, p: int, began: float) -> float:
+    """When the last measurement of best responses began."""
+    return now() if f.mode == BEST and p == 0 else began
+
+
+@inlined
 def _leave(
-    goal: Goal,
+    plan: Plan,
+    ranges: Ranges,
     p: int,
     x: RoundPass,
     scratch: tuple[Scratch, Scratch],
@@ -264,26 +272,37 @@ def _leave(
     last: bool,
     team: Team,
     met: int,
+    began: float,
 ) -> int:
     """All threads take the first board up; after the second of two best responses they learn whether to stop."""
     go_up(x, scratch[p], f, 0, probability, last, team.thread, team.n_threads)
     met = meet(team.counters, team.n_threads, met)
     if f.mode == BEST and p == 1:
-        met = _judge(goal, x, scratch, team, met)
+        met = _judge(plan, ranges, x, scratch, team, met, began)
     return met
 
 
 @inlined
-def _judge(goal: Goal, x: RoundPass, scratch: tuple[Scratch, Scratch], team: Team, met: int) -> int:
-    """One thread adds up both best responses; all learn whether to stop."""
+def _judge(
+    plan: Plan,
+    ranges: Ranges,
+    x: RoundPass,
+    scratch: tuple[Scratch, Scratch],
+    team: Team,
+    met: int,
+    began: float,
+) -> int:
+    """One thread adds up both best responses; all learn whether to stop: NaN, an error to be told, stops too."""
     if team.thread == 0:
         stride = x.program.n_root_lanes
-        first = goal.scale * _dot(goal.reach0, scratch[0].roots, stride, goal.n_rows0)
-        second = goal.scale * _dot(goal.reach1, scratch[1].roots, stride, goal.n_rows1)
-        number = take(team.counters, JUDGED)
-        put_float64(goal.found, 2 * number, first)
-        put_float64(goal.found, 2 * number + 1, second)
-        if (first + second) / 2 <= goal.target:
+        first = ranges.scale * _dot(ranges.reach0, scratch[0].roots, stride, ranges.n_rows0)
+        second = ranges.scale * _dot(ranges.reach1, scratch[1].roots, stride, ranges.n_rows1)
+        number, ended = take(team.counters, JUDGED), now()
+        put_float64(plan.found, 4 * number, first)
+        put_float64(plan.found, 4 * number + 1, second)
+        put_float64(plan.found, 4 * number + 2, ended)
+        put_float64(plan.found, 4 * number + 3, ended - began)
+        if not (first + second) / 2 > plan.target:
             take(team.counters, STOP)
     return meet(team.counters, team.n_threads, met)
 
@@ -312,9 +331,29 @@ def _view(p: int, f: Factors) -> int:
 
 
 @inlined
-def _factors(plan: Plan, i: int) -> Factors:
-    n = plan.numbers
-    return Factors(plan.mode[i], n[i, 0], n[i, 1], plan.clip, n[i, 2], n[i, 3], plan.dither[i])
+def _n_passes(plan: Plan) -> int:
+    n = plan.n_iterations
+    return 2 * n if plan.every == 0 else 2 * (n + (n + plan.every - 1) // plan.every)
+
+
+@inlined
+def _factors(plan: Plan, i: int, n_passes: int) -> Factors:
+    """The numbers of pass i, and its mode."""
+    at, mode = i // 2, plan.mode
+    if plan.every > 0:
+        measured = i // (2 * plan.every + 2)
+        if i - measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
+            mode = BEST
+        at = min(at - measured, plan.n_iterations - 1)
+    return Factors(
+        mode,
+        float32_at(plan.numbers, 4 * at),
+        float32_at(plan.numbers, 4 * at + 1),
+        plan.clip,
+        float32_at(plan.numbers, 4 * at + 2),
+        float32_at(plan.numbers, 4 * at + 3),
+        int32_at(plan.dither, at),
+    )
 
 
 @inlined

@@ -57,6 +57,9 @@ DROPPED = 1 << 13
 LARGEST = 65504.0
 """That float16 keeps."""
 
+Address = Any
+"""Arrays for whoever makes a bundle, addresses in the kernels."""
+
 _FLOAT, _HALVES = ir.FloatType(), ir.VectorType(ir.IntType(16), HANDS)
 _TRUNCATES = bool(get_host_cpu_features().get("f16c"))
 _KEPT = {types.int32: (ir.VectorType(_FLOAT, HANDS), 4), types.int16: (_HALVES, 2)}
@@ -399,7 +402,7 @@ def aligned(size: int, dtype: Any = np.float32) -> np.ndarray:
 
 
 def bare(bundle: Any) -> Any:
-    """A named tuple with addresses in place of its arrays, and of those of named tuples in it.
+    """A tuple, named or not, with addresses in place of its arrays, and of those of tuples in it.
 
     The arrays must be C-contiguous and outlive the use of the addresses.
     """
@@ -407,5 +410,6 @@ def bare(bundle: Any) -> Any:
         assert bundle.flags.c_contiguous
         return bundle.ctypes.data
     if isinstance(bundle, tuple):
-        return type(bundle)(*map(bare, bundle))
+        parts = map(bare, bundle)
+        return type(bundle)(*parts) if hasattr(bundle, "_fields") else tuple(parts)
     return bundle

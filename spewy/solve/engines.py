@@ -30,10 +30,11 @@ Progress = Callable[[int, int], None]
 
 
 class Check(NamedTuple):
-    """A measurement after so many sweeps, ``seconds`` after the start of what was asked for."""
+    """A measurement after so many sweeps, ``seconds`` after the start of what was asked for; it ``took`` so long."""
 
     sweeps: int
     seconds: float
+    took: float
     found: Exploitability
 
 

@@ -89,7 +89,7 @@ class ExactEngine:
     def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
         """Several checks' worth of sweeps in one go, where they are short; none where they are not.
 
-        Stops at a check that finds the target (in chips). The seconds of checks before the last are interpolated.
+        Stops at a check that finds the target (in chips).
         """
         checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks) if not self._raked else 0
         if checks < 1 or sweeps < every:
@@ -99,7 +99,7 @@ class ExactEngine:
         seconds = time.perf_counter() - started
         self._pace = seconds / (self.sweeps - first)
         self._checks *= 2
-        return [Check(n, seconds * (n - first) / (self.sweeps - first), value) for n, value in found]
+        return [Check(m.iteration, m.seconds, m.took, m.exploitability) for m in found]
 
     def exploitability(self) -> Exploitability:
         """Best responses to the averages, in the same kernels."""

@@ -233,10 +233,8 @@ class Session:
                 if checks:
                     ended = time.perf_counter()
                     begun = ended - checks[-1].seconds
-                    checking += checks[-1].seconds / (
-                        job.solve.check_every + 1
-                    )  # a check is two passes, as a sweep is
                     for check in checks:
+                        checking += check.took
                         found = check.found
                         trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
                         size, unit = judge.in_target_unit(found.value)

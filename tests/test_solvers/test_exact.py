@@ -13,6 +13,7 @@ from solvers.exact import ExactCfr, supports
 from solvers.exact.footprint import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
+from solvers.exact.threads import clock
 from solvers.exact.vector import DROPPED, HALF, LARGEST, load16, store_kept
 from solvers.exploit import exploitability
 from solvers.forest import Decision, Forest, Showdown
@@ -162,9 +163,9 @@ def test_running_to_a_target_is_the_same_as_looking_now_and_then(make, threads):
         stepwise.run(4)
         expected.append((stepwise.iteration, stepwise.exploitability()))
     found = straight.run_to(-1.0, 58, 4)
-    assert [n for n, _ in found] == [*range(4, 57, 4), 58]
-    for (_, ours), (_, theirs) in zip(found[:-1], expected, strict=False):
-        np.testing.assert_allclose(ours.best_response, theirs.best_response, atol=1e-12)
+    assert [m.iteration for m in found] == [*range(4, 57, 4), 58]
+    for ours, (_, theirs) in zip(found[:-1], expected, strict=False):
+        np.testing.assert_allclose(ours.exploitability.best_response, theirs.best_response, atol=1e-12)
     target = expected[7][1].value
     reached = next(i for i, (_, e) in enumerate(expected) if e.value <= target + 1e-9)
     again = ExactCfr(game, variant("dcfr"), threads=threads)
@@ -176,6 +177,20 @@ def test_running_to_a_target_is_the_same_as_looking_now_and_then(make, threads):
     np.testing.assert_array_equal(again.sums[0][0].values, compare.sums[0][0].values)
     for engine in (stepwise, straight, again):
         engine.close()
+
+
+def test_measurements_are_timed_where_they_are_made():
+    engine = ExactCfr(two_round_game(5), variant("dcfr"))
+    started = clock()
+    found = engine.run_to(-1.0, 200, 10)
+    passed = clock() - started
+    seconds = [m.seconds for m in found]
+    assert len(found) == 20
+    assert seconds[0] > 0
+    assert seconds == sorted(seconds)
+    assert seconds[-1] <= passed
+    assert all(0 < m.took < passed for m in found)
+    assert len(set(np.diff(seconds))) > 1  # measured, not interpolated
 
 
 def test_what_it_cannot_take_is_refused():

@@ -1,0 +1,132 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped,misc"
+"""Machine code in a folder of the user's cache, named after a hash of the sources that it was made from.
+
+Numba by itself keeps machine code beside each source file and notices changes of that file only, though kernels call
+kernels in other files. Here all files of a package count, so that changed sources never run old code, every copy of
+the same sources shares one folder, and nothing is written where the packages are installed.
+
+The folder is ``$SPEWY_KERNELS``, by default ``kernels`` in the cache of spewy; it may be deleted at any time. One
+that cannot be written is read, and what it lacks is compiled in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import llvmlite
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from platformdirs import user_cache_path
+
+VARIABLE = "SPEWY_KERNELS"
+UNUSED_DAYS = 60
+"""Folders of other sources go when they have not been used for so long."""
+
+_log = logging.getLogger("compiled")
+
+
+@cache
+def folder(package: Path) -> Path:
+    """Where machine code of a package's functions is kept.
+
+    Args:
+        package: the folder of its sources.
+    """
+    digest = hashlib.sha256(f"{sys.version} {numba.__version__} {llvmlite.__version__}".encode())
+    for sources in (Path(__file__).parent, package):
+        for source in sorted(sources.rglob("*.py")):
+            digest.update(source.read_bytes())
+    above = os.environ.get(VARIABLE)
+    root = Path(above) if above else user_cache_path("spewy") / "kernels"
+    found = root / f"{package.name}-{digest.hexdigest()[:16]}"
+    with suppress(OSError):
+        if not found.exists():
+            found.mkdir(parents=True)
+            _remove_unused(root)
+        os.utime(found)
+    return found
+
+
+def stamp(package: Path, name: str) -> Path:
+    """The file that says, by existing, that a set of functions is compiled for this processor."""
+    processor = hashlib.sha256(repr(_processor()).encode()).hexdigest()[:8]
+    return folder(package) / f"ready-{name}-{processor}"
+
+
+def _processor() -> tuple[str, str]:
+    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+
+    return get_host_cpu_name(), get_host_cpu_features().flatten()
+
+
+def _remove_unused(root: Path) -> None:
+    """Remove the folders that no process has used lately."""
+    for other in root.iterdir():
+        if other.is_dir() and time.time() - other.stat().st_mtime > UNUSED_DAYS * 86400:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class _Locator(_CacheLocator):
+    """Tells Numba the folder."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._line = function.__code__.co_firstlineno
+        module = function.__module__
+        package = Path(file).parents[module.count(".") - 1] if "." in module else Path(file)
+        self._folder = folder(package)
+        self._module = module.replace(".", "-")
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        return f"{self._module}-{self._line}"
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> Self:
+        return cls(function, file)
+
+
+class _Files(CompileResultCacheImpl):
+    _locator_classes = [_Locator]  # noqa: RUF012 - Numba's own is a list
+
+
+class Cache(FunctionCache):
+    """The machine code of one function."""
+
+    _impl_class = _Files
+
+    def load_overload(self, *signature: Any) -> Any:
+        """What is kept for a signature; where there is nothing, what follows takes time, and the log says so."""
+        found = None
+        try:
+            found = super().load_overload(*signature)
+        except OSError as error:
+            _log.debug("machine code of %s cannot be read: %s", self._name, error)
+        except Exception as error:  # a damaged pickle may raise anything
+            _log.warning("machine code of %s is damaged and made anew: %r", self._name, error)
+            with suppress(OSError):
+                self.flush()
+        if found is None:
+            _log.info("compiling %s", self._name)
+        return found
+
+    def save_overload(self, *made: Any) -> None:
+        """Keep what was compiled, where the folder can be written."""
+        try:
+            super().save_overload(*made)
+        except OSError as error:
+            _log.debug("machine code of %s is not kept: %s", self._name, error)

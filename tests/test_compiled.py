@@ -1,0 +1,107 @@
+"""Machine code lies in a folder of the user's cache that changed sources do not share."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import buckets
+import solvers
+from compiled import folder, stamp
+
+SOURCE = """
+from compiled import inlined, kernel
+from mine.below import below
+
+@inlined
+def twice(x):
+    return 2 * x
+
+@kernel
+def answer(x):
+    return twice(x) + below(x)
+"""
+BELOW = """
+from compiled import kernel
+
+@kernel
+def below(x):
+    return x + {added}
+"""
+RUN = """
+import logging
+logging.basicConfig(format="%(message)s", level=logging.INFO)
+logging.getLogger("numba").setLevel(logging.WARNING)
+from mine.answer import answer
+print(answer(20))
+"""
+
+
+def package(where: Path, added: int) -> Path:
+    (where / "mine").mkdir(parents=True, exist_ok=True)
+    (where / "mine" / "__init__.py").touch()
+    (where / "mine" / "answer.py").write_text(textwrap.dedent(SOURCE))
+    (where / "mine" / "below.py").write_text(textwrap.dedent(BELOW.format(added=added)))
+    return where
+
+
+def run(where: Path, kernels: Path) -> tuple[int, list[str]]:
+    """The answer, and what was compiled."""
+    path = os.pathsep.join([str(where), str(Path(__file__).parent.parent)])
+    env = os.environ | {"SPEWY_KERNELS": str(kernels), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True)
+    return int(done.stdout), [line for line in done.stderr.splitlines() if line.startswith("compiling")]
+
+
+def test_what_was_compiled_is_loaded_by_the_next_process_and_by_copies(tmp_path):
+    kernels = tmp_path / "kernels"
+    assert run(package(tmp_path / "one", 2), kernels)[0] == 62
+    assert run(tmp_path / "one", kernels) == (62, [])
+    assert run(package(tmp_path / "two", 2), kernels) == (62, [])
+    assert not list((tmp_path / "one" / "mine").glob("__pycache__/*.nb?"))
+
+
+def test_a_change_in_another_file_is_noticed(tmp_path):
+    kernels = tmp_path / "kernels"
+    assert run(package(tmp_path, 2), kernels)[0] == 62
+    found, compiled = run(package(tmp_path, 3), kernels)
+    assert found == 63
+    assert compiled
+
+
+def test_damaged_machine_code_is_compiled_again(tmp_path):
+    kernels = tmp_path / "kernels"
+    run(package(tmp_path, 2), kernels)
+    for file in kernels.rglob("*.nb[ic]"):
+        file.write_bytes(file.read_bytes()[:50])
+    assert run(tmp_path, kernels)[0] == 62
+    assert run(tmp_path, kernels) == (62, [])
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
+    (tmp_path / "file").touch()
+    assert run(package(tmp_path, 2), tmp_path / "file" / "kernels")[0] == 62
+
+
+def test_folders_that_nobody_uses_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPEWY_KERNELS", str(tmp_path))
+    old, new = tmp_path / "solvers-old", tmp_path / "solvers-new"
+    for path in (old, new):
+        path.mkdir()
+    os.utime(old, (1e9, 1e9))
+    folder.cache_clear()
+    try:
+        found = folder(package(tmp_path / "sources", 1) / "mine")
+        assert stamp(tmp_path / "sources" / "mine", "2").parent == found
+    finally:
+        folder.cache_clear()
+    assert new.exists()
+    assert not old.exists()
+
+
+@pytest.mark.parametrize("package", [buckets, solvers])
+def test_folders_are_named_after_the_package(package):
+    assert folder(Path(package.__file__).parent).name.startswith(f"{package.__name__}-")
