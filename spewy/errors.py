@@ -1,6 +1,6 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
-__all__ = ["InputError", "SpewyError"]
+__all__ = ["InputError", "SolveError", "SpewyError"]
 
 
 class SpewyError(Exception):
@@ -9,3 +9,7 @@ class SpewyError(Exception):
 
 class InputError(SpewyError):
     """Bad input from outside: a file, a range, a bet size, a betting line. The command line exits with 2."""
+
+
+class SolveError(SpewyError):
+    """A solve that went wrong though its input was right. The command line exits with 1."""

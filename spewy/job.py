@@ -24,6 +24,7 @@ from buckets.symmetry import History
 from solvers.variants import VARIANTS
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
 from spewy.game.tree import BettingTree, build_tree
 from spewy.game.treeconfig import (
@@ -39,6 +40,9 @@ from spewy.locks import LockSection, node_locks
 from spewy.solve.problem import Problem
 
 ROUND_NAMES = ("preflop", "flop", "turn", "river")
+MOST_NAMED = 6
+MOST_POTS_SINGLE = 10_000
+"""Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
 RoundName = Literal["preflop", "flop", "turn", "river"]
 
 
@@ -229,6 +233,36 @@ class Job(_Section):
         return self._range("oop", self.spot.oop), self._range("ip", self.spot.ip)
 
     @cached_property
+    def range_pair(self) -> RangePair | None:
+        """The ranges on the scale on which they are solved; None for whole games.
+
+        Raises:
+            InputError: the board leaves a range empty, or no two hands go together.
+        """
+        if self.ranges is None:
+            return None
+        return meet(self.ranges[0].weights, self.ranges[1].weights, hands(Deck(), 2))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A line for each range of which hands are left out, and why."""
+        if self.ranges is None or self.range_pair is None:
+            return ()
+        told = []
+        for name, held, small in zip(("oop", "ip"), self.ranges, self.range_pair.left_out, strict=True):
+            if held.dropped:
+                told.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
+            if small:
+                why = f"less than {SMALLEST:g} of the largest weight"
+                told.append(f"spot.{name}: {_listed(small)} left out: {why}")
+        return tuple(told)
+
+    @property
+    def too_deep_for_single(self) -> bool:
+        """Whether stacks are so deep that sums of chips in single precision are off by what shows in the pot."""
+        return self.spot is not None and self.spot.stack > MOST_POTS_SINGLE * self.spot.pot
+
+    @cached_property
     def board(self) -> tuple[int, ...]:
         """The cards of the spot's board; empty for whole games."""
         if self.spot is None:
@@ -246,12 +280,12 @@ class Job(_Section):
         """
         game = self.rules
         history = self._history()
-        if self.ranges is None:
+        pair = self.range_pair
+        if pair is None:
             n = len(hands(game.deck, game.num_hole_cards))
-            ranges = (np.ones(n), np.ones(n))
+            ranges, units = (np.ones(n), np.ones(n)), None
         else:
-            ranges = (self.ranges[0].weights, self.ranges[1].weights)
-            _check_pair(ranges)
+            ranges, units = pair.weights, pair.unit
         return Problem(
             game,
             self.betting_tree,
@@ -263,6 +297,7 @@ class Job(_Section):
             self.rows.weights == "ranges",
             self.solve.symmetry,
             node_locks(self.lock, self.betting_tree, history, ranges),
+            units,
         )
 
     def manifest(self) -> dict[str, Any]:
@@ -505,15 +540,6 @@ def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> Player
     return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key)
 
 
-def _check_pair(ranges: tuple[np.ndarray, np.ndarray]) -> None:
-    """Refuse ranges that the board leaves empty or that share every card."""
-    cards = hands(Deck(), 2)
-    for name, weights in zip(("oop", "ip"), ranges, strict=True):
-        if not weights.any():
-            raise InputError(f"spot.{name}: expected at least one hand that the board leaves, found none")
-    mine, theirs = (cards[weights > 0] for weights in ranges)
-    possible = ~(mine[:, None, :, None] == theirs[None, :, None, :]).any(axis=(2, 3))
-    if not possible.any():
-        raise InputError(
-            "spot: expected two ranges that can be dealt together, found none without a shared card"
-        )
+def _listed(names: tuple[str, ...]) -> str:
+    """Hands by name where there are few, else how many."""
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} hands"

@@ -238,14 +238,17 @@ class Solution:
         back = np.argsort(perm)
         problem, rows = self.layout.problem, self.layout.board(t, b).rows[node.player]
         names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
-        order = np.lexsort((np.array(names), -arrays.reach)) if names else np.zeros(0, dtype=np.int64)
+        reach = (
+            arrays.reach if problem.units is None else arrays.reach * problem.units[node.player][rows.hands]
+        )
+        order = np.lexsort((np.array(names), -reach)) if names else np.zeros(0, dtype=np.int64)
         return NodeView(
             node.player,
             node.line,
             tuple(int(c) for c in cards),
             tuple(action.label for action in node.actions),
             tuple(names[i] for i in order),
-            arrays.reach[order],
+            reach[order],
             arrays.strategy[:, order],
             arrays.ev[order],
             arrays.action_ev[:, order],

@@ -5,6 +5,6 @@ independent judge. The files in the order in which data flows: `program` (bettin
 (boards and storage), `kernels` (a pass over one board), `passes` (boards below boards), `engine`.
 """
 
-from .engine import ExactCfr, supports
+from solvers.exact.engine import ExactCfr, supports, useful_threads
 
-__all__ = ["ExactCfr", "supports"]
+__all__ = ["ExactCfr", "supports", "useful_threads"]

@@ -91,9 +91,8 @@ class Judge:
         return exploitability(self._walker, averages)
 
     def expected_values(self, averages: Strategies) -> tuple[float, float]:
-        """Both players' chips per deal; without rake what one wins the other loses."""
-        value = expected_value(self._walker, averages)
-        return value, expected_value(self._walker, averages, 1) if self._layout.live.raked else -value
+        """Both players' chips per deal, each from a walk of its own."""
+        return expected_value(self._walker, averages), expected_value(self._walker, averages, 1)
 
 
 class LiveEngine:

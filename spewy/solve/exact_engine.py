@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from lockers import Store, Transaction
-from solvers.exact import ExactCfr
+from solvers.exact import ExactCfr, useful_threads
 from solvers.exact.engine import Whole
 from solvers.exploit import Exploitability
 from solvers.live import Lock
@@ -58,6 +58,7 @@ class ExactEngine:
         self._raked = layout.live.raked
         streamed = folder if kept < 1 else None
         schedule = variant(variant_name)
+        threads = useful_threads(layout.live, threads)
         self.cfr = ExactCfr(layout.live, schedule, threads=threads, short=short, folder=streamed, kept=kept)
         layout.forget_live()
         self._pace, self._checks = self.cfr.state_bytes / STATE_SPEED, FIRST_SPRINT

@@ -32,6 +32,7 @@ class Problem:
         range_weights: whether buckets are made for each player's own range instead of for all hands alike.
         symmetry: whether boards that are the same up to suits are solved once.
         locks: decisions where some hands play given frequencies; at most one for each hand and board of a line.
+        units: per player, the weight that the user gave for a weight of 1 of ``ranges``, of every hand; None: 1.
     """
 
     game: Game
@@ -44,6 +45,7 @@ class Problem:
     range_weights: bool = False
     symmetry: bool = True
     locks: tuple[NodeLock, ...] = ()
+    units: tuple[Floats, Floats] | None = None
 
     @property
     def first_round(self) -> int:

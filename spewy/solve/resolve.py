@@ -19,7 +19,7 @@ from lockers import Reads
 from lockers.codec import Array
 from solvers.cfr import Cfr
 from solvers.errors import SolverError
-from solvers.exact import ExactCfr, supports
+from solvers.exact import ExactCfr, supports, useful_threads
 from solvers.exploit import exploitability
 from solvers.live import LiveGame
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
@@ -161,7 +161,7 @@ Solved = tuple[float, int, dict[bytes, Array]]
 
 def _solve_exactly(layout: Layout, game: LiveGame, target: float, threads: int) -> Solved:
     """By the exact engine."""
-    cfr = ExactCfr(game, variant(EXACT_VARIANT), threads=threads)
+    cfr = ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
     try:
         found = np.inf
         while found > target and cfr.iteration < MAX_ITERATIONS:

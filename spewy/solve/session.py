@@ -18,11 +18,11 @@ import numpy as np
 
 from buckets.equity import range_equity
 from lockers import MemoryStore, Store, Transaction, open_store
-from solvers.exact import supports
+from solvers.exact import supports, useful_threads
 from solvers.exploit import Exploitability
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
-from spewy.errors import InputError
-from spewy.job import Job, SolveSection, parse_memory, parse_target, unit_chips
+from spewy.errors import InputError, SolveError
+from spewy.job import MOST_POTS_SINGLE, Job, SolveSection, parse_memory, parse_target, unit_chips
 from spewy.solve.dropped import require_whole
 from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
@@ -39,6 +39,7 @@ SAVE_SECONDS = 30.0
 SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
 SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
 STORED_SHARDS = 8
+MOST_OFF = 1e-4  # of the pot: how far EVs and rake may be from summing to it
 FLAT = 0.05  # a curve that falls slower than sweeps^-0.05 has no forecast
 
 
@@ -166,6 +167,8 @@ class Session:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
         report = reporter or Silent()
+        for line in self.job.left_out:
+            report.note(line)
         cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
         if exact(self.job, self.layout):
             make_ready(self.layout.n_rounds, self.job.solve.short, report.note)
@@ -235,7 +238,7 @@ class Session:
                     begun = ended - checks[-1].seconds
                     for check in checks:
                         checking += check.took
-                        found = check.found
+                        found = judge.finite(check.found, check.sweeps)
                         trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
                         size, unit = judge.in_target_unit(found.value)
                         report.sweep(check.sweeps, 1, 1)
@@ -358,6 +361,13 @@ def exact(job: Job, layout: Layout) -> bool:
             'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
             "and a variant that does not predict"
         )
+    if job.too_deep_for_single:
+        if solve.precision in ("16-bit", "single"):
+            raise InputError(
+                f'solve.precision: expected "auto" or "double" for a stack above {MOST_POTS_SINGLE:,} pots, '
+                f'found "{solve.precision}"'
+            )
+        return False
     return able and solve.precision != "double"
 
 
@@ -387,7 +397,7 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
         exact=exactly,
         variant_name=job.solve.variant or DEFAULT_VARIANT,
         itemsize=2 if job.solve.short else 4 if exactly or precision == "single" else 8,
-        threads=job.solve.workers,
+        threads=useful_threads(layout.live, job.solve.workers) if exactly else job.solve.workers,
         integrate=job.solve.integrate,
         shards=1 if job.live else STORED_SHARDS,
     )
@@ -463,13 +473,43 @@ class _Judge:
     def measure(self, engine: Engine) -> tuple[Exploitability, float]:
         """Exact best responses, and the seconds they took."""
         started = time.perf_counter()
-        return engine.exploitability(), time.perf_counter() - started
+        return self.finite(engine.exploitability(), engine.sweeps), time.perf_counter() - started
+
+    def finite(self, found: Exploitability, sweeps: int) -> Exploitability:
+        """What was found.
+
+        Raises:
+            SolveError: it is no number.
+        """
+        if not np.isfinite(found.value):
+            raise SolveError(
+                f"{self.job.name}, sweep {sweeps}: expected a finite exploitability, found {found.value}; "
+                f'nothing of it is saved, and solve.precision = "double" may help'
+            )
+        return found
 
     def satisfied(self, found: Exploitability | None) -> bool:
         return found is not None and found.value <= self.target_chips
 
     def in_target_unit(self, chips: float) -> tuple[float, str]:
         return chips / unit_chips(self.problem, self.unit), self.unit
+
+    def _check_sum(self, net: tuple[float, float]) -> None:
+        """Chips that one player wins the other loses, or the house takes.
+
+        Raises:
+            SolveError: they do not add up.
+        """
+        forests = [bets.forest.arrays for bets in self.layout.betting]
+        most = max((float(arrays.rake.max()) for arrays in forests), default=0.0)
+        unit = self.problem.pot if self.problem.is_spot else self.problem.game.big_blind
+        lost = -sum(net)
+        if not -MOST_OFF * unit <= lost <= most + MOST_OFF * unit:
+            raise SolveError(
+                f"{self.job.name}: expected both players' net chips to sum to 0, less at most {most:g} of rake, "
+                f"found {net[0]:g} and {net[1]:g}: more than this precision can tell apart; "
+                'solve.precision = "double" may help'
+            )
 
     def result(
         self,
@@ -483,6 +523,8 @@ class _Judge:
         chips = None if found is None else found.value
         net = None if found is None else found.expected or engine.expected_values()
         ev = equity = None
+        if net is not None:
+            self._check_sum(net)
         if spot and net is not None:
             ev = (problem.pot / 2 + net[0], problem.pot / 2 + net[1])
         if spot:

@@ -25,6 +25,9 @@ from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown, Reader
 from spewy.solve.visit import split
 
+LEAST_MASS = 1e-9
+"""The least share of the opponent's range that a hand's EV is told against: sums of the range are good to 1e-15."""
+
 
 @dataclass(frozen=True)
 class NodeArrays:
@@ -74,6 +77,9 @@ class BoardView:
         following = range(child, child + actions)
         values = self._values[p][[n, *following], :count]  # an own action leaves the mass as it is
         share = ratio(values, mass, float(opponent.sum())) + self.layout.problem.pot / 2 + node.put_in[p]
+        for number, action in enumerate(node.actions, start=1):
+            if action.kind == "fold":
+                share[number, ~np.isnan(share[number])] = 0.0  # by definition; rounding leaves something else
         return NodeArrays(
             reach=self._reach[p][a.sequence[p, n], :count],
             strategy=strategy[first : first + actions][:, group],
@@ -125,7 +131,7 @@ def equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
 
 
 def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
-    """``total / mass``, NaN where there is no mass: what rounding leaves of the ``whole`` range counts as none."""
+    """``total / mass``, NaN where there is hardly any mass: rounding of the ``whole`` range would show in it."""
     out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
-    np.divide(total, mass, out=out, where=mass > 1e-13 * whole)
+    np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
     return out

@@ -131,3 +131,41 @@ def test_two_halves_make_a_hand():
     for ev, frequencies in found:
         assert ev == pytest.approx([37.5, 62.5], abs=0.01)
         assert frequencies == pytest.approx([0.625, 0.375], abs=0.005)
+
+
+def weighed(text, scale):
+    """A range with all its weights times a scale."""
+    groups = (group.partition(":") for group in text.split(","))
+    return ",".join(f"{name.strip()}:{float(weight or 1) * scale!r}" for name, _, weight in groups)
+
+
+@pytest.mark.parametrize("precision", ["16-bit", "single", "double"])
+@pytest.mark.parametrize("scale", [1e-9, 1e-40, 1e-100, 1e-300])
+def test_tiny_weights_are_solved_as_others_are(precision, scale):
+    options = (f"solve.precision={precision}", "solve.target=1%", *OPTIONS)
+    plain, _ = solved(example("R1", *options))
+    spot = example("R1", *options).spot
+    tiny, solution = solved(example("R1", *options, f"spot.ip={weighed(spot.ip, scale)}"))
+    assert tiny.sweeps == plain.sweeps
+    assert tiny.exploitability == plain.exploitability
+    assert tiny.ev == plain.ev
+    assert tiny.equity == plain.equity
+    assert solution.node("c").reach.max() == pytest.approx(scale, rel=1e-9)
+
+
+def test_a_hand_that_only_a_light_one_goes_with_is_solved_against_it():
+    data = tomllib.loads(POLARISED)
+    data["spot"] |= {"oop": "AhAd", "ip": "AhKh,AdKd,QcQd:1e-60"}
+    result, solution = solved(Job.of(data))
+    assert result.equity == (1, 0)
+    assert sum(result.ev) == pytest.approx(data["spot"]["pot"])
+    assert solution.node().hands == ("AhAd",)
+
+
+def test_what_is_left_out_is_said():
+    data = tomllib.loads(POLARISED)
+    data["spot"] |= {"oop": "KhKd,2s2c,JcTc", "ip": "AhAd,QQ:1e-12"}
+    assert Job.of(data).left_out == (
+        "spot.oop: 2s2c left out: blocked by the board",
+        "spot.ip: QdQc, QhQc, QhQd, QsQc, QsQd, QsQh left out: less than 1e-09 of the largest weight",
+    )
