@@ -167,5 +167,5 @@ def test_what_is_left_out_is_said():
     data["spot"] |= {"oop": "KhKd,2s2c,JcTc", "ip": "AhAd,QQ:1e-12"}
     assert Job.of(data).left_out == (
         "spot.oop: 2s2c left out: blocked by the board",
-        "spot.ip: QdQc, QhQc, QhQd, QsQc, QsQd, QsQh left out: less than 1e-09 of the largest weight",
+        "spot.ip: QdQc, QhQc, QsQc, QhQd, QsQd, QsQh left out: less than 1e-09 of the largest weight",
     )
