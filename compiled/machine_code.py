@@ -59,14 +59,15 @@ def folder(package: Path) -> Path:
 
 def stamp(package: Path, name: str) -> Path:
     """The file that says, by existing, that a set of functions is compiled for this processor."""
-    processor = hashlib.sha256(repr(_processor()).encode()).hexdigest()[:8]
-    return folder(package) / f"ready-{name}-{processor}"
+    return folder(package) / f"ready-{name}-{_processor()}"
 
 
-def _processor() -> tuple[str, str]:
+@cache
+def _processor() -> str:
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
-    return get_host_cpu_name(), get_host_cpu_features().flatten()
+    found = f"{get_host_cpu_name()} {get_host_cpu_features().flatten()}"
+    return hashlib.sha256(found.encode()).hexdigest()[:8]
 
 
 def _remove_unused(root: Path) -> None:

@@ -40,14 +40,27 @@ class Packed:
     def __init__(self, bundle: Any) -> None:
         self._bundle = bundle
         numbers = bare(bundle)
-        self._numba_type_ = PackedType(typeof(numbers))
-        self._memory = aligned(8 * _count(numbers), np.uint8)
+        shape = _shape(numbers)
+        if shape not in _types:
+            _types[shape] = PackedType(typeof(numbers))
+        self._numba_type_ = _types[shape]
+        self._memory = aligned(8 * _count(shape), np.uint8)
         self.address: int = self._memory.ctypes.data
         _write(self.address, numbers)
 
 
-def _count(bundle: Any) -> int:
-    return sum(map(_count, bundle)) if isinstance(bundle, tuple) else 1
+_types: dict[Any, PackedType] = {}
+"""By shape: Numba takes milliseconds to find the type of a large bundle."""
+
+
+def _shape(bundle: Any) -> Any:
+    """The classes of a bundle and of all that is in it."""
+    kind = type(bundle)
+    return (kind, *map(_shape, bundle)) if issubclass(kind, tuple) else kind
+
+
+def _count(shape: Any) -> int:
+    return sum(map(_count, shape[1:])) if isinstance(shape, tuple) else 1
 
 
 @unbox(PackedType)

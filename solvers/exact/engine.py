@@ -361,6 +361,10 @@ class _Rig:
         self.portions = aligned(self.n_portions * largest)
         weights = [w.astype(np.float32) for w in weights]
         ranges = Ranges(weights[0], len(weights[0]), weights[1], len(weights[1]), 1 / game.deal_weight)
+        self._bare_tables = [
+            [bare((self.programs[t][p], hands[t][p], hands[t][1 - p], self.classes[t][p])) for p in (0, 1)]
+            for t in range(n_rounds)
+        ]
         self._counters = aligned(SYNC_SIZE, np.int64)
         self._desks = [
             Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
@@ -413,10 +417,7 @@ class _Rig:
         q = 1 - p
         own, other = self.locks[t][p], self.locks[t][q]
         return RoundPass(
-            self.programs[t][p],
-            self.hands[t][p],
-            self.hands[t][q],
-            self.classes[t][p],
+            *self._bare_tables[t][p],
             HALF if current[t][p].short else SINGLE,
             np.float32(1 / current[t][p].unit),
             current[t][p].values,
