@@ -8,7 +8,6 @@ Numba looks at the file that a kernel stands in only, so where the sources have 
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +18,7 @@ import numba
 from platformdirs import user_cache_path
 
 import solvers
+from spewy.child import start_python
 
 SOURCES = Path(solvers.__file__).parent
 CODE = "*.nb[ic]"
@@ -33,8 +33,12 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
     if not list(stamp.parent.glob(f"{stamp.name.rsplit('-', 1)[0]}-*")):
         _remove_old_code()
-    done = subprocess.run([sys.executable, "-m", __name__, str(n_rounds), str(int(short))], check=False)
-    if done.returncode == 0:  # else it will be compiled here, in this process
+    compiler = start_python(["-m", __name__, str(n_rounds), str(int(short))])
+    try:
+        failed = compiler.wait()
+    finally:
+        compiler.kill()
+    if not failed:  # else it will be compiled here, in this process
         with suppress(OSError):
             stamp.parent.mkdir(parents=True, exist_ok=True)
             stamp.touch()

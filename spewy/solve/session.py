@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import resource
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +19,9 @@ from solvers.exact import supports
 from solvers.exploit import Exploitability
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError
+from spewy.interrupts import interruptible
 from spewy.job import Job, SolveSection, parse_memory, parse_target, unit_chips
+from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
 from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
@@ -160,12 +159,13 @@ class Session:
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
         """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
 
-        Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals are left alone.
+        SIGTERM and SIGHUP are as Ctrl-C. Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals
+        are left alone. A ``reporter`` that raises is told of in the log, and the solve goes on without it.
 
         Raises:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
-        report = reporter or Silent()
+        report = unfailing(reporter or Silent())
         cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
         if exact(self.job, self.layout):
             make_ready(self.layout.n_rounds, self.job.solve.short, report.note)
@@ -236,16 +236,17 @@ class Session:
                     checking += checks[-1].seconds / (
                         job.solve.check_every + 1
                     )  # a check is two passes, as a sweep is
+                    known = len(trace)
                     for check in checks:
                         found = check.found
                         trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
-                        size, unit = judge.in_target_unit(found.value)
-                        report.sweep(check.sweeps, 1, 1)
-                        report.check(check.sweeps, size, unit, forecast(trace, judge.target_chips))
                     interrupted = stop.is_set()
                     if ended - saved > self._pause(save_seconds):
                         save_seconds = self._save(engine, trace)
                         saved = time.perf_counter()
+                    for n in range(known, len(trace)):
+                        report.sweep(trace[n][0], 1, 1)
+                        judge.tell(report, trace[: n + 1])
                     continue
                 first = engine.sweeps + 1
                 sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
@@ -269,13 +270,13 @@ class Session:
                     found, seconds = judge.measure(engine)
                     checking += seconds
                     trace.append((engine.sweeps, earlier + time.perf_counter() - started, found.value))
-                    size, unit = judge.in_target_unit(found.value)
-                    report.check(engine.sweeps, size, unit, forecast(trace, judge.target_chips))
                 interrupted = stop.is_set()
                 ended = time.perf_counter()
                 if ended - saved > self._pause(save_seconds):
                     save_seconds = self._save(engine, trace)
                     saved = time.perf_counter()
+                if found is not None:
+                    judge.tell(report, trace)
             solving = ended - started
             self._save(engine, trace)
         report.end()
@@ -325,26 +326,6 @@ def _until_check(sweeps: int, solve: SolveSection, *, left: bool = False) -> tup
 
 class InterruptedSweepError(Exception):
     """Raised between visits after Ctrl-C: everything visited is already in the lockers."""
-
-
-@contextmanager
-def interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event to be looked at between visits; the next one interrupts for good."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        if event.is_set():
-            raise KeyboardInterrupt
-        event.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def exact(job: Job, layout: Layout) -> bool:
@@ -437,7 +418,10 @@ def _kept(job: Job, layout: Layout, cost: Estimate) -> float:
 
 
 def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:
-    """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps."""
+    """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps.
+
+    Infinite where they are more than a number can hold.
+    """
     if len(trace) < 2 or target <= 0:
         return None
     last = trace[-1]
@@ -447,9 +431,10 @@ def forecast(trace: list[tuple[int, float, float]], target: float) -> float | No
     slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
     if slope < FLAT:
         return None
-    sweeps = last[0] * (last[2] / target) ** (1 / slope)
+    with np.errstate(over="ignore"):
+        sweeps = float(last[0] * np.exp(np.log(last[2] / target) / slope))
     pace = (last[1] - first[1]) / (last[0] - first[0])
-    return max(0.0, float((sweeps - last[0]) * pace))
+    return max(0.0, (sweeps - last[0]) * pace)
 
 
 class _Judge:
@@ -470,8 +455,11 @@ class _Judge:
     def satisfied(self, found: Exploitability | None) -> bool:
         return found is not None and found.value <= self.target_chips
 
-    def in_target_unit(self, chips: float) -> tuple[float, str]:
-        return chips / unit_chips(self.problem, self.unit), self.unit
+    def tell(self, report: Reporter, trace: list[tuple[int, float, float]]) -> None:
+        """Report the last check."""
+        sweep, _, chips = trace[-1]
+        found = chips / unit_chips(self.problem, self.unit)
+        report.check(sweep, found, self.unit, forecast(trace, self.target_chips))
 
     def result(
         self,

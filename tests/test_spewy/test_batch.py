@@ -326,7 +326,7 @@ class Killer:
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
-                    if "popen_loky_posix" in Path(f"/proc/{child}/cmdline").read_text():
+                    if "spewy.crew" in Path(f"/proc/{child}/cmdline").read_text():
                         os.kill(int(child), signal.SIGKILL)
 
     def __getattr__(self, name):
