@@ -48,10 +48,14 @@ def _walk(folder: Path, start: int, limit: float) -> tuple[str, list[dict[str, A
     """Walk through the shards from ``start`` on; return how it ended and what it told."""
     package = os.fspath(Path(__file__).resolve().parent.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-P", "-m", "lockers.walk", os.fspath(folder), str(start)]
+    command = [sys.executable, "-m", "lockers.walk", os.fspath(folder), str(start)]
     try:
         child = subprocess.run(
-            command, capture_output=True, check=False, timeout=limit, env={**os.environ, "PYTHONPATH": path}
+            command,
+            capture_output=True,
+            check=False,
+            timeout=limit,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
         )
     except subprocess.TimeoutExpired as error:
         return f"took more than {limit:.0f} seconds", _lines(error.stdout or b"")

@@ -240,13 +240,13 @@ class Session:
                     for check in checks:
                         found = check.found
                         trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
-                    interrupted = stop.is_set()
                     if ended - saved > self._pause(save_seconds):
                         save_seconds = self._save(engine, trace)
                         saved = time.perf_counter()
                     for n in range(known, len(trace)):
                         report.sweep(trace[n][0], 1, 1)
                         judge.tell(report, trace[: n + 1])
+                    interrupted = stop.is_set()
                     continue
                 first = engine.sweeps + 1
                 sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
@@ -270,13 +270,13 @@ class Session:
                     found, seconds = judge.measure(engine)
                     checking += seconds
                     trace.append((engine.sweeps, earlier + time.perf_counter() - started, found.value))
-                interrupted = stop.is_set()
                 ended = time.perf_counter()
                 if ended - saved > self._pause(save_seconds):
                     save_seconds = self._save(engine, trace)
                     saved = time.perf_counter()
                 if found is not None:
                     judge.tell(report, trace)
+                interrupted = stop.is_set()
             solving = ended - started
             self._save(engine, trace)
         report.end()
