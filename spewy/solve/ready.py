@@ -33,11 +33,11 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
     if not list(stamp.parent.glob(f"{stamp.name.rsplit('-', 1)[0]}-*")):
         _remove_old_code()
-    compiler = start_python(["-m", __name__, str(n_rounds), str(int(short))])
-    try:
-        failed = compiler.wait()
-    finally:
-        compiler.kill()
+    with start_python(["-m", __name__, str(n_rounds), str(int(short))]) as compiler:
+        try:
+            failed = compiler.wait()
+        finally:
+            compiler.kill()
     if not failed:  # else it will be compiled here, in this process
         with suppress(OSError):
             stamp.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,6 @@ import multiprocessing as mp
 import os
 import random
 import signal
-import time
 
 import numpy as np
 import pytest
