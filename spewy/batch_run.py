@@ -7,7 +7,7 @@ a terminal sends to all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -109,7 +109,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     n = processes(batch, asked)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
-    with Crew(n) as crew:
+    with closing(Crew(n)) as crew:
         runner = _Here() if n == 1 else _There(crew)
         estimates: dict[int, Estimate] = {}
         for i, cost in runner.estimates(batch):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -89,7 +90,7 @@ class BucketLocker:
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
         peaks: dict[int, float] = {}
-        with Crew(workers) as crew:
+        with closing(Crew(workers)) as crew:
             for word in crew.results(_fill, ((self.store, portion) for portion in portions)):
                 if word is not None:
                     done, process, peak = word.value

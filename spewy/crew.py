@@ -23,7 +23,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from spewy.child import start_python
@@ -103,14 +102,6 @@ class Crew:
         for worker in self._workers:
             worker.end()
         self._workers.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _work(
         self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int

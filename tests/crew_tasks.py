@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import closing
 
 from spewy.crew import Crew
 
@@ -48,7 +49,7 @@ def until_told(parent, number):
 
 def with_a_crew(parent):
     """Tell the numbers of this process and of one of its own, and never end."""
-    with Crew(1) as crew:
+    with closing(Crew(1)) as crew:
         for word in crew.work(until_told, [(0,)]):
             if word is not None:
                 (worker,) = crew._workers

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import crew_tasks
@@ -27,7 +27,7 @@ def workers_find_their_tasks(monkeypatch):
 
 @pytest.fixture
 def crew():
-    with Crew(2) as crew:
+    with closing(Crew(2)) as crew:
         yield crew
 
 
@@ -95,12 +95,12 @@ def test_threads_are_divided(monkeypatch):
     for name in THREADS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("joblib.cpu_count", lambda: 6)
-    with Crew(2) as crew:
+    with closing(Crew(2)) as crew:
         assert values(crew.results(crew_tasks.environment, [(name,) for name in THREADS])) == dict.fromkeys(
             range(3), "3"
         )
     monkeypatch.setenv(THREADS[0], "2")
-    with Crew(4) as crew:
+    with closing(Crew(4)) as crew:
         assert values(crew.results(crew_tasks.environment, [(THREADS[0],)])) == {0: "1"}
 
 
@@ -132,8 +132,8 @@ def test_a_script_without_a_guard(tmp_path):
     """Its code is not run again in workers."""
     script = tmp_path / "plain.py"
     script.write_text(
-        "import crew_tasks\nfrom spewy.crew import Crew\n"
-        "with Crew(2) as crew:\n"
+        "import crew_tasks\nfrom contextlib import closing\nfrom spewy.crew import Crew\n"
+        "with closing(Crew(2)) as crew:\n"
         "    words = crew.results(crew_tasks.square, [(1,), (2,)])\n"
         "    print(sorted(word.value for word in words if word is not None))\n"
     )
