@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, process, write
@@ -48,7 +49,8 @@ def wait_for_a_child(running):
     for line in running.stderr:
         if "information sets" in line:
             break
-    while subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, check=False).returncode:
+    tasks = Path(f"/proc/{running.pid}/task")
+    while not any((task / "children").read_text() for task in tasks.iterdir()):
         assert running.poll() is None
 
 
