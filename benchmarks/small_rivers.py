@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -63,21 +64,24 @@ def main() -> None:
     ratios: dict[tuple[int, str], list[tuple[float, float]]] = {}
     for beside in ("nothing", "a busy process"):
         with Busy(beside != "nothing"):
-            for name, data in rivers:
-                for workers in (1, 2):
-                    runs = [
-                        [solver.time(data, workers, options.repeat) for solver in solvers] for _ in range(2)
-                    ]
-                    found = [[median(run[s][k] for run in runs) for k in (0, 1)] for s in range(len(solvers))]
-                    line = f"| {name} | {runs[0][0][2]} | {workers} | {beside} | {found[0][0]:.3f} | {found[0][1]:.2f} |"
-                    if len(solvers) > 1:
-                        pair = found[1][0] / found[0][0], found[1][1] / found[0][1]
-                        ratios.setdefault((workers, beside), []).append(pair)
-                        line += f" {pair[0]:.2f} | {pair[1]:.2f} |"
-                    print(line, flush=True)
+            for (name, data), workers in product(rivers, (1, 2)):
+                found = alternating(solvers, data, workers, options.repeat)
+                solve, whole, sweeps = found[0]
+                line = f"| {name} | {sweeps} | {workers} | {beside} | {solve:.3f} | {whole:.2f} |"
+                if len(solvers) > 1:
+                    pair = found[1][0] / solve, found[1][1] / whole
+                    ratios.setdefault((workers, beside), []).append(pair)
+                    line += f" {pair[0]:.2f} | {pair[1]:.2f} |"
+                print(line, flush=True)
     for (workers, beside), pairs in ratios.items():
         solve, whole = (median(pair[k] for pair in pairs) for k in (0, 1))
         print(f"{workers} worker(s) beside {beside}: median ratio {solve:.2f} (solve), {whole:.2f} (all)")
+
+
+def alternating(solvers: list, data: dict, workers: int, repeat: int) -> list[list]:
+    """Of each solver ms of the solve and of all, and sweeps: medians of three turns."""
+    turns = [[solver.time(data, workers, repeat) for solver in solvers] for _ in range(3)]
+    return [[median(turn[s][k] for turn in turns) for k in range(3)] for s in range(len(solvers))]
 
 
 class Solver:

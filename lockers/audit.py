@@ -51,7 +51,11 @@ def _walk(folder: Path, start: int, limit: float) -> tuple[str, list[dict[str, A
     command = [sys.executable, "-m", "lockers.walk", os.fspath(folder), str(start)]
     try:
         child = subprocess.run(
-            command, capture_output=True, check=False, timeout=limit, env={**os.environ, "PYTHONPATH": path}
+            command,
+            capture_output=True,
+            check=False,
+            timeout=limit,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
         )
     except subprocess.TimeoutExpired as error:
         return f"took more than {limit:.0f} seconds", _lines(error.stdout or b"")

@@ -1,50 +1,37 @@
-"""Run a batch: several solves at once in joblib's worker processes, or one after the other in this one.
+"""Run a batch: several solves at once in a crew's processes, or one after the other in this one.
 
 The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
-a terminal sends to all. A worker whose parent is gone stops by itself. joblib's process pool is used directly, not
-through ``Parallel``: that waits for results only, and would turn the processes of a stored solve within a worker into
-threads.
+a terminal sends to all.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import tempfile
-import threading
-import warnings
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import joblib
-from joblib.externals.loky import FIRST_COMPLETED, BrokenProcessPool, Future, ProcessPoolExecutor, wait
 
 from spewy.batch import Batch, Outcome
 from spewy.batch_work import (
-    STOP,
     Check,
-    deafen,
     estimate_job,
     estimate_task,
     job_text,
     left,
-    letters,
     solve_job,
     solve_task,
 )
+from spewy.crew import Crew
+from spewy.interrupts import interruptible
+from spewy.reporting import unfailing
 from spewy.solve.estimate import Estimate
-from spewy.solve.session import Stop, interruptible
+from spewy.solve.session import Stop
 
 PROCESS_BYTES = 250 * 2**20
 """Interpreter, libraries and compiled kernels of one process."""
-POLL_SECONDS = 0.1
-IDLE_SECONDS = 10
-"""Workers without work end after this long: nothing else ends them when their parent was killed."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +107,12 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
     n = processes(batch, asked)
+    report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
-    with _crew(n) as crew:
+    with closing(Crew(n)) as crew:
+        runner = _Here() if n == 1 else _There(crew)
         estimates: dict[int, Estimate] = {}
-        for i, cost in crew.estimates(batch):
+        for i, cost in runner.estimates(batch):
             estimates[i] = cost
             report.laid_out(len(estimates), len(batch.to_do))
         available = available_memory()
@@ -134,7 +123,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
         report.begin(batch, BatchCost(estimates, n, available))
         try:
             with interruptible() as stop:
-                for i, outcome in crew.solve(batch, n, report, stop):
+                for i, outcome in runner.solve(batch, n, report, stop):
                     outcomes[i] = outcome
                     report.ended(i, outcome)
         finally:
@@ -177,137 +166,68 @@ class _Here:
 
             yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every)
 
-    def close(self, *, kill: bool = False) -> None:
-        """Nothing is left running."""
 
+class _There:
+    """Solves in a crew's processes. What ran in one that died is tried once more, alone."""
 
-class _Pool:
-    """Solves in worker processes. One that dies takes the pool with it: what ran then is tried again, alone."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._pool: ProcessPoolExecutor | None = None
+    def __init__(self, crew: Crew) -> None:
+        self._crew = crew
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
-        futures = [
-            (i, self._submit(estimate_task, job_text(batch.entries[i].job), batch.entries[i].label))
-            for i in batch.to_do
-        ]
-        for i, future in futures:
-            yield i, future.result()
+        tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
+        for word in self._crew.results(estimate_task, tasks):
+            if word is not None:
+                yield batch.to_do[word.task], word.value
 
     def solve(self, batch: Batch, n: int, report: BatchReporter, stop: Stop) -> Iterator[tuple[int, Outcome]]:
-        waiting, suspects = deque(batch.to_do), deque[int]()
-        with tempfile.TemporaryDirectory(prefix="spewy-batch-") as name:
-            mail = _Mail(Path(name), report)
-            while waiting or suspects:
-                alone = bool(suspects)
-                queue = deque([suspects.popleft()]) if alone else waiting
-                died = yield from self._shift(batch, queue, 1 if alone else n, mail, stop)
-                if died:
-                    self.close(kill=True)
-                if len(died) == 1:
-                    entry = batch.entries[died[0]]
-                    told = "its process died: killed from outside, or out of memory?"
-                    yield died[0], Outcome(error=told, stored=left(entry.job, entry.folder))
-                else:
-                    suspects.extend(died)
-
-    def close(self, *, kill: bool = False) -> None:
-        """Stop the workers; ``kill``: whatever they do."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, kill_workers=kill)
-            self._pool = None
+        died: dict[int, str] = {}
+        yield from self._shift(batch, batch.to_do, n, report, stop, died)
+        for i in died:
+            entry, again = batch.entries[i], dict[int, str]()
+            if stop.is_set():
+                yield i, Outcome(stored=left(entry.job, entry.folder))
+                continue
+            yield from self._shift(batch, [i], 1, report, stop, again)
+            if again:
+                yield i, Outcome(error=f"its process {again[i]}", stored=left(entry.job, entry.folder))
 
     def _shift(
-        self, batch: Batch, queue: deque[int], n: int, mail: _Mail, stop: Stop
-    ) -> Generator[tuple[int, Outcome], None, list[int]]:
-        """Work through a queue, or until a process dies; return whose solves ran then."""
-        running: dict[Future[Outcome], int] = {}
-        died: list[int] = []
-        while running or (queue and not died):
-            if stop.is_set():
-                mail.stop()
-                for i in queue:
-                    yield i, Outcome(stored=batch.stored[i])
-                queue.clear()
-            while queue and not died and len(running) < n:
-                i = queue.popleft()
-                mail.report.started(i)
-                entry = batch.entries[i]
-                task = (job_text(entry.job), entry.folder, mail.folder, i, os.getpid(), batch.save_every)
-                running[self._submit(solve_task, *task)] = i
-            ended = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
-            mail.deliver(running.values())
-            for future in ended:
-                i = running.pop(future)
-                try:
-                    yield i, future.result()
-                except BrokenProcessPool:
-                    died.append(i)
-        return died
+        self,
+        batch: Batch,
+        numbers: Sequence[int],
+        n: int,
+        report: BatchReporter,
+        stop: Stop,
+        died: dict[int, str],
+    ) -> Iterator[tuple[int, Outcome]]:
+        """Solve some entries; ``died`` gets those whose process did, and how."""
+        begun = 0
 
-    def _submit(self, task: Callable[..., Any], *args: Any) -> Future[Any]:
-        if self._pool is not None:
-            return self._pool.submit(task, *args)
-        threads = str(max(1, joblib.cpu_count() // self._n))
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        env = dict.fromkeys(names, threads)
-        self._pool = ProcessPoolExecutor(self._n, timeout=IDLE_SECONDS, initializer=deafen, env=env)
-        with _deaf():  # the first task starts the workers, which inherit that Ctrl-C is ignored
-            return self._pool.submit(task, *args)
+        def tasks() -> Iterator[tuple[str, Path, float | None]]:
+            nonlocal begun
+            for i in numbers:
+                if stop.is_set():
+                    return
+                begun += 1
+                report.started(i)
+                yield job_text(batch.entries[i].job), batch.entries[i].folder, batch.save_every
 
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    deafen()
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _crew(n: int) -> Iterator[_Here | _Pool]:
-    crew = _Here() if n == 1 else _Pool(n)
-    try:
-        with warnings.catch_warnings():  # loky replaces workers that have grown, and says so
-            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-            yield crew
-    except BaseException:
-        crew.close(kill=True)
-        raise
-    crew.close()
-
-
-class _Mail:
-    """The parent's end of the folder through which workers are told to stop and tell what they found."""
-
-    def __init__(self, folder: Path, report: BatchReporter) -> None:
-        self.folder = folder
-        self.report = report
-        self._read: dict[int, int] = {}
-        self._stopped = False
-
-    def stop(self) -> None:
-        """Tell all workers, once."""
-        if not self._stopped:
-            self._stopped = True
-            (self.folder / STOP).touch()
-            self.report.stopping()
-
-    def deliver(self, numbers: Iterable[int]) -> None:
-        """Report the last line that each of these jobs has written since the last time."""
-        for i in numbers:
-            with suppress(FileNotFoundError), letters(self.folder, i).open("rb") as file:
-                file.seek(self._read.get(i, 0))
-                news = file.read()
-                whole = news.rfind(b"\n") + 1
-                if whole:
-                    self._read[i] = self._read.get(i, 0) + whole
-                    self.report.check(i, Check(**json.loads(news[:whole].splitlines()[-1])))
+        stopping = False
+        for word in self._crew.work(solve_task, tasks(), n):
+            if stop.is_set() and not stopping:
+                stopping = True
+                self._crew.stop()
+                report.stopping()
+            if word is None:
+                continue
+            i = numbers[word.task]
+            if word.kind == "news":
+                report.check(i, word.value)
+            elif word.kind == "done":
+                yield i, word.value
+            elif word.kind == "died":
+                died[i] = word.value
+            else:
+                raise word.value
+        for i in numbers[begun:]:
+            yield i, Outcome(stored=batch.stored[i])

@@ -1,31 +1,24 @@
-"""One job of a batch in one process: solve it, and tell what is found on the way.
-
-Parent and workers talk through a folder: ``stop`` appears in it, and each worker appends a line per check to a file of
-the job's, so that a worker that dies in the middle of a word harms nobody.
-"""
+"""One job of a batch in one process: solve it, and tell what is found on the way."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from buckets.errors import BucketError
 from lockers import LockerError
 from solvers.errors import SolverError
 from spewy.batch import Outcome
+from spewy.crew import Parent
 from spewy.errors import InputError, SpewyError
 from spewy.job import Job
 from spewy.solve.estimate import Estimate
 from spewy.solve.finished import Stored, look
 from spewy.solve.session import Session, Silent, Stop, lay_out, require_solvable
-
-STOP = "stop"
 
 
 @dataclass(frozen=True)
@@ -36,18 +29,6 @@ class Check:
     found: float
     unit: str
     seconds_left: float | None
-
-
-@dataclass(frozen=True)
-class Told:
-    """A worker's end: set when the parent says so, or is gone."""
-
-    flag: Path
-    parent: int
-
-    def is_set(self) -> bool:
-        """Whether to save and return."""
-        return self.flag.exists() or os.getppid() != self.parent
 
 
 class Relay(Silent):
@@ -66,22 +47,9 @@ class Relay(Silent):
         self._told(Check(sweep, found, unit, seconds_left))
 
 
-def letters(folder: Path, number: int) -> Path:
-    """Return the file in which the job of this number tells what it finds."""
-    return folder / f"{number}.jsonl"
-
-
-def solve_task(
-    text: str, folder: Path, wire: Path, number: int, parent: int, save_every: float | None
-) -> Outcome:
+def solve_task(parent: Parent, text: str, folder: Path, save_every: float | None) -> Outcome:
     """Solve in a worker."""
-    with letters(wire, number).open("a") as file:
-
-        def told(check: Check) -> None:
-            file.write(json.dumps(asdict(check)) + "\n")
-            file.flush()
-
-        return solve_job(parse_job(text), folder, told, Told(wire / STOP, parent), save_every)
+    return solve_job(parse_job(text), folder, parent.tell, parent, save_every)
 
 
 def solve_job(
@@ -118,12 +86,7 @@ def left(job: Job, folder: Path) -> Stored:
         return Stored()
 
 
-def deafen() -> None:
-    """Take no notice of Ctrl-C: it reaches the whole group, and the parent decides when to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def estimate_task(text: str, label: str) -> Estimate:
+def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
     """Estimate in a worker."""
     return estimate_job(parse_job(text), label)
 

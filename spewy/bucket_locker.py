@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
 from lockers import MemoryStore, Store, Transaction, open_store
+from spewy.crew import Crew, Parent
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
@@ -83,17 +85,17 @@ class BucketLocker:
 
         Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
         """
-        from joblib import Parallel, delayed
-
         if isinstance(self.store, MemoryStore):
             raise TypeError("precompute: expected a locker on disk, found one in memory")
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
         peaks: dict[int, float] = {}
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs")
-        for done, process, peak in parallel(delayed(_fill)(self.store, portion) for portion in portions):
-            peaks[process] = max(peak, peaks.get(process, 0.0))
-            progress(done)
+        with closing(Crew(workers)) as crew:
+            for word in crew.results(_fill, ((self.store, portion) for portion in portions)):
+                if word is not None:
+                    done, process, peak = word.value
+                    peaks[process] = max(peak, peaks.get(process, 0.0))
+                    progress(done)
         return sorted(peaks.values())
 
     def close(self) -> None:
@@ -116,7 +118,7 @@ def shared_locker(folder: Path) -> BucketLocker:
     return BucketLocker.open(folder)
 
 
-def _fill(store: Store, boards: Sequence[tuple[int, ...]]) -> tuple[int, int, float]:
+def _fill(parent: Parent, store: Store, boards: Sequence[tuple[int, ...]]) -> tuple[int, int, float]:
     """In a worker: compute boards. Returns how many, the process, and its peak memory in MiB."""
     import resource
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from spewy.cli import main
 
-COMMAND = [sys.executable, "-c", "from spewy.cli import main; main(prog_name='spewy')"]
+COMMAND = [sys.executable, "-m", "spewy"]
 
 KUHN = """
 name = "Kuhn"

@@ -416,8 +416,12 @@ class _Rig:
     def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundPass:
         q = 1 - p
         own, other = self.locks[t][p], self.locks[t][q]
+        steps, own_hands, other_hands, classes = self._bare_tables[t][p]
         return RoundPass(
-            *self._bare_tables[t][p],
+            steps,
+            own_hands,
+            other_hands,
+            classes,
             HALF if current[t][p].short else SINGLE,
             np.float32(1 / current[t][p].unit),
             current[t][p].values,

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from spewy.cli.batch import INTERRUPTED
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
 from spewy.cli.drop import drop
@@ -22,6 +21,7 @@ from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
+from spewy.interrupts import INTERRUPTED
 
 
 class OneLine(click.ClickException):
@@ -88,7 +88,7 @@ def main() -> None:
       spewy export results/T1 T1.parquet     the same as show for every decision
 
     Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted
-    with everything saved.
+    by Ctrl-C, SIGTERM or SIGHUP, with everything saved.
     """  # noqa: D301
 
 

@@ -14,6 +14,7 @@ import click
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
 from spewy.cli.tables import count, duration, json_text, number, render, size
+from spewy.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from spewy.batch_work import Check
 
 FAILED = 1
-INTERRUPTED = 130
 QUIET_SECONDS = 1.0
 """A job's checks are told at most this often: small rivers are judged hundreds of times a second."""
 SHOWN_RUNNING = 4

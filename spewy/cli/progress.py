@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import is_verbose
-from spewy.cli.tables import count, duration, size
+from spewy.cli.tables import LONGEST_SECONDS, count, duration, size
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -95,7 +95,11 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
     """Tell a check's exploitability in the target's unit."""
     found = max(found, 0.0)  # rounding
     amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
-    left = "" if seconds_left is None else f", about {duration(seconds_left)} left"
+    if seconds_left is None:
+        left = ""
+    else:
+        about = "about " if seconds_left <= LONGEST_SECONDS else ""
+        left = f", {about}{duration(seconds_left)} left"
     return f"exploitability {amount}{left}"
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli._clock import STARTED
-from spewy.cli.batch import INTERRUPTED, solve_batch
+from spewy.cli.batch import solve_batch
 from spewy.cli.options import json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
+from spewy.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.job import Job
@@ -68,7 +69,8 @@ def solve(
     """Solve a job, or go on where its folder stopped; or many, skipping those that are done.
 
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
-    code is 0 for both. The first Ctrl-C saves everything and exits with 130, the second one breaks off.
+    code is 0 for both. The first Ctrl-C, SIGTERM or SIGHUP saves everything and exits with 130, the second one
+    breaks off.
 
     \b
     Examples:

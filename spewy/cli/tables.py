@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PIPE_WIDTH = 200
+LONGEST_SECONDS = 99 * 24 * 3600
 NOISE = 1e-12
 """What rounding leaves of zero; "-2.2e-16 chips" helps nobody."""
 
@@ -91,9 +92,11 @@ def size(n_bytes: int) -> str:
 def duration(seconds: float) -> str:
     """Seconds for people.
 
-    >>> duration(0.25), duration(75), duration(7300)
-    ('0.25 s', '1:15 min', '2:01 h')
+    >>> duration(0.25), duration(75), duration(7300), duration(1e300)
+    ('0.25 s', '1:15 min', '2:01 h', 'more than 99 days')
     """
+    if seconds > LONGEST_SECONDS:
+        return "more than 99 days"
     if seconds < 60:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)

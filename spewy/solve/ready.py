@@ -6,7 +6,6 @@ memory. A stamp beside the machine code (`compiled.machine_code`) says that it i
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import solvers
 from compiled import stamp
+from spewy.child import start_python
 
 
 def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
@@ -23,8 +23,12 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
-    done = subprocess.run([sys.executable, "-m", __name__, str(n_rounds), str(int(short))], check=False)
-    if done.returncode == 0:  # else it will be compiled here, in this process
+    with start_python(["-m", __name__, str(n_rounds), str(int(short))]) as compiler:
+        try:
+            failed = compiler.wait()
+        finally:
+            compiler.kill()
+    if not failed:  # else it will be compiled here, in this process
         with suppress(OSError):
             there.touch()
 

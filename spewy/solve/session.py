@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import resource
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +19,9 @@ from solvers.exact import supports, useful_threads
 from solvers.exploit import Exploitability
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError, SolveError
+from spewy.interrupts import interruptible
 from spewy.job import MOST_POTS_SINGLE, Job, SolveSection, parse_memory, parse_target, unit_chips
+from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
 from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate, least_bytes
@@ -161,12 +160,13 @@ class Session:
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
         """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
 
-        Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals are left alone.
+        SIGTERM and SIGHUP are as Ctrl-C. Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals
+        are left alone. A ``reporter`` that raises is told of in the log, and the solve goes on without it.
 
         Raises:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
         """
-        report = reporter or Silent()
+        report = unfailing(reporter or Silent())
         for line in self.job.left_out:
             report.note(line)
         cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
@@ -236,17 +236,18 @@ class Session:
                 if checks:
                     ended = time.perf_counter()
                     begun = ended - checks[-1].seconds
+                    known = len(trace)
                     for check in checks:
                         checking += check.took
                         found = judge.finite(check.found, check.sweeps)
                         trace.append((check.sweeps, earlier + begun + check.seconds - started, found.value))
-                        size, unit = judge.in_target_unit(found.value)
-                        report.sweep(check.sweeps, 1, 1)
-                        report.check(check.sweeps, size, unit, forecast(trace, judge.target_chips))
-                    interrupted = stop.is_set()
                     if ended - saved > self._pause(save_seconds):
                         save_seconds = self._save(engine, trace)
                         saved = time.perf_counter()
+                    for n in range(known, len(trace)):
+                        report.sweep(trace[n][0], 1, 1)
+                        judge.tell(report, trace[: n + 1])
+                    interrupted = stop.is_set()
                     continue
                 first = engine.sweeps + 1
                 sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
@@ -270,13 +271,13 @@ class Session:
                     found, seconds = judge.measure(engine)
                     checking += seconds
                     trace.append((engine.sweeps, earlier + time.perf_counter() - started, found.value))
-                    size, unit = judge.in_target_unit(found.value)
-                    report.check(engine.sweeps, size, unit, forecast(trace, judge.target_chips))
-                interrupted = stop.is_set()
                 ended = time.perf_counter()
                 if ended - saved > self._pause(save_seconds):
                     save_seconds = self._save(engine, trace)
                     saved = time.perf_counter()
+                if found is not None:
+                    judge.tell(report, trace)
+                interrupted = stop.is_set()
             solving = ended - started
             self._save(engine, trace)
         report.end()
@@ -326,26 +327,6 @@ def _until_check(sweeps: int, solve: SolveSection, *, left: bool = False) -> tup
 
 class InterruptedSweepError(Exception):
     """Raised between visits after Ctrl-C: everything visited is already in the lockers."""
-
-
-@contextmanager
-def interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event to be looked at between visits; the next one interrupts for good."""
-    event = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield event
-        return
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        if event.is_set():
-            raise KeyboardInterrupt
-        event.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def exact(job: Job, layout: Layout) -> bool:
@@ -445,7 +426,10 @@ def _kept(job: Job, layout: Layout, cost: Estimate) -> float:
 
 
 def forecast(trace: list[tuple[int, float, float]], target: float) -> float | None:
-    """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps."""
+    """Seconds left, from the power law through the last two checks that are a factor of two apart in sweeps.
+
+    Infinite where they are more than a number can hold.
+    """
     if len(trace) < 2 or target <= 0:
         return None
     last = trace[-1]
@@ -455,9 +439,10 @@ def forecast(trace: list[tuple[int, float, float]], target: float) -> float | No
     slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
     if slope < FLAT:
         return None
-    sweeps = last[0] * (last[2] / target) ** (1 / slope)
+    with np.errstate(over="ignore"):
+        sweeps = float(last[0] * np.exp(np.log(last[2] / target) / slope))
     pace = (last[1] - first[1]) / (last[0] - first[0])
-    return max(0.0, float((sweeps - last[0]) * pace))
+    return max(0.0, (sweeps - last[0]) * pace)
 
 
 class _Judge:
@@ -491,8 +476,11 @@ class _Judge:
     def satisfied(self, found: Exploitability | None) -> bool:
         return found is not None and found.value <= self.target_chips
 
-    def in_target_unit(self, chips: float) -> tuple[float, str]:
-        return chips / unit_chips(self.problem, self.unit), self.unit
+    def tell(self, report: Reporter, trace: list[tuple[int, float, float]]) -> None:
+        """Report the last check."""
+        sweep, _, chips = trace[-1]
+        found = chips / unit_chips(self.problem, self.unit)
+        report.check(sweep, found, self.unit, forecast(trace, self.target_chips))
 
     def _check_sum(self, net: tuple[float, float]) -> None:
         """Chips that one player wins the other loses, or the house takes.

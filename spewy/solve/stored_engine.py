@@ -1,22 +1,17 @@
-"""The stored way to sweep over all chunks, in joblib's processes: see `engines`.
-
-Imported only for such solves, since joblib takes a tenth of a second to import.
-"""
+"""The stored way to sweep over all chunks, in a crew's processes: see `engines`."""
 
 from __future__ import annotations
 
-import signal
 import uuid
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Literal
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
 
 from lockers import Store
 from solvers.exploit import Exploitability
+from spewy.crew import Crew, Parent
 from spewy.solve.engines import Check, Judge, Progress, load, saved_sweeps
 from spewy.solve.keys import META, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
@@ -38,7 +33,7 @@ class StoredEngine:
         self.order = order
         self._workers = workers
         self._token = uuid.uuid4().hex
-        self._parallel = Parallel(n_jobs=workers, return_as="generator_unordered") if workers > 1 else None
+        self._crew = Crew(workers)
         self._sweeps = saved_sweeps(store)
         self._judge = Judge(layout, workers)
 
@@ -71,10 +66,11 @@ class StoredEngine:
         levels = range(layout.n_rounds)
         total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
         for t in reversed(levels) if self.order == "bottom-up" else levels:
-            for finished in self._visit(t, number):
-                done += finished
-                if progress is not None:
-                    progress(done, total)
+            with closing(self._visit(t, number)) as visits:  # an interrupted sweep leaves no worker at work
+                for finished in visits:
+                    done += finished
+                    if progress is not None:
+                        progress(done, total)
         self.store.transact(SWEEP_KEY, lambda txn: txn.put(META, SWEEP_KEY, np.array(number)))
         self._sweeps = number
 
@@ -83,13 +79,13 @@ class StoredEngine:
         self.store.flush()
 
     def close(self) -> None:
-        """Stop joblib's workers: left alone they stay for minutes, and a parent that exits waits for them."""
-        if self._parallel is not None:
-            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        """End the workers."""
+        self._crew.close()
 
-    def _visit(self, t: int, number: int) -> Iterator[int]:
+    def _visit(self, t: int, number: int) -> Generator[int, None, None]:
+        """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
         chunks = list(self.layout.chunks(t))
-        if self._parallel is None or len(chunks) < 2 * self._workers:
+        if self._workers == 1 or len(chunks) < 2 * self._workers:
             visitor = Visitor(self.layout, self.store, self.settings)
             for b, r in chunks:
                 visitor.visit(t, b, r, number)
@@ -98,37 +94,28 @@ class StoredEngine:
         boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
         roots = len(self.layout.betting[t].chunks)
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
-        finished = self._parallel(
-            delayed(_visit_portion)(
-                self._token, self.layout.problem, self.store, self.settings, t, portion, number
-            )
-            for portion in portions
-        )
-        try:
-            for portion_size in finished:  # noqa: UP028 - "yield from" would close, and warn, before the finally
-                yield portion_size
-        finally:
-            with warnings.catch_warnings():  # joblib warns of the portions that this cancels
-                warnings.simplefilter("ignore", UserWarning)
-                finished.close()  # an interrupted sweep leaves no portion running
+        shared = (self._token, self.layout.problem, self.store, self.settings, t, number)
+        with closing(
+            self._crew.results(_visit_portion, [(*shared, portion) for portion in portions])
+        ) as words:
+            for word in words:
+                yield 0 if word is None else word.value
 
 
 _layouts: dict[str, Layout] = {}
 
 
 def _visit_portion(
+    parent: Parent,
     token: str,
     problem: Problem,
     store: Store,
     settings: VisitSettings,
     t: int,
-    chunks: Sequence[tuple[int, int]],
     number: int,
+    chunks: Sequence[tuple[int, int]],
 ) -> int:
     """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole group: the parent decides when to stop
     if token not in _layouts:
         _layouts.clear()
         _layouts[token] = Layout.of(problem)

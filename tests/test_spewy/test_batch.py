@@ -326,7 +326,7 @@ class Killer:
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
-                    if "popen_loky_posix" in Path(f"/proc/{child}/cmdline").read_text():
+                    if "spewy.crew" in Path(f"/proc/{child}/cmdline").read_text():
                         os.kill(int(child), signal.SIGKILL)
 
     def __getattr__(self, name):
@@ -340,7 +340,7 @@ def test_a_process_dies(tmp_path):
     batch = Batch.load(files, [option for option in LONG if option != "--set"], tmp_path / "out")
     outcomes = run_batch(batch, Killer(1), 2)
     assert [outcome.done for outcome in outcomes] == [True, False, True]
-    assert "process died" in outcomes[1].error
+    assert "its process was ended by SIGKILL" in outcomes[1].error
 
 
 def test_processes(tmp_path, monkeypatch):

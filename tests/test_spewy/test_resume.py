@@ -4,7 +4,6 @@ import multiprocessing as mp
 import os
 import random
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -103,7 +102,6 @@ def test_interrupt_saves(workers, tmp_path):
     process = context.Process(target=child_interrupted, args=(job, tmp_path / "f", queue))
     process.start()
     queue.get(timeout=60)
-    time.sleep(0.5 if workers == 1 else 6)  # long enough for the workers to be at work
     os.killpg(process.pid, signal.SIGINT)
     interrupted, sweeps = queue.get(timeout=60)
     process.join()
@@ -113,13 +111,17 @@ def test_interrupt_saves(workers, tmp_path):
 
 
 def child_interrupted(job, folder, queue):
+    told = []
+
     class Reporter:
-        def begin(self, job, cost, done):
-            queue.put("begun")
+        def begin(self, job, cost, done): ...
 
         def note(self, text): ...
 
-        def sweep(self, number, done, total): ...
+        def sweep(self, number, done, total):
+            if number == 3 and not told:
+                told.append(number)
+                queue.put("at work")
 
         def check(self, sweep, found, unit, seconds_left): ...
 

@@ -1,0 +1,64 @@
+"""Tasks for a crew, in a module that its workers can import."""
+
+import os
+import signal
+import sys
+import time
+from contextlib import closing
+
+from spewy.crew import Crew
+
+
+def square(parent, number):
+    return number * number
+
+
+def environment(parent, name):
+    return os.environ.get(name)
+
+
+def where_from(parent, module):
+    return getattr(__import__(module), "__file__", None)
+
+
+def process(parent):
+    return os.getpid()
+
+
+def die_at(parent, number, fatal):
+    if number == fatal:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+class UnsendableError(Exception):
+    def __init__(self, subject, found):
+        super().__init__(f"{subject}: found {found}")
+
+
+def fail(parent, portable):
+    raise ValueError("seven") if portable else UnsendableError("seven", "eight")
+
+
+def until_told(parent, number):
+    parent.tell(f"{number} begins")
+    while not parent.is_set():
+        time.sleep(0.01)
+    return f"{number} stopped"
+
+
+def with_a_crew(parent):
+    """Tell the numbers of this process and of one of its own, and never end."""
+    with closing(Crew(1)) as crew:
+        for word in crew.work(until_told, [(0,)]):
+            if word is not None:
+                (worker,) = crew._workers
+                parent.tell((os.getpid(), worker.process.pid))
+
+
+def run_forever():
+    """In a process of its own: a crew with a crew, whose numbers are written to stdout."""
+    for word in Crew(2).work(with_a_crew, [()]):
+        if word is not None:
+            sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
+            sys.stdout.flush()

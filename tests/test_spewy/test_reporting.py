@@ -1,0 +1,148 @@
+"""What becomes of reports never decides what becomes of a solve."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+
+import pytest
+from cli_runs import COMMAND, KUHN, TURN, good_json, process, write
+from jobs import EXAMPLES, example
+
+from lockers import open_store
+from spewy.batch import Batch
+from spewy.batch_run import run_batch
+from spewy.cli.progress import check_text
+from spewy.solve.engines import saved_sweeps
+from spewy.solve.session import Session, forecast
+
+FAR = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400"]
+
+
+class Failing:
+    """Fails at one of its methods, and counts what it is told."""
+
+    def __init__(self, method, error=RuntimeError("no ink")):
+        self.method, self.error, self.told = method, error, []
+
+    def __getattr__(self, name):
+        def tell(*args):
+            self.told.append(name)
+            if name == self.method:
+                raise self.error
+
+        return tell
+
+
+@pytest.mark.parametrize("method", ["begin", "sweep", "check", "end"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_reporter_that_fails_is_silent_from_then_on(method, precision, tmp_path, caplog):
+    job = example("R1", "solve.target=0%", "solve.max_sweeps=20", f"solve.precision={precision}")
+    reporter, session = Failing(method), Session(job, tmp_path / "out")
+    result = session.solve(reporter)
+    assert (result.sweeps, saved_sweeps(session.store)) == (20, 20)
+    session.close()
+    assert reporter.told.count(method) == 1
+    assert reporter.told[-1] == method
+    assert [record.getMessage() for record in caplog.records] == [
+        "progress is told no more: RuntimeError: no ink"
+    ]
+
+
+def test_a_closed_pipe_is_no_news(tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    session = Session(example("R1", "solve.max_sweeps=20"), tmp_path / "out")
+    assert session.solve(Failing("check", BrokenPipeError())).sweeps == 20
+    session.close()
+    assert not [record for record in caplog.records if record.name.startswith("spewy")]
+
+
+@pytest.mark.parametrize(("method", "at_once"), [("laid_out", 1), ("started", 1), ("check", 2)])
+def test_a_batch_goes_on_too(method, at_once, tmp_path, caplog):
+    files = [write(tmp_path, text, name) for name, text in (("a.toml", KUHN), ("b.toml", TURN))]
+    batch = Batch.load(files, (), tmp_path / "out")
+    reporter = Failing(method)
+    assert [outcome.done for outcome in run_batch(batch, reporter, at_once)] == [True, True]
+    assert reporter.told[-1] == method
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("target", [1e-300, 5e-324])
+def test_a_forecast_beyond_all_numbers(target):
+    trace = [(100, 1.0, 10.0), (200, 2.0, 9.0)]
+    left = forecast(trace, target)
+    assert left > 1e100
+    assert check_text(1.0, "%", left) == "exploitability 1%, more than 99 days left"
+
+
+def test_a_target_far_away(tmp_path):
+    """The time left is beyond all numbers, and the solve ends well."""
+    args = [EXAMPLES / "R1.toml", "--out", tmp_path / "out"]
+    found = good_json("solve", *args, "--set", "solve.target=1e-300%", "--set", "solve.max_sweeps=200")
+    assert found["sweeps"] == 200
+
+
+def closed(*args, which):
+    """Run a command with stdout or stderr closed."""
+    shell = f'exec "$@" {which}>&-'
+    command = ["sh", "-c", shell, "sh", *COMMAND, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_stderr_closed_from_the_start(tmp_path):
+    result = closed("solve", EXAMPLES / "R1.toml", "--out", tmp_path / "out", "--json", *FAR, which=2)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["sweeps"] == 400
+    assert closed("solve", tmp_path / "nothing.toml", which=2).returncode == 2
+
+
+def test_stderr_closed_on_the_way(tmp_path):
+    """As by ``2>&1 | head``: the solve goes on, and its result stands on a stdout of its own."""
+    command = [*COMMAND, "solve", EXAMPLES / "R1.toml", "--out", tmp_path / "out", "--json", *FAR]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stderr.readline()
+        running.stderr.close()
+        said = running.stdout.read()
+    assert running.returncode == 0
+    assert json.loads(said)["sweeps"] == 400
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_stdout_closed(jobs, tmp_path):
+    """Everything is saved before that is told."""
+    files = [write(tmp_path, KUHN.replace("Kuhn", name), f"{name}.toml") for name in ("a", "b")[:jobs]]
+    result = closed("solve", *files, "--out", tmp_path / "out", "--jobs", 1, which=1)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == (
+        "Error: stdout: expected it open for the results, found it closed"
+    )
+    assert "Traceback" not in result.stderr
+    folder = tmp_path / "out" if jobs == 1 else tmp_path / "out" / "a"
+    with open_store(folder, read_only=True) as store:
+        assert saved_sweeps(store) > 0
+
+
+def test_both_closed(tmp_path):
+    command = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *COMMAND, "solve", write(tmp_path, KUHN)]
+    result = subprocess.run([*command, "--out", tmp_path / "out"], capture_output=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (1, b"", b"")
+
+
+def test_a_pipe_of_both_that_is_closed(tmp_path):
+    """``spewy solve ... 2>&1 | head -1``: everything is saved; the exit code is that of a closed pipe."""
+    ours, theirs = os.pipe()
+    command = [*COMMAND, "solve", EXAMPLES / "R1.toml", "--out", tmp_path / "out", *FAR]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs) as running:
+        os.close(theirs)
+        assert os.read(ours, 1)
+        os.close(ours)
+    assert running.returncode == 1
+    with open_store(tmp_path / "out", read_only=True) as store:
+        assert saved_sweeps(store) == 400
+
+
+def test_a_console_script_does_as_the_module():
+    code = "from spewy.__main__ import main; main()"
+    found = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, check=True)
+    assert found.stdout.decode() == process("--version").stdout
