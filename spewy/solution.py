@@ -262,7 +262,7 @@ def stored_job(store: Store, folder: str | Path) -> Job:
     data = store.manifest.get("job")
     if not isinstance(data, dict):
         raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
-    return Job.of(data, f"folder {folder}")
+    return Job.stored(data, f"folder {folder}")
 
 
 def _number(value: float) -> float | None:
