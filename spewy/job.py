@@ -22,7 +22,7 @@ from buckets.grouping import GROUPINGS
 from buckets.hands import hands
 from buckets.symmetry import History
 from solvers.variants import VARIANTS
-from spewy.errors import InputError, short, shown
+from spewy.errors import InputError, path_text, short, shown
 from spewy.game.count import TreeCount, count_tree, require_sizes_used
 from spewy.game.gamefile import MAX_CHIPS, Game, format_game, load_game, parse_game
 from spewy.game.ranges import Range, parse_range
@@ -204,7 +204,7 @@ class Job(_Section):
         Raises:
             InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
         """
-        return cls.of(read_job(path, overrides), f"job {short(str(path))}")
+        return cls.of(read_job(path, overrides), f"job {path_text(path)}")
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
@@ -249,7 +249,6 @@ class Job(_Section):
         game, sizes, options = self.rules, self._sizes(self.rules), self.tree.model_dump()
         if self.spot is None:
             return game_config(game, sizes, **options)
-        self.history  # noqa: B018 - which refuses boards that end no round
         start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
         if self.spot.rake is not None:
             options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
@@ -358,8 +357,8 @@ class Job(_Section):
 
     def _check(self) -> None:
         """Find everything that is wrong now, not in the middle of a solve; the tree is built for locks alone."""
+        self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt
         require_sizes_used(self.tree_config, self.tree_count)
-        self.weights  # noqa: B018 - which refuses what cannot be dealt
         if self.lock and self.tree_count.complete:
             self.problem()
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
@@ -451,7 +450,7 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
         InputError: the file cannot be read, is not TOML, or an override is none.
     """
     path = Path(path)
-    subject = f"job {short(str(path))}"
+    subject = f"job {path_text(path)}"
     text = read_text(path, subject)
     try:
         data = tomllib.loads(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from buckets.cards import Deck
 
-from ..errors import InputError, shown
+from ..errors import InputError, path_text, shown
 from ..textfile import exists, read_text
 
 __all__ = [
@@ -98,9 +98,9 @@ def load_game(name_or_path: str | Path) -> Game:
     if not exists(path):
         names = ", ".join(shipped_games())
         raise InputError(
-            f"game {shown(str(name_or_path))}: expected a .game file or one of {names}; found neither"
+            f"game '{path_text(name_or_path)}': expected a .game file or one of {names}; found neither"
         )
-    text = read_text(path, f"game {shown(str(name_or_path))}")
+    text = read_text(path, f"game '{path_text(name_or_path)}'")
     return parse_game(text, path.name.removesuffix(".game"))
 
 

@@ -12,7 +12,7 @@ from spewy.solve.exact_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 
-BYTES_PER_ROW = 36  # hand, strength, group, weight; in the live game blockers and twin too
+BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
