@@ -26,7 +26,7 @@ def shown(value: object) -> str:
     """A value as messages tell it: of what is long, the beginning of its Python form.
 
     >>> shown("Qs"), shown("9" * 5000)[57:], shown([1] * 100)[55:]
-    ("'Qs'", "9999'... (5,000 characters)", ' 1, 1... (300 characters)')
+    ("'Qs'", "9999'... (5,000 characters)", '1, 1,... (300 characters)')
     """
     if isinstance(value, str):
         return repr(value[:MOST_SHOWN]) + short(value)[MOST_SHOWN:]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from spewy.solve.layout import Layout
     from spewy.solve.least import Least
 
+SOON = 256 << 20
+"""Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
+
 
 @click.command()
 @job_argument
@@ -43,13 +46,14 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     Of a job whose lower bounds are too large already, what takes a closer look is null.
     """  # noqa: D301
-    from spewy.job import Job
+    from spewy.job import Job, parse_memory
     from spewy.solve.least import least_cost
 
     job = Job.load(job_file, overrides)
     least = least_cost(job)
-    found, rows = _seen(job) if _possible(job) else _guessed(job, least)
     first, tree = job.tree_config.start_round, job.tree_count
+    seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
+    found, rows = _seen(job) if seen else _guessed(job, least)
     if not as_json:
         click.echo(facts([("job", f"{job.name}, {'live' if job.live else 'stored'} leaves"), *rows]))
         return
@@ -57,17 +61,6 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     rounds = job.rules.round_names[first:]
     known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
     click.echo(json_text({"name": job.name, "rounds": rounds} | found | known))
-
-
-def _possible(job: Job) -> bool:
-    from spewy.errors import InputError
-    from spewy.solve.session import require_possible
-
-    try:
-        require_possible(job)
-    except InputError:
-        return False
-    return True
 
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -122,10 +115,10 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
 
 def _laid_out(job: Job) -> Layout:
     """The layout, with a bar where one can be drawn."""
-    from spewy.solve.session import lay_out
+    from spewy.solve.layout import Layout
 
     if not sys.stderr.isatty():
-        return lay_out(job)
+        return Layout.of(job.problem())
     from tqdm import tqdm
 
     with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
@@ -133,7 +126,7 @@ def _laid_out(job: Job) -> Layout:
         def advance(_: int) -> None:
             bar.update()
 
-        return lay_out(job, advance)
+        return Layout.of(job.problem(), advance)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

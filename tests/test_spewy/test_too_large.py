@@ -128,6 +128,13 @@ def test_an_estimate_tells_its_nodes_and_bounds(tmp_path):
     assert found["least_memory_bytes"] <= found["memory_bytes"]
 
 
+def test_a_small_job_is_looked_at_whatever_its_memory(tmp_path):
+    job = write(tmp_path, LIMIT.replace("holdem.limit.2p.reverse_blinds", "leduc"))
+    found = good_json("estimate", job, "--set", "solve.memory=1 KiB")
+    assert (found["fits"], found["boards"]) == (False, [1, 3])
+    assert found["least_memory_bytes"] > found["budget_bytes"]
+
+
 def test_sessions_refuse_them_too():
     job = Job.of({"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}})
     with pytest.raises(InputError, match=r"solve\.memory: this job needs at least"):
