@@ -1,12 +1,14 @@
 """Jobs that are far too large: told and refused by lower bounds, before anything is built."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from cli_runs import good, good_json, refused, write
 from jobs import example, toy
 
 from spewy.errors import InputError
+from spewy.game.gamefile import format_game, load_game
 from spewy.job import Job
 from spewy.solve.least import least_cost
 from spewy.solve.session import Session, job_estimate, lay_out
@@ -21,23 +23,11 @@ file = "holdem.nolimit.2p.reverse_blinds"
 {SIZES}[bets.turn]
 {SIZES}[bets.river]
 {SIZES}"""
-MANY_NODES = """
-name = "deep"
+SHALLOW = format_game(replace(load_game("doyle"), stacks=(30, 30)))
+MANY_NODES = f"""
+name = "many"
 [game]
-text = '''
-GAMEDEF
-nolimit
-numPlayers = 2
-numRounds = 4
-stack = 30 30
-blind = 2 1
-firstPlayer = 2 1 1 1
-numSuits = 4
-numRanks = 13
-numHoleCards = 2
-numBoardCards = 0 3 1 1
-END GAMEDEF
-'''
+text = '''{SHALLOW}'''
 [bets.preflop]
 bet = "2c, 4c"
 raise = "2c, 4c"
