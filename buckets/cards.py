@@ -50,7 +50,9 @@ def parse_cards(text: str) -> tuple[int, ...]:
         token = text[position : position + 2]
         card = _parse_token(token, position)
         if card in cards:
-            raise CardError(f"card {token!r} at position {position} of {text!r}: expected each card once")
+            raise CardError(
+                f"card {token!r} at position {position} of {text[: position + 2]!r}: expected each card once"
+            )
         cards.append(card)
         position += 2
     return tuple(cards)

@@ -21,7 +21,7 @@ import numpy as np
 
 from buckets.cards import cards_name
 from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.job import Job, read_job
 from spewy.solve.finished import MANIFEST, Stored, finished, look
 from spewy.solve.session import SolveResult
@@ -192,7 +192,7 @@ def _boards(spot: dict[str, Any], source: str) -> list[str]:
         raise InputError(f"job {source}: spot.boards: expected either spot.board or spot.boards, found both")
     if not isinstance(boards, list) or not boards or not all(isinstance(board, str) for board in boards):
         raise InputError(
-            f"job {source}: spot.boards: expected a list of at least one board, found {boards!r}"
+            f"job {source}: spot.boards: expected a list of at least one board, found {shown(boards)}"
         )
     return boards
 
@@ -210,7 +210,7 @@ def _merged(entries: list[Entry], first: int) -> list[Entry]:
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
     for i, entry in enumerate(entries):
-        key = canonical(entry.job.problem().history, entry.job.rules.deck)[0]
+        key = canonical(entry.job.history, entry.job.rules.deck)[0]
         for head in alike.setdefault(key, []):
             if same_up_to_suits(entries[head].job, entry.job):
                 groups[head].append(i)
@@ -233,16 +233,14 @@ def same_up_to_suits(a: Job, b: Job) -> bool:
     The jobs must differ in the board only.
     """
     deck = a.rules.deck
-    left, right = a.problem(), b.problem()
     cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
     perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
     for perm in perms:
-        if permute_history(left.history, perm) != right.history:
+        if permute_history(a.history, perm) != b.history:
             continue
         moved = hand_permutation(deck, a.rules.num_hole_cards, perm)
         if all(
-            np.array_equal(mine, theirs[moved])
-            for mine, theirs in zip(left.ranges, right.ranges, strict=True)
+            np.array_equal(mine, theirs[moved]) for mine, theirs in zip(a.weights, b.weights, strict=True)
         ):
             return True
     return False

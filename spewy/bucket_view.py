@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from buckets import GROUPINGS, Deck, cards_name, hand_name, hands, outcomes, parse_cards
 from buckets.errors import BoardError
 from spewy.bucket_locker import BucketLocker
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.solve.groups import LOCKED
 
 BINS = 10
@@ -64,7 +64,7 @@ class BoardBuckets:
         if len(cards) not in (0, 3, 4, 5):
             raise BoardError(f"board {cards_name(cards)!r}: expected 0, 3, 4 or 5 cards, found {len(cards)}")
         if clustering not in GROUPINGS:
-            raise InputError(f"clustering: expected one of {', '.join(GROUPINGS)}, found {clustering!r}")
+            raise InputError(f"clustering: expected one of {', '.join(GROUPINGS)}, found {shown(clustering)}")
         combos = hands(Deck(), 2)
         own = np.ones(len(combos)) if weights is None else weights
         if weights is None and clustering == LOCKED and locker is not None:

@@ -22,8 +22,9 @@ from buckets.grouping import GROUPINGS
 from buckets.hands import hands
 from buckets.symmetry import History
 from solvers.variants import VARIANTS
-from spewy.errors import InputError
-from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.errors import InputError, path_text, short, shown
+from spewy.game.count import TreeCount, count_tree, require_sizes_used
+from spewy.game.gamefile import MAX_CHIPS, Game, format_game, load_game, parse_game
 from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
 from spewy.game.tree import BettingTree, build_tree
@@ -32,17 +33,24 @@ from spewy.game.treeconfig import (
     Rake,
     RoundSizes,
     Sizes,
+    TreeConfig,
     game_config,
     player_sizes,
     spot_config,
 )
 from spewy.locks import LockSection, node_locks
-from spewy.solve.problem import Problem
+from spewy.solve.problem import Floats, Problem
+from spewy.textfile import read_text
+from spewy.unused import require_used
 
 ROUND_NAMES = ("preflop", "flop", "turn", "river")
 MOST_NAMED = 6
 MOST_POTS_SINGLE = 10_000
 """Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
+MOST_ITERATIONS = 10_000
+"""Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
+MOST_NAME = 255
+"""Bytes of a job's name, which a folder bears."""
 RoundName = Literal["preflop", "flop", "turn", "river"]
 
 
@@ -74,8 +82,8 @@ class SpotSection(_Section):
     """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
 
     board: str
-    pot: int = Field(gt=0)
-    stack: int = Field(gt=0)
+    pot: int = Field(gt=0, le=MAX_CHIPS)
+    stack: int = Field(gt=0, le=MAX_CHIPS)
     oop: str
     ip: str
     rake: RakeSection | None = None
@@ -102,7 +110,7 @@ class TreeSection(_Section):
     add_allin: float = Field(0.0, ge=0)
     force_allin: float = Field(0.0, ge=0)
     merge: float = Field(0.0, ge=0)
-    min_bet: int | None = Field(None, gt=0)
+    min_bet: int | None = Field(None, gt=0, le=MAX_CHIPS)
 
 
 class RowsSection(_Section):
@@ -131,7 +139,7 @@ class RowsSection(_Section):
 
 
 class SolveSection(_Section):
-    """How to solve; what does not apply to the kind of leaves is ignored."""
+    """How to solve; what differs from the default and cannot have an effect is refused (:mod:`spewy.unused`)."""
 
     method: Literal["cfr", "lp"] = "cfr"
     variant: str | None = None
@@ -140,7 +148,7 @@ class SolveSection(_Section):
     target: str = "0.3%"
     max_sweeps: int = Field(1000, gt=0)
     check_every: int = Field(10, gt=0)
-    iterations: int | None = Field(None, gt=0)
+    iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     tremble: float = Field(1e-3, gt=0, lt=1)
     order: Literal["bottom-up", "top-down"] = "bottom-up"
     symmetry: bool = True
@@ -185,6 +193,14 @@ class Job(_Section):
     solve: SolveSection = SolveSection()
     lock: tuple[LockSection, ...] = Field((), strict=False)
 
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, value: str) -> str:
+        size = len(value.encode(errors="replace"))
+        if size > MOST_NAME:
+            raise ValueError(f"expected at most {MOST_NAME} bytes, the longest name of a folder")
+        return value
+
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
         """Read a job file. ``overrides`` are ``"solve.target=0.1%"``: a key of the file and a TOML value or bare text.
@@ -192,7 +208,7 @@ class Job(_Section):
         Raises:
             InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
         """
-        return cls.of(read_job(path, overrides), f"job {path}")
+        return cls.of(read_job(path, overrides), f"job {path_text(path)}")
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
@@ -201,15 +217,26 @@ class Job(_Section):
         Raises:
             InputError: as :meth:`load`.
         """
+        job = cls.stored(data, subject)
+        require_used(job)
+        return job
+
+    @classmethod
+    def stored(cls, data: dict[str, Any], subject: str) -> Job:
+        """Validate a job that a folder holds: it may have keys without effect, which were no error once.
+
+        Raises:
+            InputError: as :meth:`load`.
+        """
+        if not isinstance(data, dict):
+            raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         _require_one_board(data, subject)
         try:
             job = cls.model_validate(_with_target(data))
         except ValidationError as error:
             lines = dict.fromkeys(_explain(subject, item) for item in error.errors())
             raise InputError("; ".join(lines)) from None
-        problem = job.problem()  # everything that is wrong shows now, not in the middle of a solve
-        unit_chips(problem, parse_target(job.solve.target)[1])
-        job._check_method()
+        job._check()
         return job
 
     @cached_property
@@ -221,9 +248,34 @@ class Job(_Section):
         return load_game(self.game.file)
 
     @cached_property
+    def tree_config(self) -> TreeConfig:
+        """What the betting tree is built from."""
+        game, sizes, options = self.rules, self._sizes(self.rules), self.tree.model_dump()
+        if self.spot is None:
+            return game_config(game, sizes, **options)
+        start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
+        if self.spot.rake is not None:
+            options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
+        return spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options)
+
+    @cached_property
+    def tree_count(self) -> TreeCount:
+        """The betting tree's nodes, counted without building it."""
+        return count_tree(self.tree_config)
+
+    @cached_property
     def betting_tree(self) -> BettingTree:
-        """The explicit betting tree."""
-        return self._tree()
+        """The explicit betting tree.
+
+        Raises:
+            InputError: it is too large to be built.
+        """
+        return build_tree(self.tree_config, self.tree_count)
+
+    @property
+    def pot(self) -> float:
+        """Chips in the middle at the root of a spot; 0 for whole games."""
+        return float(self.spot.pot) if self.spot else 0.0
 
     @cached_property
     def ranges(self) -> tuple[Range, Range] | None:
@@ -278,27 +330,31 @@ class Job(_Section):
         Raises:
             InputError: board, ranges, rows or sizes that the game does not allow.
         """
-        game = self.rules
-        history = self._history()
-        pair = self.range_pair
-        if pair is None:
-            n = len(hands(game.deck, game.num_hole_cards))
-            ranges, units = (np.ones(n), np.ones(n)), None
-        else:
-            ranges, units = pair.weights, pair.unit
         return Problem(
-            game,
+            self.rules,
             self.betting_tree,
-            history,
-            float(self.spot.pot) if self.spot else 0.0,
-            ranges,
-            self._rows_by_round,
+            self.history,
+            self.pot,
+            self.weights,
+            self.rows_by_round,
             self.rows.clustering,
             self.rows.weights == "ranges",
             self.solve.symmetry,
-            node_locks(self.lock, self.betting_tree, history, ranges),
-            units,
+            node_locks(self.lock, self.betting_tree, self.history, self.weights),
+            None if self.range_pair is None else self.range_pair.unit,
         )
+
+    @cached_property
+    def weights(self) -> tuple[Floats, Floats]:
+        """Both players' initial weight of every hand of the deck, on the scale on which they are solved.
+
+        Raises:
+            InputError: ranges that the board leaves empty, or that cannot be dealt together.
+        """
+        if self.range_pair is not None:
+            return self.range_pair.weights
+        every = np.ones(len(hands(self.rules.deck, self.rules.num_hole_cards)))
+        return every, every
 
     def manifest(self) -> dict[str, Any]:
         """What makes two jobs the same for a folder: all but where to stop and how many hands help."""
@@ -317,11 +373,11 @@ class Job(_Section):
         """Whether chance leaves recurse into the chunks below instead of reading stored payoffs."""
         if self.solve.leaves != "auto":
             return self.solve.leaves == "live"
-        bucketed = any(k is not None for k in self._rows_by_round)
+        bucketed = any(k is not None for k in self.rows_by_round)
         return not bucketed and self.solve.integrate == "regret" and self.solve.method == "cfr"
 
     @property
-    def _rows_by_round(self) -> tuple[int | None, ...]:
+    def rows_by_round(self) -> tuple[int | None, ...]:
         """Rows of each of the game's rounds; None: a row per hand."""
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
@@ -331,6 +387,15 @@ class Job(_Section):
             return parse_range(text, dead=self.board)
         except InputError as error:
             raise InputError(f"spot.{name}: {error}") from None
+
+    def _check(self) -> None:
+        """Find everything that is wrong now, not in the middle of a solve; the tree is built for locks alone."""
+        self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt
+        require_sizes_used(self.tree_config, self.tree_count)
+        if self.lock and self.tree_count.complete:
+            self.problem()
+        unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
+        self._check_method()
 
     def _check_method(self) -> None:
         """Refuse combinations that would quietly solve in another way than the job says."""
@@ -375,7 +440,13 @@ class Job(_Section):
                 f'found "{solve.leaves}" and rows.{bucketed[0]} = {getattr(self.rows, bucketed[0])}'
             )
 
-    def _history(self) -> History:
+    @cached_property
+    def history(self) -> History:
+        """Public cards at the root, a group for each round that dealt any; none for whole games.
+
+        Raises:
+            InputError: a spot of another game than hold'em, or a board that ends no round.
+        """
         game = self.rules
         if self.spot is None:
             return ()
@@ -393,18 +464,6 @@ class Job(_Section):
                 groups.append(tuple(sorted(self.board[start:size])))
                 start = int(size)
         return tuple(groups)
-
-    def _tree(self) -> BettingTree:
-        game, tree = self.rules, self.tree
-        sizes = self._sizes(game)
-        options = tree.model_dump()
-        if self.spot is None:
-            return build_tree(game_config(game, sizes, **options))
-        self._history()  # which refuses boards that end no round
-        start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
-        if self.spot.rake is not None:
-            options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
-        return build_tree(spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options))
 
     def _sizes(self, game: Game) -> Sizes:
         out: dict[int, RoundSizes] = {}
@@ -424,12 +483,16 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
         InputError: the file cannot be read, is not TOML, or an override is none.
     """
     path = Path(path)
+    subject = f"job {path_text(path)}"
+    text = read_text(path, subject)
     try:
-        data = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"job {path}: expected a readable TOML file, found: {error}") from None
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"job {path}: expected TOML, found: {error}") from None
+        raise InputError(f"{subject}: expected TOML, found: {short(str(error))}") from None
+    except ValueError:
+        raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
+    except RecursionError:
+        raise InputError(f"{subject}: expected a few nested brackets, found hundreds") from None
     for override in overrides:
         _override(data, override)
     game = data.get("game")
@@ -453,20 +516,20 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
     raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
 
 
-def unit_chips(problem: Problem, unit: str) -> float:
-    """Chips that one unit of a target is worth.
+def unit_chips(game: Game, pot: float, unit: str) -> float:
+    """Chips that one unit of a target is worth, in a spot with this pot or (0) in a whole game.
 
     Raises:
         InputError: % of the pot for a whole game, mbb for a spot.
     """
     if unit == "%":
-        if not problem.is_spot:
+        if not pot:
             raise InputError("solve.target: expected mbb or chips for a whole game, found %")
-        return problem.pot / 100
+        return pot / 100
     if unit == "mbb":
-        if problem.is_spot:
+        if pot:
             raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
-        return problem.game.big_blind / 1000
+        return game.big_blind / 1000
     return 1.0
 
 
@@ -488,15 +551,15 @@ def _override(data: dict[str, Any], text: str) -> None:
     path, equals, value = text.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
-        raise InputError(f"--set: expected section.key=value, found {text!r}")
+        raise InputError(f"--set: expected section.key=value, found {shown(text)}")
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         parsed = value.strip()  # bare text: no need to quote a quote for the shell
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
-            raise InputError(f"--set {text}: expected {key} to be a section, found a value")
+            raise InputError(f"--set {short(text)}: expected {short(key)} to be a section, found a value")
     data[keys[-1]] = parsed
 
 
@@ -514,14 +577,16 @@ def _require_one_board(data: dict[str, Any], subject: str) -> None:
     if isinstance(spot, dict) and "boards" in spot:
         raise InputError(
             f"{subject}: spot.boards: expected one spot.board here (spewy solve takes a list), "
-            f"found {spot['boards']!r}"
+            f"found {shown(spot['boards'])}"
         )
 
 
 def _explain(subject: str, item: Any) -> str:
     """One line for one thing that pydantic found: key, expected, found."""
     parts = (str(part) for part in item["loc"])
-    key = ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
+    key = short(
+        ".".join(part.rstrip("_") for part in parts if part not in ("int", "str") and "[" not in part)
+    )
     found = item["input"]
     if item["type"] == "extra_forbidden":
         return f"{subject}: unknown key {key}"
@@ -529,7 +594,7 @@ def _explain(subject: str, item: Any) -> str:
         return f"{subject}: {key}: expected a value, found none"
     said = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     said = said if said.startswith("expected") else f"expected {said}"
-    return f"{subject}: {key}: {said}, found {found!r}"
+    return f"{subject}: {key}: {said}, found {shown(found)}"
 
 
 def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> PlayerSizes:

@@ -22,7 +22,7 @@ from lockers import Store, open_store
 from solvers.exploit import exploitability
 from solvers.forest import DECISION, Floats
 from solvers.walk import Walker
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.tree import Node
 from spewy.job import Job
 from spewy.solve.chunk_layout import chunk_of
@@ -147,6 +147,8 @@ class Solution:
         Raises:
             InputError: no such line, no decision there, or a board that cannot follow.
         """
+        if not isinstance(line, str):
+            raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(line)}")
         node = self.job.betting_tree.find(line)
         if node.kind != "decision":
             raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
@@ -265,7 +267,7 @@ def stored_job(store: Store, folder: str | Path) -> Job:
     data = store.manifest.get("job")
     if not isinstance(data, dict):
         raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
-    return Job.of(data, f"folder {folder}")
+    return Job.stored(data, f"folder {folder}")
 
 
 def _number(value: float) -> float | None:

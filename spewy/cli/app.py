@@ -6,6 +6,9 @@ and the solver only when a command runs, which keeps ``--help`` fast.
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from typing import Any
 
 import click
@@ -21,7 +24,11 @@ from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
+from spewy.errors import path_text, short
 from spewy.interrupts import INTERRUPTED
+
+MOST_OF_USAGE = 300
+"""Characters of a usage error, which tells the wrong argument whole."""
 
 
 class OneLine(click.ClickException):
@@ -46,10 +53,20 @@ class Failed(OneLine):
 class Commands(click.Group):
     """A group that turns what its commands raise into lines and exit codes."""
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Parse what comes before the command's name."""
+        try:
+            return super().make_context(*args, **options)
+        except click.UsageError as error:
+            raise _one_line(error) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
+        _require_surroundings()
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _one_line(error) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise  # click tells these itself, a closed pipe quietly
         except KeyboardInterrupt:
@@ -58,10 +75,34 @@ class Commands(click.Group):
         except Exception as error:
             if _is_bad_input(error):
                 raise BadInput(str(error)) from None
+            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                raise BadInput(
+                    f"path {path_text(error.filename)}: expected names of at most 255 bytes"
+                ) from None
             if is_verbose():
                 raise
             told = f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)"
             raise Failed(told) from None
+
+
+def _require_surroundings() -> None:
+    """Refuse to run without a place to write to."""
+    if sys.stdout is None:  # the next file that is opened would become stdout
+        raise BadInput("stdout: expected to be open, for results; found it closed")
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise BadInput("working directory: expected a folder that exists, found it deleted") from None
+
+
+def _one_line(error: click.UsageError) -> click.ClickException:
+    """What is wrong with the arguments, and where help is; a command without any is told its help."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        return error
+    command = "spewy" if error.ctx is None else error.ctx.command_path
+    return BadInput(
+        f"{short(error.format_message(), MOST_OF_USAGE).rstrip('.')} ({command} --help tells more)"
+    )
 
 
 def _is_bad_input(error: Exception) -> bool:

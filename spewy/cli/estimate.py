@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
 from spewy.cli.tables import count, facts, json_text, size
+
+if TYPE_CHECKING:
+    from spewy.job import Job
+    from spewy.solve.layout import Layout
+    from spewy.solve.least import Least
+
+SOON = 256 << 20
+"""Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
 
 
 @click.command()
@@ -19,6 +28,8 @@ from spewy.cli.tables import count, facts, json_text, size
 @verbose_option
 def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Count a job's boards, chunks and information sets, and estimate its memory and disk.
+
+    A job that is far too large is told by lower bounds, at once and without building anything.
 
     \b
     Examples:
@@ -30,50 +41,92 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
-      budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit)
+      budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
+      betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
+      least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
+    Of a job whose lower bounds are too large already, what takes a closer look is null.
     """  # noqa: D301
     from spewy.job import Job, parse_memory
-    from spewy.solve.session import job_estimate, lay_out, streamed_bytes
+    from spewy.solve.least import least_cost
 
     job = Job.load(job_file, overrides)
-    problem = job.problem()
-    if sys.stderr.isatty():
-        from tqdm import tqdm
-
-        with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
-
-            def advance(_: int) -> None:
-                bar.update()
-
-            layout = lay_out(job, advance)
-    else:
-        layout = lay_out(job)
-    cost = job_estimate(job, layout)
-    budget = parse_memory(job.solve.memory)
-    streamed = streamed_bytes(job, layout, cost)
-    fits = streamed is not None
-    rounds = problem.game.round_names[problem.first_round :][: layout.n_rounds]
-    if as_json:
-        found = {"name": job.name, "rounds": rounds, **asdict(cost), "budget_bytes": budget, "fits": fits}
-        found["streamed_bytes"] = streamed
-        click.echo(json_text(found))
+    least = least_cost(job)
+    first, tree = job.tree_config.start_round, job.tree_count
+    seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
+    found, rows = _seen(job) if seen else _guessed(job, least)
+    if not as_json:
+        click.echo(facts([("job", f"{job.name}, {'live' if job.live else 'stored'} leaves"), *rows]))
         return
-    rows = [("job", f"{job.name}, {'live' if job.live else 'stored'} leaves")]
-    for name, boards, chunks, short in zip(rounds, cost.boards, cost.chunks, cost.short_boards, strict=True):
+    bounds = {f"least_{name}": value for name, value in asdict(least).items()}
+    rounds = job.rules.round_names[first:]
+    known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
+    click.echo(json_text({"name": job.name, "rounds": rounds} | found | known))
+
+
+def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The cost of a job whose boards are laid out: as JSON, and as facts."""
+    from spewy.job import parse_memory
+    from spewy.solve.session import job_estimate, streamed_bytes
+
+    layout = _laid_out(job)
+    cost, budget = job_estimate(job, layout), parse_memory(job.solve.memory)
+    streamed = streamed_bytes(job, layout, cost)
+    found = asdict(cost) | {"budget_bytes": budget, "fits": streamed is not None, "streamed_bytes": streamed}
+    rows = []
+    names = job.rules.round_names[job.tree_config.start_round :]
+    for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
         fewer = f"; {short:,} with fewer kinds of hands than the rows asked for" if short else ""
         rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
     rows += [
+        ("betting nodes", f"{job.tree_count.nodes:,}"),
         ("information sets", f"{cost.information_sets:,}"),
         ("state", size(cost.state_bytes)),
         ("tables", size(cost.table_bytes)),
         ("payoffs", size(cost.payoff_bytes)),
-        (
-            "memory",
-            f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}",
-        ),
+        ("memory", f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}"),
         ("disk", size(cost.disk_bytes)),
     ]
-    click.echo(facts(rows))
+    return found, rows
+
+
+def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """What is known of a job that is too large: as JSON, and as facts."""
+    from spewy.game.count import MAX_NODES
+    from spewy.job import parse_memory
+    from spewy.solve.estimate import Estimate
+
+    budget, tree = parse_memory(job.solve.memory), job.tree_count
+    found = dict.fromkeys(field.name for field in fields(Estimate))
+    found |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
+    names = job.rules.round_names[job.tree_config.start_round :]
+    rows = [
+        (name, f"at least {count(boards, 'board')}, {count(chunks, 'chunk')}")
+        for name, boards, chunks in zip(names, least.boards, least.chunks, strict=True)
+    ]
+    nodes = f"{tree.nodes:,}" if tree.complete else f"MORE THAN the {MAX_NODES:,} that are built"
+    told = f"at least {size(least.memory_bytes)}"
+    over = least.memory_bytes > budget
+    rows += [
+        ("betting nodes", nodes),
+        ("memory", f"{told}, {_verdict(None, job.solve.memory)}" if over else told),
+    ]
+    return found, rows
+
+
+def _laid_out(job: Job) -> Layout:
+    """The layout, with a bar where one can be drawn."""
+    from spewy.solve.layout import Layout
+
+    if not sys.stderr.isatty():
+        return Layout.of(job.problem())
+    from tqdm import tqdm
+
+    with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
+
+        def advance(_: int) -> None:
+            bar.update()
+
+        return Layout.of(job.problem(), advance)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,20 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _VERBOSE = "spewy.cli.verbose"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers")
+
+
+class Seconds(click.FloatRange):
+    """A finite number of seconds from 0 on; click's own range takes ``nan``."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value!r} is not a finite number of seconds.", param, ctx)
+        return seconds
 
 
 def job_argument(function: Decorated) -> Decorated:

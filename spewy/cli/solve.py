@@ -12,7 +12,7 @@ import click
 
 from spewy.cli._clock import STARTED
 from spewy.cli.batch import solve_batch
-from spewy.cli.options import json_option, set_option, verbose_option
+from spewy.cli.options import Seconds, json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
 from spewy.interrupts import INTERRUPTED
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 @click.option(
     "--save-every",
     metavar="SECONDS",
-    type=click.FloatRange(min=0),
+    type=Seconds(),
     help="How often a solve in memory saves what it has, looked at after every check; "
     "default: every 30 seconds, or less often where saving takes long.",
 )

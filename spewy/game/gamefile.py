@@ -14,11 +14,22 @@ from pathlib import Path
 
 from buckets.cards import Deck
 
-from ..errors import InputError
+from ..errors import InputError, path_text, shown
+from ..textfile import exists, read_text
 
-__all__ = ["DEFAULT_MAX_RAISES", "Game", "format_game", "load_game", "parse_game", "shipped_games"]
+__all__ = [
+    "DEFAULT_MAX_RAISES",
+    "MAX_CHIPS",
+    "Game",
+    "format_game",
+    "load_game",
+    "parse_game",
+    "shipped_games",
+]
 
 DEFAULT_MAX_RAISES = 255
+MAX_CHIPS = 10**9
+"""Largest pot, stack, blind or raise: sums of them are exact everywhere."""
 _ROUND_NAMES = ("preflop", "flop", "turn", "river")
 
 
@@ -84,17 +95,12 @@ def load_game(name_or_path: str | Path) -> Game:
         text = (resources.files("spewy") / "games" / f"{name_or_path}.game").read_text()
         return parse_game(text, str(name_or_path))
     path = Path(name_or_path)
-    if not path.is_file():
+    if not exists(path):
         names = ", ".join(shipped_games())
         raise InputError(
-            f"game {str(name_or_path)!r}: expected a .game file or one of {names}; found neither"
+            f"game '{path_text(name_or_path)}': expected a .game file or one of {names}; found neither"
         )
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"game {str(name_or_path)!r}: expected a readable text file, found: {error}"
-        ) from error
+    text = read_text(path, f"game '{path_text(name_or_path)}'")
     return parse_game(text, path.name.removesuffix(".game"))
 
 
@@ -109,9 +115,9 @@ def parse_game(text: str, name: str) -> Game:
     limit, fields = _read_lines(text, name)
     fields.check_players()
     rounds = fields.one("numRounds", low=1, high=4)
-    stacks = fields.many("stack", 2, "player", low=1, default=())
-    blinds = fields.many("blind", 2, "player")
-    raise_sizes = fields.many("raiseSize", rounds, "round", low=1) if limit else ()
+    stacks = fields.many("stack", 2, "player", low=1, high=MAX_CHIPS, default=())
+    blinds = fields.many("blind", 2, "player", high=MAX_CHIPS)
+    raise_sizes = fields.many("raiseSize", rounds, "round", low=1, high=MAX_CHIPS) if limit else ()
     first_player = fields.many("firstPlayer", rounds, "round", low=1, high=2, default=(1,) * rounds)
     max_raises = fields.many(
         "maxRaises", rounds, "round", high=DEFAULT_MAX_RAISES, default=(DEFAULT_MAX_RAISES,) * rounds
@@ -129,7 +135,7 @@ def parse_game(text: str, name: str) -> Game:
         num_suits=fields.one("numSuits", low=1, high=4),
         num_ranks=fields.one("numRanks", low=1, high=13),
         num_hole_cards=fields.one("numHoleCards", low=1, high=2),
-        num_board_cards=fields.many("numBoardCards", rounds, "round"),
+        num_board_cards=fields.many("numBoardCards", rounds, "round", high=52),
     )
     _check(game)
     return game
@@ -216,17 +222,17 @@ def _read_lines(text: str, name: str) -> tuple[bool, _Fields]:
         subject = f"game {name!r}, line {number}"
         if not started:
             if line.upper() != "GAMEDEF":
-                raise InputError(f"{subject}: expected GAMEDEF, found {line!r}")
+                raise InputError(f"{subject}: expected GAMEDEF, found {shown(line)}")
             started = True
             continue
         if [word.upper() for word in words] == ["END", "GAMEDEF"]:
             return limit, fields
         keyword = _BY_LOWER.get(words[0].lower()) if words else None
         if keyword is None:
-            raise InputError(f"{subject}: expected a keyword of a .game file, found {line!r}")
+            raise InputError(f"{subject}: expected a keyword of a .game file, found {shown(line)}")
         if keyword in _FLAGS:
             if len(words) > 1:
-                raise InputError(f"{subject}: expected {keyword} alone, found {line!r}")
+                raise InputError(f"{subject}: expected {keyword} alone, found {shown(line)}")
             limit = keyword == "limit"
             continue
         if keyword in fields.values:
@@ -234,8 +240,8 @@ def _read_lines(text: str, name: str) -> tuple[bool, _Fields]:
                 f"{subject}: expected {keyword} once, found it in line {fields.values[keyword][0]} too"
             )
         for word in words[1:]:
-            if not re.fullmatch(r"[0-9]+", word):
-                raise InputError(f"{subject}, {keyword}: expected a whole number, found {word!r}")
+            if not re.fullmatch(r"[0-9]{1,18}", word):
+                raise InputError(f"{subject}, {keyword}: expected a whole number, found {shown(word)}")
         fields.values[keyword] = (number, tuple(int(word) for word in words[1:]))
     raise InputError(
         f"game {name!r}: expected {'END GAMEDEF' if started else 'GAMEDEF'}, found the end of the text"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from buckets.cards import RANKS, SUITS, Deck, parse_card
 from buckets.hands import blocked, hands
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .handclass import NUM_HANDS, HandClass, class_hands, combo_name, hand_number
 from .rangetext import weights_text
 
@@ -97,10 +97,10 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     else:
         weights = _group_form(text)
     if not weights.any():
-        raise InputError(f"range {_short(text)!r}: expected a hand with a weight above 0, found none")
+        raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
     found = Range(weights).without(dead)
     if not found.weights.any():
-        raise InputError(f"range {_short(text)!r}: expected a hand without a dead card, found none")
+        raise InputError(f"range {shown(text)}: expected a hand without a dead card, found none")
     return found
 
 
@@ -136,12 +136,12 @@ def _group_form(text: str) -> NDArray[np.float64]:
         start = position + (len(part) - len(part.lstrip()) if token else 0)
         subject = f"range, position {start}"
         group, colon, number = token.partition(":")
-        weight = _weight(number.strip(), f"{subject}, weight of {group.strip()!r}") if colon else 1.0
+        weight = _weight(number.strip(), f"{subject}, weight of {shown(group.strip())}") if colon else 1.0
         try:
             for hand in _group(group.strip()):
                 weights[hand] = weight
         except ValueError as error:
-            raise InputError(f"{subject}: expected {error}; found {token!r}") from None
+            raise InputError(f"{subject}: expected {error}; found {shown(token)}") from None
         position += len(part) + 1
     return weights
 
@@ -152,7 +152,7 @@ def _weight(word: str, subject: str) -> float:
     except ValueError:
         weight = float("nan")
     if not 0 <= weight <= 1:
-        raise InputError(f"{subject}: expected a number from 0 to 1, found {word!r}")
+        raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}")
     return abs(weight)  # -0.0
 
 
@@ -201,7 +201,3 @@ def _hands(high: int, low: int, suits: str) -> Iterator[int]:
     kinds = (suits,) if suits or high == low else ("s", "o")
     for kind in kinds:
         yield from class_hands((high, low, kind))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from ..errors import InputError
+from ..errors import InputError, shown
 
 __all__ = ["Size", "SizeKind", "format_sizes", "parse_sizes"]
 
@@ -27,7 +27,7 @@ _NUMBER = r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _POT = re.compile(_NUMBER + "%")
 _TIMES = re.compile(_NUMBER + "x")
 _CHIPS = re.compile(_NUMBER + "c")
-_GEOMETRIC = re.compile(rf"([0-9]*)e(?:{_NUMBER}%)?")
+_GEOMETRIC = re.compile(rf"([0-9]{{0,3}})e(?:{_NUMBER}%)?")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def parse_sizes(text: str, *, raises: bool = False, key: str = "bet sizes") -> t
         try:
             sizes.append(_parse_size(token.lower(), raises))
         except ValueError as error:
-            raise InputError(f"{key}, position {start}: expected {error}, found {token!r}") from None
+            raise InputError(f"{key}, position {start}: expected {error}, found {shown(token)}") from None
         position += len(part) + 1
     return tuple(sizes)
 

@@ -62,7 +62,7 @@ def bet_amounts(sizes: tuple[Size, ...], stake: Stake, thresholds: Thresholds) -
     [120, 216, 900]
     """
     wanted = [_amount(size, stake) for size in sizes]
-    if stake.high <= stake.faced + round_half_up(stake.pot * thresholds.add_allin):
+    if stake.high <= stake.faced + _capped_round(stake.pot * thresholds.add_allin, stake):
         wanted.append(stake.high)
     settled = {_settle(amount, stake, thresholds.force_allin) for amount in wanted}
     return _merged(sorted(settled), stake, thresholds.merge)
@@ -110,7 +110,7 @@ def _geometric_ratio(size: Size, stake: Stake) -> float:
 def _settle(amount: int, stake: Stake, force_allin: float) -> int:
     amount = min(max(amount, stake.low), stake.high)
     pot_after = stake.pot + 2 * (amount - stake.faced)
-    return stake.high if stake.high <= amount + round_half_up(pot_after * force_allin) else amount
+    return stake.high if stake.high <= amount + _capped_round(pot_after * force_allin, stake) else amount
 
 
 def _merged(amounts: list[int], stake: Stake, merge: float) -> list[int]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .betting import Betting
-from .sizing import Stake, Thresholds, bet_amounts
+from .count import TreeCount, count_tree, require_buildable, require_sizes_used
+from .moves import is_donk, raise_totals
 from .treeconfig import PlayerSizes, RoundSizes, Sizes, TreeConfig, game_config, player_sizes, spot_config
 from .treetext import indented, node_json
 
@@ -118,11 +119,16 @@ class BettingTree:
         return {"betting_nodes": self.count(), "root": node_json(self.root)}
 
 
-def build_tree(config: TreeConfig) -> BettingTree:
-    """Build the tree of a configuration."""
-    root = _Builder(config).root()
-    _check_sizes_used(root, config)
-    return BettingTree(root, config)
+def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTree:
+    """Build the tree of a configuration, whose count may be known.
+
+    Raises:
+        InputError: it has more than `MAX_NODES` nodes, or sizes that give nobody anything to bet.
+    """
+    count = count or count_tree(config)
+    require_buildable(count)
+    require_sizes_used(config, count)
+    return BettingTree(_Builder(config).root(), config)
 
 
 def tree_text(tree: BettingTree) -> str:
@@ -155,14 +161,13 @@ class _Builder:
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
         self.rules = config.rules
-        self.thresholds = Thresholds(config.add_allin, config.force_allin, config.merge)
 
     def root(self) -> Node:
         """Build the whole tree."""
-        state, blinds = self.config.start(), self.rules.blinds
+        state = self.config.start()
         if state.is_over:
             return self.after_round(state, 0, "")
-        return self.decision(state, blinds[0] if self.rules.has_antes else 0)
+        return self.decision(state, self.config.start_base)
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         """Build a decision and all below it; `base`: what both had put in before this round."""
@@ -178,9 +183,7 @@ class _Builder:
             return self.after_round(following, state.round, state.line + "c")
         if following.round == state.round:
             return self.decision(following, base)
-        # Whoever called the last bet and now starts the round may bet into its maker: a donk bet.
-        donk = action.kind == "call" and state.to_act == following.to_act
-        below = self.decision(following, following.spent[0], donk)
+        below = self.decision(following, following.spent[0], is_donk(state, following))
         return self.make("chance", None, state.round, following.spent, state.line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
@@ -198,37 +201,11 @@ class _Builder:
         if state.can_fold:
             yield Action("fold", 0, "f")
         yield Action("call" if state.spent[player] < max(state.spent) else "check", 0, "c")
-        bounds = state.raise_bounds()
-        if bounds is None:
-            return
         faces_bet = max(state.spent) > base
-        for total in self.totals(state, player, bounds, base, donk):
+        for total in raise_totals(self.config, state, base, donk):
             allin = total >= min(state.stack(0), state.stack(1))
             kind: ActionKind = "allin" if allin else "raise" if faces_bet else "bet"
             yield Action(kind, total - base, "r" if self.rules.limit else f"r{total}")
-
-    def totals(
-        self, state: Betting, player: int, bounds: tuple[int, int], base: int, donk: bool
-    ) -> list[int]:
-        """List the totals since the root that the player may bet or raise to."""
-        if self.rules.limit:
-            return [bounds[0]]
-        highest = max(state.spent)
-        # More than the smaller stack is never called; but rules may ask for more, and then the least of it.
-        high = max(min(bounds[1], state.stack(1 - player)), bounds[0])
-        stake = Stake(
-            pot=self.config.pot + 2 * highest,
-            faced=highest - base,
-            low=bounds[0] - base,
-            high=high - base,
-            rounds_left=self.rules.num_rounds - state.round,
-            bets_before=state.num_raises,
-        )
-        row = self.config.sizes[state.round][player]
-        sizes = row.raises if stake.faced else row.bet
-        if donk and row.donk is not None:
-            sizes = row.donk
-        return [base + amount for amount in bet_amounts(sizes, stake, self.thresholds)]
 
     def make(
         self,
@@ -241,23 +218,6 @@ class _Builder:
         children: tuple[Node, ...] = (),
     ) -> Node:
         return Node(kind, player, round_ + self.config.start_round, put_in, actions, children, line)
-
-
-def _check_sizes_used(root: Node, config: TreeConfig) -> None:
-    """Refuse sizes that give nobody anything to bet."""
-    keys = [
-        f"bets.{config.game.round_names[r]}.{name}.{key}"
-        for r, players in enumerate(config.sizes, start=config.start_round)
-        for name, player in zip(("oop", "ip"), players, strict=True)
-        for key, row in (("bet", player.bet), ("raise", player.raises), ("donk", player.donk))
-        if row
-    ]
-    if keys and not any(
-        action.amount for node in BettingTree(root, config).nodes() for action in node.actions
-    ):
-        raise InputError(
-            f"{keys[0]}: expected bet sizes that make a legal action, found none in the whole tree"
-        )
 
 
 _TOKEN = re.compile(r"[fc/]|r[0-9]*")
@@ -274,7 +234,7 @@ def _find(root: Node, line: str) -> Node:
             choice = [i for i, action in enumerate(node.actions) if action.acpc == token]
             if not choice:
                 raise InputError(
-                    f"line {line!r}, position {position}: expected {_possible(node)}; found {token!r}"
+                    f"line {shown(line)}, position {position}: expected {_possible(node)}; found {shown(token)}"
                 )
             node = node.children[choice[0]]
         position += len(token)

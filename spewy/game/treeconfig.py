@@ -14,6 +14,7 @@ from ..errors import InputError
 from .betting import Betting
 from .gamefile import Game
 from .sizes import Size, parse_sizes
+from .sizing import Thresholds
 
 __all__ = [
     "PlayerSizes",
@@ -107,6 +108,16 @@ class TreeConfig:
             max_raises=game.max_raises[first:],
             num_board_cards=game.num_board_cards[first:],
         )
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """The rules that add, widen and thin out sizes."""
+        return Thresholds(self.add_allin, self.force_allin, self.merge)
+
+    @property
+    def start_base(self) -> int:
+        """What both had put in before the first round: antes, which are no bet."""
+        return self.rules.blinds[0] if self.rules.has_antes else 0
 
     def start(self) -> Betting:
         """Give the betting state at the root."""

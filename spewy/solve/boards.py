@@ -29,6 +29,7 @@ from buckets.symmetry import (
     stabilizer,
     suit_permutations,
 )
+from spewy.game.gamefile import Game
 from spewy.solve.groups import board_groups
 from spewy.solve.locks import keeping
 from spewy.solve.problem import Floats, Ints, Problem, Shorts
@@ -85,13 +86,19 @@ class BoardRound:
 
 def symmetries(problem: Problem) -> Perms:
     """Suit permutations that leave the root's board, both initial ranges and all locks unchanged; identity first."""
-    deck, hole = problem.game.deck, problem.game.num_hole_cards
-    perms = suit_permutations(deck)
+    game = problem.game
     if not problem.symmetry:
-        return perms[:1]
-    for weights in problem.ranges:
-        perms = range_symmetries(weights, deck, hole, perms)
-    return keeping(problem.locks, deck, hole, stabilizer(problem.history, perms))
+        return suit_permutations(game.deck)[:1]
+    perms = root_symmetries(game, problem.history, problem.ranges)
+    return keeping(problem.locks, game.deck, game.num_hole_cards, perms)
+
+
+def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
+    """Suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
+    perms = suit_permutations(game.deck)
+    for weights in ranges:
+        perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
+    return stabilizer(history, perms)
 
 
 def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:

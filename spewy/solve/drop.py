@@ -33,7 +33,7 @@ def round_number(job: Job, name: str) -> int:
     Raises:
         InputError: the game has no such round, or it is not after the root's.
     """
-    first, names = job.problem().first_round, ROUND_NAMES[: job.rules.num_rounds]
+    first, names = job.tree_config.start_round, ROUND_NAMES[: job.rules.num_rounds]
     allowed = names[first + 1 :]
     if name not in allowed:
         wanted = " or ".join(allowed) or f"none, for nothing follows the {names[first]}"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 
 from solvers.exact.footprint import footprint
 from solvers.variants import variant
-from spewy.solve.boards import symmetries
 from spewy.solve.exact_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
-from spewy.solve.problem import Problem
 
-BYTES_PER_ROW = 2 * 5 * 8  # both players: hand, strength, group, weight, twin
+BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
+BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
 PAGE = 4096
@@ -37,7 +35,7 @@ class Estimate:
         short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
         information_sets: (decision, row) pairs of both players, all boards.
         state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
-        table_bytes: cards, strengths and maps between rounds.
+        table_bytes: the betting tree, cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
         disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
@@ -134,7 +132,7 @@ def estimate(
                     disk = disk.plus(key + len(locker), values)
             if views:
                 disk = disk.plus(key + len(PAYOFF), VALUE_HEADER + 16 + 8 * seen)
-    tables = _table_bytes(layout)
+    tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * itemsize * len(lockers)
     stored = disk.own + disk.tree
     if exact:
@@ -174,20 +172,3 @@ def _table_bytes(layout: Layout) -> int:
             total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
     walkers = 2  # who solves and who judges: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)
-
-
-def least_bytes(problem: Problem) -> int:
-    """A lower bound on the memory that laying out the boards takes, without enumerating them.
-
-    Suit symmetry merges at most as many boards as there are permutations that keep root and ranges; each board needs
-    at least the numbers of its hands.
-    """
-    game = problem.game
-    left = len(game.deck) - sum(len(group) for group in problem.history)
-    boards, total, live = 1.0, 0.0, min(int(np.count_nonzero(w)) for w in problem.ranges)
-    for t in range(problem.first_round, game.num_rounds):
-        if t > problem.first_round:
-            boards *= comb(left, game.num_board_cards[t])
-            left -= game.num_board_cards[t]
-        total += max(1.0, boards / len(symmetries(problem))) * live * BYTES_PER_ROW
-    return int(total)

@@ -62,7 +62,7 @@ def finished(job: Job, stored: Stored) -> SolveResult | None:
     if found is None or found.exploitability is None:
         return None
     amount, unit = parse_target(job.solve.target)
-    converged = found.exploitability <= amount * unit_chips(job.problem(), unit)
+    converged = found.exploitability <= amount * unit_chips(job.rules, job.pot, unit)
     if not converged and found.sweeps < job.solve.max_sweeps:
         return None
     return replace(found, converged=converged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from buckets.symmetry import permute_history
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.solve.boards import symmetries
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Ints
+
+N_CARDS = 52
 
 
 def board_cards(layout: Layout, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
@@ -30,7 +33,7 @@ def board_cards(layout: Layout, t: int, board: str | Sequence[int] | None) -> tu
         except CardError as error:
             raise InputError(f"board: {error}") from None
     else:
-        cards = tuple(int(card) for card in board)
+        cards = _numbers(board)
     needed = sum(layout.problem.game.num_board_cards[: layout.boards[t].round + 1])
     if len(cards) != needed:
         raise InputError(
@@ -38,6 +41,16 @@ def board_cards(layout: Layout, t: int, board: str | Sequence[int] | None) -> tu
         )
     if set(cards[: len(root)]) != set(root):
         raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
+    return cards
+
+
+def _numbers(board: Sequence[int]) -> tuple[int, ...]:
+    try:
+        cards = tuple(operator.index(card) for card in board)
+    except TypeError:
+        cards = (-1,)
+    if not all(0 <= card < N_CARDS for card in cards):
+        raise InputError(f"board: expected text such as 'Qs Jh 2h', or cards' numbers, found {shown(board)}")
     return cards
 
 

@@ -23,7 +23,7 @@ from solvers.exact import ExactCfr, supports, useful_threads
 from solvers.exploit import exploitability
 from solvers.live import LiveGame
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.job import ROUND_NAMES, Job, parse_memory, parse_target, unit_chips
 from spewy.solve.chunk_layout import chunk_layout
 from spewy.solve.dropped import first_dropped
@@ -67,9 +67,9 @@ class Refilled:
         try:
             self._amount, self._unit = parse_target(self._target)
         except ValueError as error:
-            raise InputError(f"--target: {error}, found {target!r}") from None
+            raise InputError(f"--target: {error}, found {shown(target)}") from None
         if self._unit != "%":
-            unit_chips(layout.problem, self._unit)
+            unit_chips(job.rules, job.pot, self._unit)
         self._solved: set[tuple[int, int, int]] = set()
         self._values: dict[bytes, Array] = {}
 
@@ -125,7 +125,7 @@ class Refilled:
             self._tell(f"{subject} was dropped, and nobody comes there: all strategies are uniform")
             return
         pot = self._layout.problem.pot + sum(root.put_in)
-        unit = pot / 100 if self._unit == "%" else unit_chips(self._layout.problem, self._unit)
+        unit = pot / 100 if self._unit == "%" else unit_chips(self._job.rules, self._job.pot, self._unit)
         self._tell(f"{subject} was dropped: solving it from the played-down ranges to {self._target}")
         started = time.perf_counter()
         threads = self._job.solve.workers

@@ -19,15 +19,17 @@ from solvers.exact import supports, useful_threads
 from solvers.exploit import Exploitability
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError, SolveError
+from spewy.game.count import MAX_NODES, require_buildable
 from spewy.interrupts import interruptible
 from spewy.job import MOST_POTS_SINGLE, Job, SolveSection, parse_memory, parse_target, unit_chips
 from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
 from spewy.solve.engines import Check, Engine, LiveEngine
-from spewy.solve.estimate import Estimate, estimate, least_bytes
+from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
 from spewy.solve.layout import Layout
+from spewy.solve.least import least_cost
 from spewy.solve.ready import make_ready
 from spewy.solve.residence import kept_share, last_state
 from spewy.solve.visit import VisitSettings
@@ -131,20 +133,20 @@ class Session:
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
-    def __init__(self, job: Job, folder: Path | None = None, save_every: float | None = None) -> None:
+    def __init__(self, job: Job, folder: str | Path | None = None, save_every: float | None = None) -> None:
         started = time.perf_counter()
         self.job = job
-        self.folder = folder
+        self.folder = None if folder is None else Path(folder)
         self.save_every = save_every
         self.layout = lay_out(job)
-        if folder is not None:
+        if self.folder is not None:
             require_solvable(self.job, self.layout, streaming=True)
         manifest = job.manifest()
         shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
             MemoryStore(manifest, shards=shards)
-            if folder is None
-            else open_store(folder, manifest, shards=shards)
+            if self.folder is None
+            else open_store(self.folder, manifest, shards=shards)
         )
         try:
             require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
@@ -353,19 +355,29 @@ def exact(job: Job, layout: Layout) -> bool:
 
 
 def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
-    """The layout of a job, if its boards can fit the job's memory at all.
+    """The layout of a job, if it can fit the job's memory at all.
 
     Raises:
-        InputError: a lower bound, made before anything is enumerated, exceeds ``solve.memory``.
+        InputError: a lower bound, made before anything is built, exceeds ``solve.memory``, or the tree is too large.
     """
-    problem = job.problem()
-    least = least_bytes(problem)
-    if least > parse_memory(job.solve.memory):
+    require_possible(job)
+    return Layout.of(job.problem(), progress)
+
+
+def require_possible(job: Job) -> None:
+    """Refuse a job that is too large whatever its boards and strategies are in detail.
+
+    Raises:
+        InputError: its betting tree is too large to be built, or a lower bound on its memory exceeds ``solve.memory``.
+    """
+    count, least = job.tree_count, least_cost(job)
+    if least.memory_bytes > parse_memory(job.solve.memory):
+        nodes = f"{count.nodes:,}" if count.complete else f"more than {MAX_NODES:,}"
         raise InputError(
-            f"solve.memory: the boards of this job alone need at least {least / 2**20:,.0f} MiB, "
-            f"found {job.solve.memory}"
+            f"solve.memory: this job needs at least {least.memory_bytes / 2**20:,.0f} MiB for {nodes} betting nodes "
+            f"on at least {sum(least.boards):,} boards, found {job.solve.memory}"
         )
-    return Layout.of(problem, progress)
+    require_buildable(count)
 
 
 def job_estimate(job: Job, layout: Layout) -> Estimate:
@@ -390,7 +402,7 @@ def require_solvable(job: Job, layout: Layout, *, streaming: bool = False) -> Es
     Raises:
         InputError: it exceeds ``solve.memory``, or the target's unit is not one of the problem's.
     """
-    unit_chips(layout.problem, parse_target(job.solve.target)[1])
+    unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
     cost = job_estimate(job, layout)
     if streaming and exact(job, layout):
         _kept(job, layout, cost)
@@ -453,7 +465,7 @@ class _Judge:
         self.layout = layout
         self.problem = layout.problem
         amount, self.unit = parse_target(job.solve.target)
-        self.target_chips = amount * unit_chips(self.problem, self.unit)
+        self.target_chips = amount * unit_chips(job.rules, job.pot, self.unit)
 
     def measure(self, engine: Engine) -> tuple[Exploitability, float]:
         """Exact best responses, and the seconds they took."""
@@ -479,7 +491,7 @@ class _Judge:
     def tell(self, report: Reporter, trace: list[tuple[int, float, float]]) -> None:
         """Report the last check."""
         sweep, _, chips = trace[-1]
-        found = chips / unit_chips(self.problem, self.unit)
+        found = chips / unit_chips(self.job.rules, self.job.pot, self.unit)
         report.check(sweep, found, self.unit, forecast(trace, self.target_chips))
 
     def _check_sum(self, net: tuple[float, float]) -> None:

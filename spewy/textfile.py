@@ -1,0 +1,47 @@
+"""Text files from outside, read only where they are files: a pipe would wait for its writer forever."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from spewy.errors import InputError
+
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_text(path: Path, subject: str) -> str:
+    """The text of a regular file.
+
+    Args:
+        path: of the file.
+        subject: of messages.
+
+    Raises:
+        InputError: it is none, or cannot be read.
+    """
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+        if kind != stat.S_IFREG:
+            raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'something else')}")
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # a null character in a path is a ValueError
+        raise InputError(f"{subject}: expected a readable text file, found: {_reason(error)}") from None
+
+
+def exists(path: Path) -> bool:
+    """Whether anything has this path; what cannot be a path has not."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,144 @@
+"""Counts of betting trees: those of the built tree, and lower bounds where there is too much to build."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spewy.errors import InputError
+from spewy.game import count
+from spewy.game.count import RoundCount, count_tree
+from spewy.game.gamefile import load_game
+from spewy.game.sizes import Size
+from spewy.game.tree import PlayerSizes, build_tree, game_config, player_sizes, spot_config
+
+DOYLE = load_game("doyle")
+NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
+LIMIT = load_game("holdem.limit.2p.reverse_blinds")
+
+
+def counted(tree):
+    """Count what is built, node by node."""
+    config = tree.config
+    rounds = [RoundCount() for _ in range(config.start_round, config.game.num_rounds)]
+    rounds[0].lines = 1
+    for node in tree.nodes():
+        one = rounds[node.round - config.start_round]
+        if node.kind == "decision":
+            one.decisions[node.player] += 1
+            one.slots[node.player] += len(node.actions)
+        elif node.kind == "chance":
+            one.deals += 1
+            rounds[node.round + 1 - config.start_round].lines += 1
+        else:
+            one.folds += node.kind == "fold"
+            one.showdowns += node.kind == "showdown"
+    return rounds
+
+
+def agree(config):
+    found = count_tree(config)
+    if not found.bets and any(
+        row for pair in config.sizes for one in pair for row in (one.bet, one.raises, one.donk)
+    ):
+        with pytest.raises(InputError, match="legal action"):
+            build_tree(config)
+        return
+    tree = build_tree(config)
+    assert (found.complete, list(found.rounds)) == (True, counted(tree))
+    assert found.nodes == tree.count()
+    assert found.bets == any(action.amount for node in tree.nodes() for action in node.actions)
+
+
+bets = st.one_of(
+    st.builds(Size, st.just("pot"), st.sampled_from([10.0, 33.0, 100.0, 250.0])),
+    st.builds(Size, st.just("chips"), st.sampled_from([1.0, 5.0])),
+    st.sampled_from([Size("allin"), Size("geometric"), Size("geometric", 60.0, 2)]),
+)
+players = st.builds(
+    PlayerSizes,
+    st.lists(bets, max_size=2).map(tuple),
+    st.lists(bets | st.builds(Size, st.just("times"), st.sampled_from([1.1, 2.5])), max_size=2).map(tuple),
+    st.none() | st.lists(bets, max_size=1).map(tuple),
+)
+thresholds = st.fixed_dictionaries(
+    {
+        "add_allin": st.sampled_from([0.0, 1.0, 1e308]),
+        "force_allin": st.sampled_from([0.0, 0.2, 1e308]),
+        "merge": st.sampled_from([0.0, 0.5]),
+    }
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rounds=st.integers(1, 3),
+    stacks=st.tuples(st.integers(2, 20), st.integers(2, 20)),
+    blinds=st.sampled_from([(2, 1), (1, 2), (1, 1), (2, 0), (2, 2)]),
+    rows=st.tuples(players, players),
+    options=thresholds,
+    min_bet=st.none() | st.integers(2, 5),
+)
+def test_whole_games_count_as_they_are_built(rounds, stacks, blinds, rows, options, min_bet):
+    game = replace(
+        DOYLE,
+        num_rounds=rounds,
+        stacks=stacks,
+        blinds=blinds,
+        first_player=(1, 0, 1)[:rounds],
+        max_raises=(3, 4, 2)[:rounds],
+        num_board_cards=(0, 3, 1)[:rounds],
+    )
+    agree(game_config(game, {0: rows}, min_bet=min_bet, **options))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    start=st.integers(1, 3),
+    pot=st.integers(1, 30),
+    stack=st.integers(1, 25),
+    rows=st.tuples(players, players),
+    options=thresholds,
+    min_bet=st.none() | st.integers(1, 5),
+)
+def test_spots_count_as_they_are_built(start, pot, stack, rows, options, min_bet):
+    agree(spot_config(DOYLE, start, pot, stack, {start: rows}, min_bet=min_bet, **options))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "rhode-island", "holdem.limit.2p.reverse_blinds"])
+def test_limit_games_count_as_they_are_built(name):
+    agree(game_config(load_game(name)))
+
+
+@pytest.mark.parametrize("start", [1, 2, 3])
+def test_limit_spots_count_as_they_are_built(start):
+    agree(spot_config(LIMIT, start, 120, None))
+    agree(spot_config(LIMIT, start, 120, 130))
+
+
+def test_blinds_that_are_all_in_leave_one_line():
+    for stacks in ((2, 1), (2, 5), (5, 1)):
+        config = game_config(replace(DOYLE, stacks=stacks), {0: (PlayerSizes(), PlayerSizes())})
+        agree(config)
+
+
+def test_counting_stops_soon_after_its_limit():
+    config = spot_config(NO_LIMIT, 1, 200, 20000, {1: (player_sizes("33%, 75%, a", "50%, a"),) * 2})
+    whole, part = count_tree(config), count_tree(config, 5000)
+    assert whole.complete
+    assert not part.complete
+    assert 5000 < part.nodes < whole.nodes
+    for found, all_ in zip(part.rounds, whole.rounds, strict=True):
+        assert found.lines <= all_.lines
+        assert found.nodes <= all_.nodes
+
+
+def test_lines_that_meet_are_followed_once(monkeypatch):
+    calls, followed = [], count._Counter.follow
+    monkeypatch.setattr(
+        count._Counter, "follow", lambda self, *start: calls.append(start) or followed(self, *start)
+    )
+    found = count_tree(spot_config(LIMIT, 1, 120, None))
+    assert found.rounds[-1].lines == 81  # nine ways through each of two rounds
+    assert len(calls) < 40  # 0 to 4 bets a round

@@ -1,0 +1,220 @@
+"""Job files and arguments at the edges of what there is: one line and exit code 2, also from Python."""
+
+import os
+import subprocess
+
+import pytest
+from cli_runs import COMMAND, TURN, good, refused, spewy, write
+from jobs import example, solved
+
+from spewy.errors import InputError
+from spewy.job import Job
+from spewy.solve.session import Session
+
+LONG = "Q" * 5000
+GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("name = " + "[" * 5000 + "]" * 5000, "expected a few nested brackets"),
+        ("name = 1" + "0" * 5000, "expected numbers of a few digits"),
+        (
+            TURN.replace("pot = 100", "pot = 1" + "0" * 400),
+            "spot.pot: expected less than or equal to 1000000000",
+        ),
+        (
+            TURN.replace("pot = 100", "pot = 0x" + "f" * 5000),
+            "spot.pot: expected less than or equal to 1000000000",
+        ),
+        (
+            TURN.replace("stack = 100", f"stack = {2**64}"),
+            "spot.stack: expected less than or equal to 1000000000",
+        ),
+        (TURN.replace("stack = 100", f"stack = {2**63 - 1}"), "spot.stack"),
+        (TURN.replace("[solve]", f"[tree]\nmin_bet = {2**40}\n[solve]"), "tree.min_bet"),
+        (
+            TURN.replace("[solve]", "[solve]\nleaves = 'stored'\niterations = 1_000_000_000_000"),
+            "solve.iterations",
+        ),
+        (TURN.replace('name = "turn"', f'name = "{"n" * 300}"'), "name: expected at most 255 bytes"),
+        (TURN.replace('name = "turn"', f'name = "{"ö" * 128}"'), "name: expected at most 255 bytes"),
+    ],
+    ids=range(10),
+)
+def test_too_much_of_something(text, named, tmp_path):
+    line = refused("tree", write(tmp_path, text))
+    assert named in line
+    assert len(line) < 500
+
+
+def test_the_largest_amounts_are_solved(tmp_path):
+    text = TURN.replace("= 100", f"= {10**9}").replace('"turn"', f'"{"n" * 255}"')
+    job = write(tmp_path, text.replace('"50%"', '"50%, a"'))
+    assert "AllIn(1000000000)" in good("tree", job)
+    good("solve", job, "--out", tmp_path / ("n" * 255))
+
+
+@pytest.mark.parametrize("key", ["add_allin", "force_allin", "merge"])
+def test_thresholds_without_end_are_all_in(key, tmp_path):
+    told = good("tree", write(tmp_path, TURN), "--set", f"tree.{key}=1e308")
+    assert ("AllIn(100)" in told) == (key != "merge")
+
+
+@pytest.mark.parametrize("field", ["stack", "blind", "raiseSize"])
+def test_games_of_too_many_chips(field, tmp_path):
+    rows = {"stack": "9 9", "blind": "1 2", "raiseSize": "2"}
+    rows[field] = " ".join(["9" * 5000] * len(rows[field].split()))
+    lines = [f"{key} = {value}" for key, value in rows.items()]
+    game = ["GAMEDEF", "limit", "numPlayers = 2", "numRounds = 1", *lines, "numSuits = 1", "numRanks = 3"]
+    text = "\n".join([*game, "numHoleCards = 1", "numBoardCards = 0", "END GAMEDEF"])
+    job = write(tmp_path, f'name = "x"\n[game]\ntext = """{text}"""')
+    assert f"{field}: expected a whole number" in refused("tree", job)
+    job.write_text(job.read_text().replace("9" * 5000, str(10**9 + 1)))
+    assert f"{field}: expected" in refused("tree", job)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        f"name={'[' * 5000}",
+        f"spot.board={LONG}",
+        f"spot.oop={LONG}",
+        f"spot.oop=AA:{LONG}",
+        f"bets.turn.bet={LONG}",
+        f"bets.turn.bet={'9' * 5000}e",
+        f"bets.{LONG}.bet=a",
+        f"game.file={LONG}",
+        f"game={{text = '{LONG}'}}",
+        f"solve.variant={LONG}",
+        f"solve.target={LONG}",
+        f"solve.{LONG}=1",
+        f"rows.clustering={LONG}",
+        LONG,
+    ],
+    ids=range(14),
+)
+def test_what_is_found_is_told_in_short(override, tmp_path):
+    line = refused("tree", write(tmp_path, TURN), "--set", override)
+    assert LONG[:400] not in line
+    assert len(line) < 900
+
+
+def test_a_job_is_a_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "expected a regular file, found a pipe" in refused("solve", tmp_path / "pipe")
+    assert "expected a regular file, found a folder" in refused("solve", tmp_path)
+    assert "expected a regular file, found a device" in refused("solve", "/dev/null")
+    assert "expected a readable text file" in refused("solve", tmp_path / LONG)
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    assert "expected a readable text file" in refused("solve", tmp_path / "binary")
+
+
+def test_a_game_is_a_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.game")
+    job = write(tmp_path, TURN.replace(GAME["file"], "pipe.game"))
+    assert "pipe.game': expected a regular file, found a pipe" in refused("tree", job)
+
+
+def test_names_that_no_folder_can_have(tmp_path):
+    line = refused("solve", write(tmp_path, TURN), "--out", tmp_path / ("n" * 300))
+    assert "expected names of at most 255 bytes" in line
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["solve", "--foo"], "No such option '--foo'"),
+        (["--foo"], "No such option '--foo'"),
+        (["solve"], "Missing argument 'JOB.toml...'"),
+        (["nonesuch"], "No such command 'nonesuch'"),
+        (["solve", "x", "--jobs", LONG], "--jobs"),
+        (["solve", "x", "--save-every", "nan"], "'nan' is not a finite number of seconds"),
+        (["solve", "x", "--save-every", "inf"], "'inf' is not a finite number of seconds"),
+        (["solve", "x", "--save-every", "-1"], "--save-every"),
+    ],
+    ids=range(8),
+)
+def test_usage_errors_are_one_line(args, named):
+    result = spewy(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("Error: ")
+    assert named in result.stderr
+    assert "--help tells more)" in result.stderr
+    assert len(result.stderr) < 500
+
+
+@pytest.mark.parametrize(
+    ("shell", "named"),
+    [
+        ('"$@" tree job.toml >&-', "stdout: expected to be open"),
+        (
+            'mkdir gone; cd gone; rmdir ../gone; "$@" solve ../job.toml',
+            "working directory: expected a folder",
+        ),
+    ],
+)
+def test_nowhere_to_be(shell, named, tmp_path):
+    write(tmp_path, TURN)
+    command = ["sh", "-c", shell, "sh", *COMMAND]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1].startswith(f"Error: {named}")
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "job: expected a table of sections, found []"),
+        (None, "job: expected a table of sections, found None"),
+        ({"name": "x", "game": []}, "game"),
+        ({"name": "x", "game": GAME, "spot": []}, "spot"),
+        ({"name": "x", "game": GAME, "solve": []}, "solve"),
+        ({"name": "x", "game": GAME, "bets": {"flop": []}}, "bets.flop"),
+        ({"name": "x", "game": GAME, "bets": {5: {}}}, "bets.5"),
+        ({"name": "x", "game": GAME, "lock": [[]]}, "lock.0"),
+        ({"name": "x", "game": GAME, 5: 5}, "5"),
+        ({"name": "x", "game": GAME, "rows": "hands"}, "rows"),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_job(data, message):
+    with pytest.raises(InputError) as error:
+        Job.of(data)
+    assert message in str(error.value)
+
+
+@pytest.fixture(scope="module")
+def river():
+    return solved(example("R1", "spot.oop=AA,KK", "spot.ip=QQ,JJ"))[1]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((5,), "line: expected a betting string"),
+        ((None,), "line: expected a betting string"),
+        (("", ["Qs"]), "board: expected text such as"),
+        (("", [52]), "board: expected text such as"),
+        (("", [-1]), "board: expected text such as"),
+        (("", [1.5]), "board: expected text such as"),
+        (("", 5), "board: expected text such as"),
+        (("", "Qs"), "board: expected 5 cards"),
+    ],
+    ids=range(8),
+)
+def test_nodes_that_are_none(args, message, river):
+    with pytest.raises(InputError) as error:
+        river.node(*args)
+    assert str(error.value).startswith(message)
+
+
+def test_sessions_take_a_folder_as_text(tmp_path):
+    job = example("R1", "spot.oop=AA,KK", "spot.ip=QQ,JJ", "solve.max_sweeps=10")
+    session = Session(job, str(tmp_path / "lockers"))
+    session.solve()
+    session.close()
+    assert (tmp_path / "lockers" / "manifest.json").exists()

@@ -1,0 +1,131 @@
+"""Jobs that are far too large: told and refused by lower bounds, before anything is built."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from cli_runs import good, good_json, refused, write
+from jobs import example, toy
+
+from spewy.errors import InputError
+from spewy.game.gamefile import format_game, load_game
+from spewy.job import Job
+from spewy.solve.least import least_cost
+from spewy.solve.session import Session, job_estimate, lay_out
+
+SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
+NO_LIMIT = f"""
+name = "whole"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[bets.preflop]
+{SIZES}[bets.flop]
+{SIZES}[bets.turn]
+{SIZES}[bets.river]
+{SIZES}"""
+SHALLOW = format_game(replace(load_game("doyle"), stacks=(30, 30)))
+MANY_NODES = f"""
+name = "many"
+[game]
+text = '''{SHALLOW}'''
+[bets.preflop]
+bet = "2c, 4c"
+raise = "2c, 4c"
+"""
+LIMIT = """
+name = "limit"
+[game]
+file = "holdem.limit.2p.reverse_blinds"
+"""
+
+
+MUCH = ("--set", "solve.memory=1000000 TiB")
+
+
+@pytest.mark.parametrize("rows", ["", "[rows]\nflop = 10\nturn = 10\nriver = 10\n"])
+def test_whole_limit_holdem_is_estimated_by_lower_bounds(rows, tmp_path):
+    job = write(tmp_path, LIMIT + rows)
+    found = good_json("estimate", job)
+    assert not found["fits"]
+    assert found["memory_bytes"] is found["boards"] is found["disk_bytes"] is found["streamed_bytes"] is None
+    assert found["least_memory_bytes"] > found["budget_bytes"] == 2**31
+    assert found["least_boards"][:2] == [1, 921]
+    assert (found["betting_nodes"], found["betting_counted"]) == (16584, True)
+    told = good("estimate", job)
+    assert "at least 921 boards" in told
+    assert "MORE THAN the 2 GiB allowed" in told
+    line = refused("solve", job, "--out", tmp_path / "out")
+    assert "solve.memory: this job needs at least" in line
+    assert "16,584 betting nodes" in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tree_too_large_is_told_by_what_was_counted(tmp_path):
+    begun = time.perf_counter()
+    told = good("estimate", write(tmp_path, NO_LIMIT))
+    assert time.perf_counter() - begun < 30  # it takes two seconds, and took minutes
+    assert "MORE THAN the 1,000,000 that are built" in told
+    assert "MORE THAN the 2 GiB allowed" in told
+    job = write(tmp_path, MANY_NODES)
+    found = good_json("estimate", job, *MUCH)
+    assert (found["fits"], found["betting_counted"]) == (False, False)
+    assert found["betting_nodes"] > 1_000_000
+    assert found["least_memory_bytes"] < found["budget_bytes"]
+
+
+def test_a_tree_too_large_is_refused(tmp_path):
+    job, out = write(tmp_path, MANY_NODES), tmp_path / "out"
+    assert "more than 1,000,000 betting nodes" in refused("solve", job, "--out", out)
+    assert "betting tree: expected at most 1,000,000" in refused("solve", job, "--out", out, *MUCH)
+    assert "betting tree: expected at most 1,000,000" in refused("tree", job)
+    assert not out.exists()
+
+
+def test_bad_input_is_told_before_size(tmp_path):
+    job = write(tmp_path, LIMIT)
+    assert "solve.target" in refused("estimate", job, "--set", "solve.target=1%")
+    assert "bets.river.bet" in refused("estimate", write(tmp_path, NO_LIMIT), "--set", "bets.river.bet=1y")
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        example("R1"),
+        example("T1"),
+        example("T1", "solve.precision=double"),
+        example("T1", "rows.river=10", "solve.max_sweeps=1"),
+        example("T1", "solve.leaves=stored", "solve.symmetry=false"),
+        example("F1", "spot.oop=AA,KK", "spot.ip=QQ,JTs"),
+        toy("leduc"),
+        toy("leduc", leaves="live"),
+        toy("kuhn"),
+    ],
+    ids=lambda job: f"{job.name} {job.solve.leaves}",
+)
+def test_lower_bounds_are_below_the_estimate(job):
+    least, layout = least_cost(job), lay_out(job)
+    cost = job_estimate(job, layout)
+    assert all(low <= high for low, high in zip(least.boards, cost.boards, strict=True))
+    assert all(low <= high for low, high in zip(least.chunks, cost.chunks, strict=True))
+    assert 0 < least.memory_bytes <= cost.memory_bytes
+    if not job.solve.symmetry:
+        assert (least.boards, least.chunks) == (cost.boards, cost.chunks)
+
+
+def test_an_estimate_tells_its_nodes_and_bounds(tmp_path):
+    found = good_json("estimate", write(tmp_path, LIMIT.replace("holdem.limit.2p.reverse_blinds", "kuhn")))
+    assert (found["betting_nodes"], found["betting_counted"], found["fits"]) == (9, True, True)
+    assert found["least_memory_bytes"] <= found["memory_bytes"]
+
+
+def test_a_small_job_is_looked_at_whatever_its_memory(tmp_path):
+    job = write(tmp_path, LIMIT.replace("holdem.limit.2p.reverse_blinds", "leduc"))
+    found = good_json("estimate", job, "--set", "solve.memory=1 KiB")
+    assert (found["fits"], found["boards"]) == (False, [1, 3])
+    assert found["least_memory_bytes"] > found["budget_bytes"]
+
+
+def test_sessions_refuse_them_too():
+    job = Job.of({"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}})
+    with pytest.raises(InputError, match=r"solve\.memory: this job needs at least"):
+        Session(job)

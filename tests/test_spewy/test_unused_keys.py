@@ -1,0 +1,91 @@
+"""Keys of a job that cannot have an effect are errors."""
+
+import json
+
+import pytest
+from cli_runs import TURN, good, refused, write
+
+from spewy.errors import InputError
+from spewy.job import Job
+from spewy.solution import stored_job
+
+LIMIT = {"name": "limit", "game": {"file": "leduc"}}
+
+
+def spot(bets, board="Td 9d 6h", **sections):
+    return {
+        "name": "spot",
+        "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+        "spot": {"board": board, "pot": 10, "stack": 10, "oop": "AA,JJ", "ip": "KK,QQ"},
+        "bets": bets,
+        **sections,
+    }
+
+
+A = {"bet": "a"}
+WHOLE = {
+    "name": "whole",
+    "game": {"file": "doyle"},
+    "bets": {"preflop": {"raise": "a", "oop": {"donk": "a"}}, "flop": A},
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            spot({"flop": A | {"donk": "a"}, "turn": A}),
+            "bets.flop.donk: expected none, the flop has no round",
+        ),
+        (spot({"flop": A | {"oop": {"donk": "a"}}, "turn": A}), "bets.flop.oop.donk: expected none"),
+        (spot({"flop": A, "turn": A | {"ip": {"donk": "a"}}}), "bets.turn.ip.donk: expected none, only oop"),
+        (spot({"flop": A | {"ip": {"donk": "a"}}}), "bets.flop.ip.donk: expected none, only oop"),
+        (spot({"river": A | {"donk": "a"}}, "Td 9d 6h 2c 3c"), "bets.river.donk: expected none"),
+        (WHOLE, "bets.preflop.oop.donk: expected none, the preflop has no round"),
+        (LIMIT | {"bets": {"flop": {"donk": "a"}}}, "bets.flop: expected no sizes"),
+        (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge: expected none, the limit game 'leduc'"),
+        (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet: expected none"),
+        (LIMIT | {"solve": {"iterations": 5}}, "solve.iterations: expected stored leaves"),
+        (LIMIT | {"solve": {"order": "top-down"}}, "solve.order: expected stored leaves"),
+        (LIMIT | {"solve": {"tremble": 0.1}}, 'solve.tremble: expected solve.integrate = "average"'),
+    ],
+)
+def test_keys_without_effect(data, message):
+    with pytest.raises(InputError) as error:
+        Job.of(data)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        spot({"flop": A | {"donk": "a"}}),  # the turn takes it
+        spot({"flop": A, "turn": A | {"donk": "a"}}),
+        spot({"flop": A | {"donk": "a"}, "turn": A}, "Td 9d 6h 2c"),  # a section of a round before the root
+        spot({"flop": A | {"oop": {"donk": "a"}}}, "Td 9d 6h 2c"),
+        WHOLE | {"bets": {"preflop": {"raise": "a", "donk": "a"}}},
+        LIMIT | {"tree": {"merge": 0.0}},
+        LIMIT | {"solve": {"leaves": "stored", "iterations": 5, "order": "top-down"}},
+        LIMIT | {"solve": {"integrate": "average", "tremble": 0.1}},
+    ],
+)
+def test_keys_with_effect(data):
+    Job.of(data)
+
+
+def test_the_command_line_names_the_key(tmp_path):
+    job = write(tmp_path, TURN)
+    assert "bets.turn.donk" in refused(
+        "solve", job, "--set", "bets.turn.donk=50%", "--set", "bets.river.bet=50%"
+    )
+
+
+def test_a_folder_with_such_a_key_still_opens(tmp_path):
+    folder = tmp_path / "turn"
+    good("solve", write(tmp_path, TURN), "--out", folder)
+
+    class Old:
+        manifest = json.loads((folder / "manifest.json").read_text())["manifest"]
+
+    Old.manifest["job"]["bets"]["turn"]["oop"] = {"bet": None, "raise": None, "donk": "50%"}
+    assert stored_job(Old, folder).bets["turn"].oop.donk == "50%"
