@@ -58,7 +58,9 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
     (n_x, n_y), (E, F) = form.payoff.shape, form.flow
     n_v = F.shape[0]
     size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
-    entering = tuple(np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow)  # tolerances are absolute
+    entering = tuple(
+        np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow
+    )  # tolerances are absolute
     cost = np.concatenate([np.zeros(n_x), -form.inflow[1] / entering[1]])
     upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
@@ -168,6 +170,15 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
     return out
 
 
+def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
+    """An equilibrium of a whole small game, as :func:`live_strategies` lays it out.
+
+    Raises:
+        SolverError: as :func:`live_form` and :func:`solve_lp`.
+    """
+    return live_strategies(game, solve_lp(live_form(game), method))
+
+
 class _Plan:
     """Variables and flow constraints of one player's realisation plan, as they are named."""
 
@@ -209,7 +220,7 @@ class _Plan:
         """
         a = forest.arrays
         self.size = max(self.size, start + forest.n_sequences(p) * width)
-        for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)):
+        for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
             source = start + int(a.sequence[p, n]) * width
             first = start + (forest.n_roots + int(a.slot[n])) * width
             for h in range(count):

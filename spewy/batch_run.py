@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import tempfile
-import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +26,6 @@ from spewy.batch import Batch, Outcome
 from spewy.batch_work import (
     STOP,
     Check,
-    deafen,
     estimate_job,
     estimate_task,
     job_text,
@@ -37,6 +34,7 @@ from spewy.batch_work import (
     solve_job,
     solve_task,
 )
+from spewy.solve.deaf import deaf, deafen
 from spewy.solve.estimate import Estimate
 from spewy.solve.session import Stop, interruptible
 
@@ -254,22 +252,8 @@ class _Pool:
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         env = dict.fromkeys(names, threads)
         self._pool = ProcessPoolExecutor(self._n, timeout=IDLE_SECONDS, initializer=deafen, env=env)
-        with _deaf():  # the first task starts the workers, which inherit that Ctrl-C is ignored
+        with deaf():  # the first task starts the workers
             return self._pool.submit(task, *args)
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    deafen()
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -116,11 +115,6 @@ def left(job: Job, folder: Path) -> Stored:
         return look(job, folder)
     except (SpewyError, LockerError):
         return Stored()
-
-
-def deafen() -> None:
-    """Take no notice of Ctrl-C: it reaches the whole group, and the parent decides when to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def estimate_task(text: str, label: str) -> Estimate:

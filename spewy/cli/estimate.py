@@ -30,6 +30,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
+      program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit)
     """  # noqa: D301
     from spewy.job import Job, parse_memory
@@ -62,6 +63,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     for name, boards, chunks, short in zip(rounds, cost.boards, cost.chunks, cost.short_boards, strict=True):
         fewer = f"; {short:,} with fewer kinds of hands than the rows asked for" if short else ""
         rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
+    if cost.program is not None:
+        rows.append(("linear program", str(cost.program)))
     rows += [
         ("information sets", f"{cost.information_sets:,}"),
         ("state", size(cost.state_bytes)),

@@ -5,7 +5,6 @@ Imported only for such solves, since joblib takes a tenth of a second to import.
 
 from __future__ import annotations
 
-import signal
 import uuid
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from joblib.externals.loky import get_reusable_executor
 
 from lockers import Store
 from solvers.exploit import Exploitability
+from spewy.solve.deaf import deafen
 from spewy.solve.engines import Check, Judge, Progress, load, saved_sweeps
 from spewy.solve.keys import META, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
@@ -126,9 +126,7 @@ def _visit_portion(
     number: int,
 ) -> int:
     """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole group: the parent decides when to stop
+    deafen()
     if token not in _layouts:
         _layouts.clear()
         _layouts[token] = Layout.of(problem)
