@@ -17,9 +17,11 @@ from spewy.errors import InputError
 from spewy.solve.problem import Problem
 from spewy.solve.rounds import BettingRound, betting_rounds
 
-MOST_NONZEROS = 1_000_000
-"""Up to here HiGHS takes minutes at most (docs/lp-or-cfr.md); from there on hours."""
-BYTES_PER_NONZERO, BYTES_PER_COLUMN = 300, 2000
+MOST_MINUTES = 10.0
+SECONDS = 3e-9
+"""HiGHS's interior point method takes so long for each nonzero times each variable and constraint, within a factor of
+two from rivers to turns, from seconds to ten minutes (docs/lp-or-cfr.md); what takes hours CFR does in seconds."""
+BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
 """Of HiGHS and of the arrays that the program is built from (measured), beside a process of its own."""
 PROCESS_BYTES = 120 << 20
 
@@ -38,11 +40,16 @@ class LpSize:
         columns = self.variables + self.constraints
         return PROCESS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
 
+    @property
+    def minutes(self) -> float:
+        """How long solving it takes, roughly."""
+        return SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+
     def __str__(self) -> str:
         """Its size in words."""
         return (
             f"{self.variables:,} variables, {self.constraints:,} constraints "
-            f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB"
+            f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB and {_time(self.minutes)}"
         )
 
 
@@ -65,14 +72,25 @@ def require_small(name: str, size: LpSize) -> None:
     """Refuse a program that would take hours.
 
     Raises:
-        InputError: it has more nonzeros than the limit.
+        InputError: it would probably take longer than the limit.
     """
-    if size.nonzeros > MOST_NONZEROS:
+    if size.minutes > MOST_MINUTES:
         raise InputError(
-            f'{name}: solve.method: "lp" solves the whole game as one linear program: expected at most '
-            f"{MOST_NONZEROS:,} nonzeros, found {size}; "
+            f'{name}: solve.method: "lp" solves the whole game as one linear program: expected one that takes '
+            f"at most about {MOST_MINUTES:.0f} minutes, found {size}; "
             'take solve.method = "cfr", or solve.integrate = "average" for a program per chunk'
         )
+
+
+def _time(minutes: float) -> str:
+    """A rough time in words: the forecast knows no more.
+
+    >>> _time(0.2), _time(3.4), _time(22_000)
+    ('at most two minutes', '3 minutes', '367 hours')
+    """
+    if minutes < 2:
+        return "at most two minutes"
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
 
 
 def _boards(problem: Problem, last: int, held: int) -> int:
