@@ -4,7 +4,8 @@
 
 times both on a river chunk (``examples/R1.toml``) and on a turn chunk (``examples/T1.toml``, payoffs below
 from ten sweeps) and rewrites the tables and the picture of the page. Accuracy is the local exploitability in
-% of the pot. Machine code is warm before anything is timed. CFR: the iterations to an accuracy are found by a
+% of the pot. Machine code is warm before anything is timed. ``--games`` times whole games instead: one linear program
+(``method = "lp"``) against the job's CFR. CFR: the iterations to an accuracy are found by a
 run with checks, then runs of that many iterations without checks are timed. LP: building the program and
 solving it. Times are medians of processor time: all methods use one core, and others may use the machine.
 """
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -28,15 +30,43 @@ from dense_simplex import maximise
 from scipy import sparse
 
 from solvers.chunk import iterate, normalise
+from solvers.exploit import exploitability
 from solvers.forest import Floats
-from solvers.lp import SequenceForm, chunk_form, solve_lp
+from solvers.lp import SequenceForm, chunk_form, solve_live, solve_lp
 from solvers.variants import VARIANTS
+from solvers.walk import Walker
 from spewy.job import Job
+from spewy.solve.lp_engine import METHOD
+from spewy.solve.lp_size import lp_size
 from spewy.solve.one_chunk import OneChunk, one_chunk
-from spewy.solve.session import Session
+from spewy.solve.session import Session, lay_out
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+PARTS = {"chunks": "measured", "games": "whole games"}
+"""Names of the page's marks."""
+CFR = "solve.max_sweeps=200000", "solve.workers=1"
+TURN = "spot.board=Qs 7h 2d 3c", "spot.pot=100", "spot.stack=100", "bets={turn={bet='50%'}}", "tree={}"
+GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Leduc": ("leduc-lp", ()),
+    "R1 river, 66 hands each": ("R1", ("spot.oop=TT-22,AJs-A8s,KQs-K9s", "spot.ip=TT-22,AJs-A8s,KQs-K9s")),
+    "R1 river, 133 hands each": (
+        "R1",
+        ("spot.oop=TT-22,AJs-A2s,KQs-K2s,QJs-Q4s", "spot.ip=TT-22,AJs-A2s,KQs-K2s,QJs-Q4s"),
+    ),
+    "R1 river, its own ranges": ("R1", ()),
+    "a turn, 20 × 22 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA,KQs,JTs,98s,77", "spot.ip=KK,87s,AKs,AQs,55"),
+    ),
+    "a turn, 30 × 32 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA,KQs,JTs,98s,77,A5s,66", "spot.ip=KK,87s,AKs,AQs,55,JJ,T9s"),
+    ),
+    "a turn, 51 × 47 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA-JJ,KQs,JTs,98s,77,A5s,66,44", "spot.ip=KK-TT,87s,AKs,AQs,55,JJ,T9s,44"),
+    ),
+}
 TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
 LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
 COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
@@ -99,10 +129,17 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
     parser.add_argument("--budget", type=float, default=120.0, help="start no LP that would take longer")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")
+    parser.add_argument("--games", action="store_true", help="whole games, not chunks; about half an hour")
     parser.add_argument("--quick", action="store_true", help="few rows and repeats: does it run?")
     args = parser.parse_args()
     if args.quick:
         args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000
+    if args.games:
+        page = "\n".join(_games_table(list(GAMES)[: 2 if args.quick else None]))
+        print(page)
+        if args.write:
+            _write(args.write, page, "games")
+        return 0
     sizes = sorted({*args.rows, args.main}, key=lambda rows: int(rows) if rows.isdigit() else 10**9)
     text, pictures = [_machine(args)], []
     for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
@@ -114,7 +151,7 @@ def main() -> int:
     page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
     print(page)
     if args.write:
-        _write(args.write, page)
+        _write(args.write, page, "chunks")
         _draw(pictures, args.main, args.write.with_suffix(".png"))
     return 0
 
@@ -242,6 +279,39 @@ def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace
     return [*lines, ""]
 
 
+def _games_table(names: list[str]) -> list[str]:
+    """Whole games by one linear program, and by the job's CFR to a thousandth of a percent of the pot or 0.01 mbb."""
+    lines = [
+        "| game | variables | constraints | nonzeros | LP, interior point | exploitability "
+        "| forecast | LP, simplex | CFR to 0.001 % |",
+        "|---" * 9 + "|",
+    ]
+    for name in names:
+        _note(name)
+        file, changes = GAMES[name]
+        job = Job.load(ROOT / f"examples/{file}.toml", ["solve.method=lp", *changes])
+        layout, size = lay_out(job), lp_size(job.problem())
+        seconds, plans = _timed(lambda game=layout.live: solve_live(game, METHOD))
+        gap = exploitability(Walker(layout.live), plans).value
+        simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 30 else None
+        target = "0.001%" if job.spot else "0.01 mbb"
+        cfr = Job.load(
+            ROOT / f"examples/{file}.toml", ["solve.method=cfr", f"solve.target={target}", *CFR, *changes]
+        )
+        by_cfr = min(_timed(Session(cfr).solve)[0] for _ in range(2))  # the first may have code to load
+        lines.append(
+            f"| {name} | {size.variables:,} | {size.constraints:,} | {size.nonzeros:,} | {_seconds(seconds)} "
+            f"| {gap:.0e} chips | {_seconds(60 * size.minutes)} | {_seconds(simplex)} | {_seconds(by_cfr)} |"
+        )
+    return [*lines, ""]
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.process_time()
+    found = run()
+    return time.process_time() - started, found
+
+
 def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
     """``solvers.lp``'s program: objective, inequalities and equalities."""
     (n_x, _), (E, F) = form.payoff.shape, form.flow
@@ -330,12 +400,13 @@ def _seconds(seconds: float | None) -> str:
     return "–"
 
 
-def _write(page: Path, measured: str) -> None:
+def _write(page: Path, measured: str, part: str) -> None:
     text = page.read_text()
-    if BEGIN not in text or END not in text:
-        raise SystemExit(f"{page}: expected the lines {BEGIN} and {END}, found none")
-    between = f"{BEGIN}\n\n{measured}\n{END}"
-    page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: between, text, flags=re.DOTALL))
+    begin, end = (f"<!-- {PARTS[part]}: {edge} -->" for edge in ("begin", "end"))
+    if begin not in text or end not in text:
+        raise SystemExit(f"{page}: expected the lines {begin} and {end}, found none")
+    between = f"{begin}\n\n{measured}\n{end}"
+    page.write_text(re.sub(f"{begin}.*?{end}", lambda _: between, text, flags=re.DOTALL))
 
 
 def _draw(pictures: list[tuple[str, dict[str, Measured]]], main: str, path: Path) -> None:

@@ -11,7 +11,7 @@ throughout unless ``dense`` arrays are asked for (which HiGHS turns into sparse 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,7 +58,10 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
     (n_x, n_y), (E, F) = form.payoff.shape, form.flow
     n_v = F.shape[0]
     size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
-    cost = np.concatenate([np.zeros(n_x), -form.inflow[1]])
+    entering = tuple(
+        np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow
+    )  # tolerances are absolute
+    cost = np.concatenate([np.zeros(n_x), -form.inflow[1] / entering[1]])
     upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
     bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))])
@@ -67,14 +70,15 @@ def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = Fals
         A_ub=upper.toarray() if dense else upper,
         b_ub=np.zeros(n_y),
         A_eq=equal.toarray() if dense else equal,
-        b_eq=form.inflow[0],
+        b_eq=form.inflow[0] / entering[0],
         bounds=bounds,
         method=method,
     )
     if answer.status != 0:
         raise SolverError(f"linear program: expected an optimum, found: {answer.message}")
-    y = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return LpResult(float(-answer.fun) * size, (np.maximum(answer.x[:n_x], 0.0), y), method, int(answer.nit))
+    x, y = np.maximum(answer.x[:n_x], 0.0), np.maximum(-answer.ineqlin.marginals, 0.0)
+    value = float(-answer.fun) * size * entering[0] * entering[1]
+    return LpResult(value, (x * entering[0], y * entering[1]), method, int(answer.nit))
 
 
 def chunk_form(chunk: Chunk) -> SequenceForm:
@@ -96,7 +100,7 @@ def chunk_form(chunk: Chunk) -> SequenceForm:
     for p in (0, 1):
         for h in range(n_rows[p]):
             plans[p].enter(h, float(chunk.entering[p][h]))
-        plans[p].decide(chunk.forest, p, n_rows[p], n_rows[p], 0)
+        plans[p].decide(chunk.forest, p, n_rows[p], n_rows[p], 0, {})
     return _form(payoff, plans)
 
 
@@ -109,9 +113,13 @@ def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
 def live_form(game: LiveGame) -> SequenceForm:
     """The sequence form of a whole small game: each row of each board is an information set of its own.
 
+    A locked row's actions are its plan times the frequencies of the lock.
+
     Raises:
-        SolverError: symmetric boards are merged or rows are grouped (perfect recall would be lost).
+        SolverError: symmetric boards are merged or rows are grouped (perfect recall would be lost), or there is rake.
     """
+    if game.raked:
+        raise SolverError("live game: the LP needs a zero-sum game, found rake")
     payoff, plans = _Payoff(), (_Plan(), _Plan())
     parents: list[tuple[int, int]] = [(0, -1)]  # of each board of the round: (board above, entry of the deal)
     above: list[list[int]] = [[], []]  # first variable of each board of the round above
@@ -133,7 +141,7 @@ def live_form(game: LiveGame) -> SequenceForm:
                         else:
                             source = _source(game, t, p, parents[b], root, h)
                             plan.split(above[p][parents[b][0]] + source, [variable])
-                plan.decide(r.forest, p, count, width, start)
+                plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
             _add_terminals(payoff, game, t, b, chance, (starts[0][b], starts[1][b]))
         if r.deal is not None:
             if len(r.deal.child) != len(r.deal.images[0]):
@@ -162,6 +170,15 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
     return out
 
 
+def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
+    """An equilibrium of a whole small game, as :func:`live_strategies` lays it out.
+
+    Raises:
+        SolverError: as :func:`live_form` and :func:`solve_lp`.
+    """
+    return live_strategies(game, solve_lp(live_form(game), method))
+
+
 class _Plan:
     """Variables and flow constraints of one player's realisation plan, as they are named."""
 
@@ -187,15 +204,31 @@ class _Plan:
         self.entries += [(line, variable, 1.0) for variable in into]
         self.inflow.append(0.0)
 
-    def decide(self, forest: Forest, p: int, count: int, width: int, start: int) -> None:
-        """A split for each decision of player p and each row; variables are ``start + sequence · width + row``."""
+    def fix(self, source: int, into: Iterable[int], shares: Iterable[float]) -> None:
+        """``plan[into] − shares · plan[source] = 0``."""
+        for variable, share in zip(into, shares, strict=True):
+            line = len(self.inflow)
+            self.entries += [(line, source, -float(share)), (line, variable, 1.0)]
+            self.inflow.append(0.0)
+
+    def decide(
+        self, forest: Forest, p: int, count: int, width: int, start: int, locked: Mapping[int, Floats]
+    ) -> None:
+        """A split for each decision of player p and each row; variables are ``start + sequence · width + row``.
+
+        ``locked[node]`` are frequencies ``[action, row]``, NaN where the row is free.
+        """
         a = forest.arrays
         self.size = max(self.size, start + forest.n_sequences(p) * width)
-        for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)):
+        for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
             source = start + int(a.sequence[p, n]) * width
             first = start + (forest.n_roots + int(a.slot[n])) * width
             for h in range(count):
-                self.split(source + h, [first + k * width + h for k in range(int(a.n_actions[n]))])
+                into = [first + k * width + h for k in range(int(a.n_actions[n]))]
+                if n in locked and not np.isnan(locked[n][0, h]):
+                    self.fix(source + h, into, locked[n][:, h])
+                else:
+                    self.split(source + h, into)
 
     def matrix(self) -> sparse.csr_matrix:
         line, column, sign = (np.array(part) for part in zip(*self.entries, strict=True))
@@ -225,6 +258,11 @@ def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan]) -> SequenceForm:
         (first.matrix(), second.matrix()),
         (np.array(first.inflow), np.array(second.inflow)),
     )
+
+
+def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
+    """Player p's locks on a board, by node."""
+    return {lock.node: lock.frequencies[b] for lock in game.locks if (lock.round, lock.player) == (t, p)}
 
 
 def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:

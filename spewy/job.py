@@ -339,7 +339,7 @@ class Job(_Section):
             self.rows_by_round,
             self.rows.clustering,
             self.rows.weights == "ranges",
-            self.solve.symmetry,
+            self.solve.symmetry and not self.one_program,  # merged boards have no plan of their own
             node_locks(self.lock, self.betting_tree, self.history, self.weights),
             None if self.range_pair is None else self.range_pair.unit,
         )
@@ -374,7 +374,17 @@ class Job(_Section):
         if self.solve.leaves != "auto":
             return self.solve.leaves == "live"
         bucketed = any(k is not None for k in self.rows_by_round)
-        return not bucketed and self.solve.integrate == "regret" and self.solve.method == "cfr"
+        return not bucketed and self.solve.integrate == "regret"
+
+    @property
+    def one_program(self) -> bool:
+        """Whether one linear program solves the whole game, boards and all, instead of a program per chunk."""
+        return self.solve.method == "lp" and self.solve.integrate == "regret"
+
+    @property
+    def last_sweep(self) -> int:
+        """After how many sweeps nothing more comes, whatever the target; a linear program is one."""
+        return 1 if self.one_program else self.solve.max_sweeps
 
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
@@ -400,8 +410,8 @@ class Job(_Section):
     def _check_method(self) -> None:
         """Refuse combinations that would quietly solve in another way than the job says."""
         solve = self.solve
-        if solve.integrate == "regret" and solve.method == "lp":
-            raise InputError('solve.method: "lp" solves whole chunks: expected solve.integrate = "average"')
+        if self.one_program:
+            self._check_program()
         if solve.integrate == "average" and solve.leaves == "live":
             raise InputError(
                 'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", found "live"'
@@ -413,6 +423,21 @@ class Job(_Section):
                     f"rows.{name}: expected one of the {self.rules.num_rounds} rounds of {self.rules.name}"
                 )
 
+    def _check_program(self) -> None:
+        """Refuse what the linear program of a whole game cannot say."""
+        subject = 'solve.method: "lp" solves the whole game at once'
+        if self.spot is not None and self.spot.rake is not None:
+            raise InputError(f"{subject}, which has to be zero-sum: expected no spot.rake, found some")
+        if self.solve.leaves == "stored":
+            raise InputError(f'{subject}: expected solve.leaves = "auto" or "live", found "stored"')
+        for name in ROUND_NAMES:
+            rows = getattr(self.rows, name)
+            if rows != "hands":
+                raise InputError(
+                    f'{subject}, with perfect recall, which buckets lose: expected rows.{name} = "hands", '
+                    f'found {rows}; take solve.method = "cfr", or solve.integrate = "average"'
+                )
+
     def _check_exact(self) -> None:
         """Refuse rake and locks where only walks with live leaves know of them; locks are by hand."""
         raked = self.spot is not None and self.spot.rake is not None
@@ -421,7 +446,7 @@ class Job(_Section):
             return
         solve = self.solve
         for name, found, needed in (
-            ("method", solve.method, ("cfr",)),
+            ("method", solve.method, ("cfr",) if raked else ("cfr", "lp")),
             ("integrate", solve.integrate, ("regret",)),
             ("leaves", solve.leaves, ("auto", "live")),
         ):

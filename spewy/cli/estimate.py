@@ -41,6 +41,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
+      program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
@@ -77,6 +78,8 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
         fewer = f"; {short:,} with fewer kinds of hands than the rows asked for" if short else ""
         rows.append((name, f"{count(boards, 'board')}, {count(chunks, 'chunk')}{fewer}"))
+    if cost.program is not None:
+        rows.append(("linear program", str(cost.program)))
     rows += [
         ("betting nodes", f"{job.tree_count.nodes:,}"),
         ("information sets", f"{cost.information_sets:,}"),

@@ -55,7 +55,7 @@ class Bar(Lines):
 
         super().begin(job, cost, done)
         self._bar = tqdm(
-            total=job.solve.max_sweeps,
+            total=job.last_sweep,
             initial=done,
             desc=job.name,
             bar_format=BAR,

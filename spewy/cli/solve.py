@@ -69,14 +69,15 @@ def solve(
     """Solve a job, or go on where its folder stopped; or many, skipping those that are done.
 
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
-    code is 0 for both. The first Ctrl-C, SIGTERM or SIGHUP saves everything and exits with 130, the second one
-    breaks off.
+    code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
+    SIGTERM or SIGHUP saves everything and exits with 130, the second one breaks off.
 
     \b
     Examples:
       spewy solve examples/T1.toml
       spewy solve examples/T1.toml --out T1-fine --set solve.target=0.1% --set solve.workers=4
       spewy solve examples/leduc.toml --json > leduc.json
+      spewy solve examples/leduc-lp.toml            exactly, by linear programming
       spewy solve examples/R1.toml examples/T1.toml --out both --jobs 2
       spewy solve flops.toml                        a job with spot.boards instead of spot.board
 

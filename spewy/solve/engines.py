@@ -148,30 +148,9 @@ class LiveEngine:
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
         """
-        if self._saved == self.sweeps:
-            return
-        self.layout.live.pin(self.cfr.sums)
-        lockers = self._lockers()
-
-        def write(txn: Transaction) -> None:
-            there = txn.get(META, SWEEP_KEY)
-            found = 0 if there is None else int(there)
-            if found != self._saved:
-                raise SpewyError(
-                    f"saving sweep {self.sweeps}: expected the lockers at sweep {self._saved}, found {found}: "
-                    "another process solves in this folder"
-                )
-            for t in range(self.layout.n_rounds):
-                for b, r in self.layout.chunks(t):
-                    key = self.layout.key(t, b, r)
-                    txn.punch(key, self.sweeps)
-                    for locker, arrays in lockers.items():
-                        txn.put(locker, key, join(self.layout.take(arrays, t, b, r)))
-            txn.put(META, SWEEP_KEY, np.array(self.sweeps))
-
-        self.store.transact(SWEEP_KEY, write)
-        self.store.flush()
-        self._saved = self.sweeps
+        if self._saved != self.sweeps:
+            save_whole(self.layout, self.store, self._lockers(), self._saved, self.sweeps)
+            self._saved = self.sweeps
 
     def close(self) -> None:
         """Stop the threads."""
@@ -182,6 +161,47 @@ class LiveEngine:
         if self.cfr.guesses is not None:
             out[GUESS] = self.cfr.guesses
         return out
+
+
+def save_whole(
+    layout: Layout, store: Store, lockers: dict[str, Strategies], before: int, sweeps: int
+) -> None:
+    """Write all chunks' arrays of each locker, and the number of sweeps, in one transaction.
+
+    Strategies show what locks say, whatever was solved.
+
+    Raises:
+        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+    """
+    layout.live.pin(lockers[STRATEGY])
+
+    def write(txn: Transaction) -> None:
+        require_sweeps(txn, before, sweeps)
+        for t in range(layout.n_rounds):
+            for b, r in layout.chunks(t):
+                key = layout.key(t, b, r)
+                txn.punch(key, sweeps)
+                for locker, arrays in lockers.items():
+                    txn.put(locker, key, join(layout.take(arrays, t, b, r)))
+        txn.put(META, SWEEP_KEY, np.array(sweeps))
+
+    store.transact(SWEEP_KEY, write)
+    store.flush()
+
+
+def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
+    """Refuse to write ``sweeps`` over anything but what was read.
+
+    Raises:
+        SpewyError: another process has saved to this folder meanwhile.
+    """
+    there = txn.get(META, SWEEP_KEY)
+    found = 0 if there is None else int(there)
+    if found != expected:
+        raise SpewyError(
+            f"saving sweep {sweeps}: expected the lockers at sweep {expected}, found {found}: "
+            "another process solves in this folder"
+        )
 
 
 def load(layout: Layout, store: Reads, locker: str, into: Strategies | None = None) -> Strategies:

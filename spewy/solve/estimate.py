@@ -11,6 +11,7 @@ from solvers.variants import variant
 from spewy.solve.exact_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
+from spewy.solve.lp_size import LpSize
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
@@ -39,6 +40,7 @@ class Estimate:
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
         disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
+        program: the linear program of the whole game, where that is how it is solved.
     """
 
     boards: tuple[int, ...]
@@ -50,6 +52,7 @@ class Estimate:
     payoff_bytes: int
     memory_bytes: int
     disk_bytes: int
+    program: LpSize | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def estimate(
     threads: int,
     integrate: str,
     shards: int,
+    program: LpSize | None = None,
 ) -> Estimate:
     """Count the chunks of a layout and add up the bytes of their arrays.
 
@@ -94,12 +98,13 @@ def estimate(
         threads: how many solve.
         integrate: "regret" or "average".
         shards: files that hold the lockers.
+        program: the linear program, if one solves it.
     """
     boards, chunks, short = [], [], []
     cells = padded = information_sets = 0
     by_hand = [k is None for k in layout.problem.rows]
     lockers = [STRATEGY]
-    if integrate != "average":
+    if integrate != "average" and program is None:
         lockers += [REGRET, GUESS] if variant(variant_name).predictive else [REGRET]
     views = 0
     payoffs, disk = 0, _Disk()
@@ -142,6 +147,7 @@ def estimate(
         memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
+        memory += program.memory_bytes if program is not None else 0
     else:  # only the sums, while exploitability is measured
         memory, state = padded * 8 + tables, cells * 8 * len(lockers)
     return Estimate(
@@ -154,6 +160,7 @@ def estimate(
         payoffs,
         memory,
         stored + SHARD_BYTES * shards,
+        program,
     )
 
 

@@ -20,8 +20,7 @@ from solvers.exact.engine import Whole
 from solvers.exploit import Exploitability
 from solvers.live import Lock
 from solvers.variants import variant
-from spewy.errors import SpewyError
-from spewy.solve.engines import Check, Progress, saved_sweeps
+from spewy.solve.engines import Check, Progress, require_sweeps, saved_sweeps
 from spewy.solve.keys import META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.visit import join, split
@@ -138,13 +137,7 @@ class ExactEngine:
         yield STRATEGY, self.cfr.sums
 
     def _write(self, txn: Transaction, boards: list[tuple[int, int]], last: bool) -> None:
-        there = txn.get(META, SWEEP_KEY)
-        found = 0 if there is None else int(there)
-        if found != self._saved:
-            raise SpewyError(
-                f"saving sweep {self.sweeps}: expected the lockers at sweep {self._saved}, found {found}: "
-                "another process solves in this folder"
-            )
+        require_sweeps(txn, self._saved, self.sweeps)
         for t, b in boards:
             chunks = self.layout.betting[t].chunks
             for locker, whole in self._lockers():

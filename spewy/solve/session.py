@@ -21,15 +21,16 @@ from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.errors import InputError, SolveError
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.interrupts import interruptible
-from spewy.job import MOST_POTS_SINGLE, Job, SolveSection, parse_memory, parse_target, unit_chips
+from spewy.job import MOST_POTS_SINGLE, Job, parse_memory, parse_target, unit_chips
 from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
-from spewy.solve.engines import Check, Engine, LiveEngine
+from spewy.solve.engines import Check, Engine, LiveEngine, saved_sweeps
 from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.least import least_cost
+from spewy.solve.lp_size import lp_size, require_small
 from spewy.solve.ready import make_ready
 from spewy.solve.residence import kept_share, last_state
 from spewy.solve.visit import VisitSettings
@@ -179,6 +180,8 @@ class Session:
                 told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
                 report.note(f"{self.job.name}: within {self.job.solve.memory} of memory, {told}")
         begun = time.perf_counter()
+        if cost.program is not None and not saved_sweeps(self.store):
+            report.note(f"{self.job.name}: one linear program, {cost.program}; it has no steps to save")
         engine = self._engine()
         building = self.build_seconds + time.perf_counter() - begun
         try:
@@ -192,6 +195,10 @@ class Session:
 
     def _engine(self) -> Engine:
         solve = self.job.solve
+        if self.job.one_program:
+            from spewy.solve.lp_engine import LpEngine
+
+            return LpEngine(self.layout, self.store, solve.workers)
         if self.job.live:
             name = solve.variant or DEFAULT_VARIANT
             if exact(self.job, self.layout):
@@ -233,7 +240,7 @@ class Session:
         with interruptible() if outer is None else nullcontext(outer) as stop:
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 found, checking = judge.measure(engine)
-            while not interrupted and not judge.satisfied(found) and engine.sweeps < job.solve.max_sweeps:
+            while not interrupted and not judge.satisfied(found) and engine.sweeps < job.last_sweep:
                 checks = self._sprint(engine, judge)
                 if checks:
                     ended = time.perf_counter()
@@ -252,7 +259,7 @@ class Session:
                     interrupted = stop.is_set()
                     continue
                 first = engine.sweeps + 1
-                sweeps = min(engine.at_once, *_until_check(engine.sweeps, job.solve))
+                sweeps = min(engine.at_once, *_until_check(engine.sweeps, job))
 
                 def progress(done: int, total: int, first: int = first, several: bool = sweeps > 1) -> None:
                     if several:
@@ -269,7 +276,7 @@ class Session:
                     ended = time.perf_counter()
                     break
                 found = None
-                if 0 in _until_check(engine.sweeps, job.solve, left=True) or stop.is_set():
+                if 0 in _until_check(engine.sweeps, job, left=True) or stop.is_set():
                     found, seconds = judge.measure(engine)
                     checking += seconds
                     trace.append((engine.sweeps, earlier + time.perf_counter() - started, found.value))
@@ -292,7 +299,7 @@ class Session:
             "best_response": checking,
             "total": building + solving,
         }
-        done = judge.satisfied(found) or engine.sweeps >= job.solve.max_sweeps
+        done = judge.satisfied(found) or engine.sweeps >= job.last_sweep
         result = judge.result(engine, found, interrupted and not done, seconds_of, trace)
         if not interrupted:
             _write_result(self.store, result)
@@ -310,7 +317,7 @@ class Session:
         between = self.save_every is not None  # saves may be due between any two checks
         if between or engine.sweeps % solve.check_every:
             return []
-        left = solve.max_sweeps - engine.sweeps
+        left = self.job.last_sweep - engine.sweeps
         return engine.sprint(judge.target_chips, left, solve.check_every)
 
     def _save(self, engine: Engine, trace: list[tuple[int, float, float]]) -> float:
@@ -321,10 +328,10 @@ class Session:
         return time.perf_counter() - begun
 
 
-def _until_check(sweeps: int, solve: SolveSection, *, left: bool = False) -> tuple[int, int]:
+def _until_check(sweeps: int, job: Job, *, left: bool = False) -> tuple[int, int]:
     """Sweeps to the next check and to the last sweep; ``left``: 0 where a check is due now."""
-    ahead = -sweeps % solve.check_every
-    return (ahead if left else ahead or solve.check_every), solve.max_sweeps - sweeps
+    ahead = -sweeps % job.solve.check_every
+    return (ahead if left else ahead or job.solve.check_every), job.last_sweep - sweeps
 
 
 class InterruptedSweepError(Exception):
@@ -338,7 +345,7 @@ def exact(job: Job, layout: Layout) -> bool:
         InputError: 16 bits are asked for where it does not.
     """
     solve = job.solve
-    able = job.live and supports(layout.live, variant(solve.variant or EXACT_VARIANT))
+    able = job.live and not job.one_program and supports(layout.live, variant(solve.variant or EXACT_VARIANT))
     if solve.short and not able:
         raise InputError(
             'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
@@ -358,10 +365,14 @@ def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
     """The layout of a job, if it can fit the job's memory at all.
 
     Raises:
-        InputError: a lower bound, made before anything is built, exceeds ``solve.memory``, or the tree is too large.
+        InputError: a lower bound, made before anything is built, exceeds ``solve.memory``, or the tree is too large, or
+            the linear program of the whole game would be.
     """
     require_possible(job)
-    return Layout.of(job.problem(), progress)
+    problem = job.problem()
+    if job.one_program:
+        require_small(job.name, lp_size(problem))
+    return Layout.of(problem, progress)
 
 
 def require_possible(job: Job) -> None:
@@ -393,6 +404,7 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
         threads=useful_threads(layout.live, job.solve.workers) if exactly else job.solve.workers,
         integrate=job.solve.integrate,
         shards=1 if job.live else STORED_SHARDS,
+        program=lp_size(layout.problem) if job.one_program else None,
     )
 
 

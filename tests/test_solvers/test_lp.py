@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from random_games import locked, raked, two_round_game
 from scipy import sparse
 from toy_games import kuhn, leduc
 
 from solvers.chunk import Chunk, iterate, local_exploitability, normalise, root_matrices, root_values
 from solvers.errors import SolverError
-from solvers.exploit import exploitability
+from solvers.exploit import expected_value, exploitability
 from solvers.forest import CHANCE, DECISION, FOLD, Chance, Decision, Fold, Forest, Showdown
 from solvers.lp import SequenceForm, chunk_form, chunk_strategy, live_form, live_strategies, solve_lp
 from solvers.variants import variant
@@ -141,6 +142,19 @@ def test_the_size_of_the_weights_does_not_matter(size, method):
     assert local_exploitability(small, lp_strategy(small, answer)) / size == pytest.approx(0.0, abs=1e-7)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [1e9, 1e-6, 1e-12])
+def test_the_size_of_the_ranges_does_not_matter(size, method):
+    """HiGHS takes a constraint that is off by 1e-7 for one that holds."""
+    chunk = random_chunk(7, (6, 9))
+    entering = size * chunk.entering[0], 3 * size * chunk.entering[1]
+    small = Chunk(chunk.forest, chunk.matrices, chunk.operator, chunk.scale, entering)
+    answer = solve_lp(chunk_form(small), method)
+    assert answer.value / (3 * size**2) == pytest.approx(solve_lp(chunk_form(chunk)).value, abs=1e-7)
+    gap = local_exploitability(small, lp_strategy(small, answer))
+    assert gap / (3 * size**2) == pytest.approx(0.0, abs=1e-7)
+
+
 def test_a_chunk_without_decisions_is_worth_its_leaf():
     forest = Forest.build([Showdown(3.0)])
     matrices = np.array([[[1.0, -0.5, 0.25], [0.0, 1.0, -1.0]]])
@@ -163,6 +177,22 @@ def test_leduc():
     assert answer.value / game.deal_weight == pytest.approx(-0.0856064240780, abs=1e-9)
     gap = exploitability(Walker(game), live_strategies(game, answer))
     assert gap.value == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("change", [lambda game, seed: game, locked])
+def test_random_games_of_two_rounds_with_and_without_locks(change, seed, method):
+    game = change(two_round_game(seed, k=1), seed)
+    answer = solve_lp(live_form(game), method)
+    walker, strategies = Walker(game), live_strategies(game, answer)
+    assert exploitability(walker, strategies).value == pytest.approx(0.0, abs=1e-9)
+    assert expected_value(walker, strategies) == pytest.approx(answer.value / game.deal_weight, abs=1e-9)
+
+
+def test_rake_is_no_zero_sum_game():
+    with pytest.raises(SolverError, match="needs a zero-sum game, found rake"):
+        live_form(raked(two_round_game(0)))
 
 
 def test_two_views_are_no_zero_sum_game():

@@ -350,7 +350,7 @@ def test_refused(lock, message, tmp_path):
         ),
         (
             ["solve.method=lp", "solve.integrate=average"],
-            'lock: expected live leaves, solve.method = "cfr", found "lp"',
+            'lock: expected live leaves, solve.integrate = "regret", found "average"',
         ),
         (["rows.river=3"], 'lock: expected a row per hand, rows.river = "hands", found 3'),
         (["rows.turn=3", "solve.leaves=live"], 'lock: expected a row per hand, rows.turn = "hands", found 3'),

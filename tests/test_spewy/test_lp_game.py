@@ -1,0 +1,229 @@
+"""``method = "lp"`` alone: a whole small game as one linear program, from the job file to the folder."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pandas as pd
+import pytest
+from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
+from jobs import EXAMPLES
+from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
+from spiel import tabular_policy
+
+from solvers.lp import live_form
+from spewy.job import Job
+from spewy.solution import Solution
+from spewy.solve import lp_engine
+from spewy.solve.lp_size import lp_size
+from spewy.solve.session import lay_out
+
+LP = ("--set", "solve.method=lp")
+LEDUC_VALUE = -0.0856064240780
+LOCK = '[[lock]]\nline = ""\nstrategy = [0.5, 0.5]\n[[lock]]\nline = "cc/"\nhands = { AhAd = [0.2, 0.8] }\n'
+
+# A turn of 30 hands each: half a million nonzeros, a minute and more.
+LONG = TURN.replace("AhAd,KdQd,JcTc", "AA,KQs,JTs,98s,77,A5s,66").replace(
+    "KhKc,8s7s", "KK,87s,AKs,AQs,55,JJ,T9s"
+)
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lp") / "leduc"
+    return good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", folder), folder
+
+
+def test_kuhn(tmp_path):
+    found = good_json("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn", *LP)
+    assert found["value"] == pytest.approx(-1 / 18, abs=1e-9)
+    assert (found["sweeps"], found["converged"], found["interrupted"]) == (1, True, False)
+    assert abs(found["exploitability"]) < 1e-9
+    assert [row[0] for row in found["trace"]] == [1]
+    assert found["trace"][0][2] == found["exploitability"]
+
+
+def test_leduc(leduc):
+    found, _ = leduc
+    assert found["value"] == pytest.approx(LEDUC_VALUE, abs=1e-9)
+    assert found["value_bracket"] == pytest.approx([LEDUC_VALUE, LEDUC_VALUE], abs=1e-9)
+    assert (found["sweeps"], found["converged"]) == (1, True)
+    assert abs(found["exploitability"]) < 1e-9
+
+
+def test_leduc_is_an_equilibrium_in_open_spiel_too(leduc):
+    with Solution.open(leduc[1]) as solution:
+        assert spiel_exploitability(*tabular_policy(solution, "leduc")) == pytest.approx(0, abs=1e-9)
+
+
+def test_every_command_reads_the_folder(leduc, tmp_path):
+    """Boards are solved without symmetry whatever the job says, and are found again."""
+    _, folder = leduc
+    assert good_json("exploit", folder)["exploitability"] == pytest.approx(0, abs=1e-9)
+    deck = {rank + suit for rank in "AKQ" for suit in "hs"}
+    for board in deck:
+        assert set(good_json("show", folder, "--line", "cc/", "--board", board)["hands"]) == deck - {board}
+    good("export", folder, tmp_path / "x.csv")
+    assert set(pd.read_csv(tmp_path / "x.csv").board.dropna()) == deck
+    assert good("check", folder).endswith(": healthy\n")
+
+
+def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
+    monkeypatch.setattr(lp_engine.LpEngine, "advance", None)
+    again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
+    assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
+
+
+def test_a_target_out_of_reach_ends_with_the_program(tmp_path):
+    """Nothing follows the one sweep; what was measured is told."""
+    args = ("--set", "solve.target=0 chips", "--set", "solve.check_every=7")
+    found = good_json(
+        "solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", *LP, *args, "--set", "solve.leaves=auto"
+    )
+    assert found["sweeps"] == len(found["trace"]) == 1
+    assert found["converged"] == (found["exploitability"] <= 0)
+
+
+def test_a_polarised_river_by_arithmetic(tmp_path):
+    """One bluff to two value bets, and half of the bluff-catchers call: see the same spot by CFR."""
+    folder = tmp_path / "out"
+    found = good_json("solve", write(tmp_path, POLARISED), "--out", folder, *LP)
+    assert found["ev"] == pytest.approx([37.5, 62.5], abs=1e-9)
+    first = good_json("show", folder)["hands"]
+    bets = {hand: row["strategy"][1] for hand, row in first.items()}
+    assert bets.pop("KhKd") == pytest.approx(1, abs=1e-9)
+    assert sum(bets.values()) == pytest.approx(0.5, abs=1e-9)
+    assert good_json("show", folder, "--line", "r100")["hands"]["AhAd"]["strategy"] == pytest.approx(
+        [0.5, 0.5]
+    )
+
+
+@pytest.mark.parametrize("locks", ["", LOCK], ids=["free", "locked"])
+def test_a_turn_is_worth_what_cfr_finds(locks, tmp_path):
+    job = write(tmp_path, TURN.replace("AhAd,KdQd,JcTc", "AhAd,KdQd:0.3,JcTc,9h9s:0.01") + locks)
+    by_lp = good_json("solve", job, "--out", tmp_path / "lp", *LP)
+    by_cfr = good_json("solve", job, "--out", tmp_path / "cfr", "--set", "solve.target=0.01%")
+    assert abs(by_lp["exploitability"]) < 1e-9
+    assert by_lp["ev"] == pytest.approx(by_cfr["ev"], abs=0.02)
+    if locks:
+        views = [good_json("show", tmp_path / name) for name in ("lp", "cfr")]
+        assert all(row["strategy"] == [0.5, 0.5] for view in views for row in view["hands"].values())
+
+
+def test_whole_chunks_are_solved_where_the_job_averages(tmp_path):
+    options = ("solve.integrate=average", "solve.leaves=auto", "solve.max_sweeps=2")
+    sets = [part for option in options for part in ("--set", option)]
+    found = good_json("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", *LP, *sets)
+    assert found["sweeps"] == 2
+    assert found["exploitability"] > 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "named"),
+    [
+        (TURN, ["rows.river=3"], 'expected rows.river = "hands", found 3'),
+        (TURN, ["rows.turn=3", "solve.leaves=live"], 'expected rows.turn = "hands", found 3'),
+        (TURN, ["solve.leaves=stored"], 'expected solve.leaves = "auto" or "live", found "stored"'),
+        (TURN, ["spot.rake={ rate = 0.1 }"], "expected no spot.rake"),
+        (TURN, ["solve.precision=16-bit"], "16-bit"),
+        (TURN, ["solve.memory=20 MiB"], "found 20 MiB"),
+    ],
+)
+def test_refused(text, options, named, tmp_path):
+    sets = [part for option in options for part in ("--set", option)]
+    assert named in refused("solve", write(tmp_path, text), "--out", tmp_path / "out", *LP, *sets)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["solve", "estimate"])
+@pytest.mark.parametrize("name", ["T1", "F1", "rhode-island"])
+def test_too_large_is_said_with_its_size_before_anything_is_laid_out(name, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("spewy.solve.layout.board_rounds", None)
+    line = refused(command, EXAMPLES / f"{name}.toml", *LP)
+    assert "expected one that takes at most about 10 minutes, found" in line
+    assert "nonzeros, about" in line
+    assert 'take solve.method = "cfr"' in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_estimate_counts_the_program(tmp_path):
+    for text in (KUHN, TURN):
+        job = write(tmp_path, text)
+        found = good_json("estimate", job, *LP)["program"]
+        form = live_form(lay_out(Job.load(job, ["solve.method=lp"])).live)
+        assert found["nonzeros"] == form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz
+    assert found == {"variables": 2919, "constraints": 2641, "nonzeros": 9527}
+    assert "2,919 variables" in good("estimate", job, *LP)
+    assert good_json("estimate", job)["program"] is None
+
+
+def test_a_full_river_is_small_enough():
+    assert good_json("estimate", EXAMPLES / "R1.toml", *LP)["fits"]
+
+
+def test_counted_without_boards_as_with_them():
+    """Ties at showdowns, which Leduc has, are the only zeros that are not counted out."""
+    job = Job.load(EXAMPLES / "leduc-lp.toml")
+    form, size = live_form(lay_out(job).live), lp_size(job.problem())
+    (n_x, n_y), (n_e, n_f) = form.payoff.shape, (flow.shape[0] for flow in form.flow)
+    assert (size.variables, size.constraints) == (n_x + n_f, n_y + n_e)
+    assert 0 < size.nonzeros - (form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz) < form.payoff.nnz / 4
+
+
+def test_ctrl_c_ends_the_program(tmp_path):
+    """HiGHS knows no interruption: its process is ended, and nothing stays behind."""
+    command = [*COMMAND, "solve", str(write(tmp_path, LONG)), "--out", str(tmp_path / "out"), *LP, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert any("information sets" in line for line in running.stderr)
+        time.sleep(2)  # long enough for its process to be at work
+        os.killpg(running.pid, signal.SIGINT)  # what a terminal does: helpers get it too
+        out, err = running.communicate(timeout=120)
+    assert running.returncode == 130, err
+    found = json.loads(out)
+    assert (found["interrupted"], found["sweeps"], found["exploitability"]) == (True, 0, None)
+    assert "Traceback" not in err
+    assert "Warning" not in err
+    assert good("check", tmp_path / "out").endswith(": healthy\n")
+    _wait_for_the_end_of(running.pid)
+
+
+def _wait_for_the_end_of(group):
+    for _ in range(300):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"process group {group}: expected none of its processes alive, found some")
+
+
+def die(game, method):
+    """Stand in for a program that the system kills."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(lp_engine, "solve_live", die)
+    result = spewy("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", *LP)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "linear program: expected its process to end by itself" in result.stderr.splitlines()[-1]
+    assert "Traceback" not in result.stderr
+
+
+def test_a_batch_of_programs(tmp_path):
+    jobs = [write(tmp_path, text, f"{name}.toml") for name, text in (("k", KUHN), ("p", POLARISED))]
+    result = process("solve", *jobs, "--out", tmp_path / "out", "--jobs", "2", *LP, "--json")
+    assert result.returncode == 0, result.stderr
+    assert [found["sweeps"] for found in json.loads(result.stdout)] == [1, 1]
+    assert "Warning" not in result.stderr
+
+
+def test_light_ranges_are_solved_as_heavy_ones(tmp_path):
+    job = write(tmp_path, POLARISED.replace("AhAd", "AhAd:0.000000001"))
+    found = good_json("solve", job, "--out", tmp_path / "out", *LP)
+    assert found["ev"] == pytest.approx([37.5, 62.5], abs=1e-9)
