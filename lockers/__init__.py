@@ -19,19 +19,23 @@ not at all:
 """
 
 from lockers.errors import (
+    BusyLockerError,
     DamagedLockerError,
     LockerError,
     LockerFullError,
     ManifestMismatchError,
     ReadOnlyLockerError,
+    StorageError,
 )
-from lockers.folder import remove_store
+from lockers.folder import holds_store, remove_store
+from lockers.lmdb_errors import is_failure
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
 from lockers.names import shard_part
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
+    "BusyLockerError",
     "DamagedLockerError",
     "LmdbStore",
     "LockerError",
@@ -40,8 +44,11 @@ __all__ = [
     "MemoryStore",
     "ReadOnlyLockerError",
     "Reads",
+    "StorageError",
     "Store",
     "Transaction",
+    "holds_store",
+    "is_failure",
     "open_store",
     "remove_store",
     "shard_part",

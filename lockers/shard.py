@@ -13,30 +13,34 @@ What LMDB asks of a process, and how it is kept here:
 - *Memory-mapped files must not be shorter than they claim*: a missing page, once touched, ends the process
   with SIGBUS. `lockers.metapages` judges the file before LMDB maps it, and a lock file gets its blocks when
   it is made.
+- *A reader must be able to write the lock file.* One that may not, or finds none, reads without LMDB
+  (`lockers.unlocked`): it makes no file that would then be its own and not the owner's.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import lmdb
 
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.gate import Gate
-from lockers.lmdb_errors import translate
+from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import sync_folder
 from lockers.metapages import read_meta_pages
+from lockers.snapshot import LmdbSnapshot, LmdbTransaction, Snapshot
 from lockers.structure import structure_findings
+from lockers.unlocked import UnlockedFile
 
 T = TypeVar("T")
-LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 DEFAULT_MAP_SIZE = 64 * 2**20
 TEMPORARY = ".tmp"
@@ -59,6 +63,8 @@ class Need:
 class Shard:
     """An LMDB environment that is opened when needed, grows by itself and survives a fork.
 
+    Where the lock file cannot be written, readers have an `UnlockedFile` in the environment's place.
+
     Parameters
     ----------
     path : Path
@@ -72,22 +78,31 @@ class Shard:
         self.writers = 0
         self.durable = False
         self._map_size = DEFAULT_MAP_SIZE
-        self._env: lmdb.Environment | None = None
+        self._env: lmdb.Environment | UnlockedFile | None = None
         self._env_writable = False
         self._gate = Gate()
         self._opening = threading.Lock()
         self._orphan = False
 
-    def read(self, body: Callable[[LmdbTransaction], T]) -> T:
-        """Run ``body`` on a snapshot. It must copy what it takes out."""
+    def read(self, body: Callable[[Snapshot], T]) -> T:
+        """Run ``body`` on a snapshot, again if that cannot be held. It must have no effects but its answer.
+
+        Raises
+        ------
+        BusyLockerError
+            The lock file cannot be written, and none of several snapshots lasted until ``body`` was done.
+
+        """
         while True:
             env = self._enter(write=False)
             try:
+                if isinstance(env, UnlockedFile):
+                    return env.read(body)
                 with env.begin(buffers=True) as transaction:
-                    return body(transaction)
+                    return body(LmdbSnapshot(transaction))
             except lmdb.MapResizedError:
                 pass
-            except lmdb.Error as error:
+            except (lmdb.Error, OSError) as error:
                 raise translate(error, self.path) from error
             finally:
                 self._gate.leave()
@@ -97,7 +112,7 @@ class Shard:
         """Run ``body`` in a write transaction and commit it, again with a larger map when the map is full."""
         panicked = False
         while True:
-            env = self._enter(write=True)
+            env = self._enter_to_write()
             map_size = self._map_size
             need = Need()
             try:
@@ -120,7 +135,7 @@ class Shard:
 
     def sync(self) -> None:
         """Wait until what was committed, by any process, is on the disk."""
-        env = self._enter(write=True)
+        env = self._enter_to_write()
         try:
             env.sync(True)
         except lmdb.Error as error:
@@ -160,9 +175,9 @@ class Shard:
             raise LockerError(f"{self.path}: expected a process that was not forked in a transaction")
         with self._gate.closed():
             self._drop_env()
-            make_lock_file(self.path)
             try:
-                descriptor = os.open(self.path.with_name(self.path.name + "-lock"), os.O_RDWR | os.O_CLOEXEC)
+                make_lock_file(self.path)
+                descriptor = os.open(lock_file(self.path), os.O_RDWR | os.O_CLOEXEC)
             except OSError as error:
                 raise translate(error, self.path) from error
             try:
@@ -204,7 +219,12 @@ class Shard:
         self._gate = Gate()
         self._opening = threading.Lock()
 
-    def _enter(self, *, write: bool) -> lmdb.Environment:
+    def _enter_to_write(self) -> lmdb.Environment:
+        env = self._enter(write=True)
+        assert not isinstance(env, UnlockedFile)
+        return env
+
+    def _enter(self, *, write: bool) -> lmdb.Environment | UnlockedFile:
         """Pass the gate and return the environment; the caller leaves the gate."""
         while True:
             self._gate.enter()
@@ -225,13 +245,16 @@ class Shard:
             self._gate.leave()
             self._close()  # it was opened for readers only, before the first writer came
 
-    def _open(self) -> lmdb.Environment:
+    def _open(self) -> lmdb.Environment | UnlockedFile:
         writable = self.writers > 0
         while True:
             used = _sound_size(self.path)
             try:
                 if writable:
                     make_lock_file(self.path)
+                elif not _may_write(lock_file(self.path)):
+                    self._env_writable = False
+                    return UnlockedFile(self.path)
                 env = lmdb.open(
                     os.fspath(self.path),
                     map_size=max(self._map_size, _rounded(2 * used)),
@@ -255,7 +278,9 @@ class Shard:
     def _resize(self, map_size: int) -> None:
         """Enlarge the map to at least ``map_size``; 0 adopts what another process has made of it."""
         with self._gate.closed():
-            if self._env is None or (map_size and map_size <= self._map_size):
+            if self._env is None or isinstance(self._env, UnlockedFile):
+                return  # another thread has closed it
+            if map_size and map_size <= self._map_size:
                 return  # another thread was here first
             try:
                 self._env.set_mapsize(_rounded(map_size))
@@ -301,10 +326,13 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
         os.fspath(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
     )
     try:
+        owner = path.stat()
         descriptor = os.open(
-            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, path.stat().st_mode & 0o777
+            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, owner.st_mode & 0o777
         )
         try:
+            if not os.geteuid():
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
             env.copyfd(descriptor, compact=True)
             os.fsync(descriptor)
         finally:
@@ -313,16 +341,27 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
         env.close()
 
 
+def lock_file(path: Path) -> Path:
+    """Return the lock file of a data file."""
+    return path.with_name(path.name + "-lock")
+
+
 def make_lock_file(path: Path) -> None:
     """Make the lock file of a data file, with blocks of its own, unless there is one.
 
     LMDB makes a file with a hole in it and maps that; when the disk is full, writing there ends the process
-    with SIGBUS.
+    with SIGBUS. Whoever may not write the data file makes none. Root makes it for the data file's owner, who
+    could not open it otherwise.
     """
-    lock = path.with_name(path.name + "-lock")
+    lock = lock_file(path)
     with contextlib.suppress(FileExistsError):
+        owner = path.stat() if path.exists() else None
+        if owner is not None and not _may_write(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         try:
+            if owner is not None and not os.geteuid():
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
             os.posix_fallocate(descriptor, 0, _LOCK_FILE_SIZE)
         except OSError:
             lock.unlink()
@@ -331,13 +370,18 @@ def make_lock_file(path: Path) -> None:
             os.close(descriptor)
 
 
+def _may_write(path: Path) -> bool:
+    """Return whether a file is there and may be written; without opening it, which would give up locks on it."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> Shard:
     """Return this process's shard for a data file, the same for all stores."""
     with _TABLE_LOCK:
         try:
             status = path.stat()
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise _no_data_file(path, error) from error
         shard = _TABLE.setdefault((status.st_dev, status.st_ino), Shard(path))
         shard.attach(writer=writer, durable=durable, map_size=map_size)
     return shard
@@ -368,7 +412,7 @@ def _sound_size(path: Path) -> int:
         pages = read_meta_pages(path)
         size = path.stat().st_size
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _no_data_file(path, error) from error
     if size < pages.size:
         # Pages that were taken and given back within one transaction at the end of the file were never
         # written, so a file may be shorter than it says. Only a walk can tell that from one that was cut
@@ -382,10 +426,10 @@ def _sound_size(path: Path) -> int:
     return pages.size
 
 
-def _unreadable(path: Path, error: OSError) -> LockerError:
+def _no_data_file(path: Path, error: OSError) -> LockerError:
     if isinstance(error, FileNotFoundError):
         return DamagedLockerError(f"{path}: expected a shard's data file, found none")
-    return translate(error, path)
+    return unreadable(error, path)
 
 
 def _rounded(size: int) -> int:
