@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 
 HEADER_SIZE = 16
 
@@ -42,12 +43,12 @@ class Page:
     def first(self, key: bytes) -> int:
         """Return the first node of a leaf whose key is not below ``key``, of a branch the one that leads there."""
         if self.is_branch:
-            return bisect_right(range(1, self._count), key, key=self.key)
+            return bisect_right(self._separators, key)
         return bisect_left(range(self._count), key, key=self.key)
 
     def child(self, node: int) -> int:
         """Return the page that a node of a branch leads to."""
-        low, high, top, _ = self._node(node)
+        low, high, top = self._node(node)
         return low | high << 16 | top << 32
 
     def value(self, node: int) -> bytes:
@@ -57,7 +58,7 @@ class Page:
 
     def value_size(self, node: int) -> int:
         """Return the bytes of a value, wherever it lies."""
-        low, high, _, _ = self._node(node)
+        low, high, _ = self._node(node)
         return low | high << 16
 
     def large_value(self, node: int) -> int | None:
@@ -68,16 +69,19 @@ class Page:
         (first,) = _PAGE_NUMBER.unpack_from(self._data, start + size)
         return int(first)
 
+    @cached_property
+    def _separators(self) -> list[bytes]:
+        return [self.key(node) for node in range(1, self._count)]
+
     def _key(self, node: int) -> tuple[int, int]:
-        return self._start(node) + _NODE.size, self._node(node)[3]
+        """Return where the key of a node begins, and its size."""
+        start: int = _OFFSET.unpack_from(self._data, HEADER_SIZE + _OFFSET.size * node)[0]
+        return start + _NODE.size, _NODE.unpack_from(self._data, start)[3]
 
-    def _node(self, node: int) -> tuple[int, int, int, int]:
-        low, high, flags, key_size = _NODE.unpack_from(self._data, self._start(node))
-        return low, high, flags, key_size
-
-    def _start(self, node: int) -> int:
-        (start,) = _OFFSET.unpack_from(self._data, HEADER_SIZE + _OFFSET.size * node)
-        return int(start)
+    def _node(self, node: int) -> tuple[int, int, int]:
+        """Return the fields of a node before the size of its key."""
+        low, high, flags, _ = _NODE.unpack_from(self._data, self._key(node)[0] - _NODE.size)
+        return low, high, flags
 
 
 def starts_large_value(header: bytes | bytearray, number: int) -> bool:

@@ -40,6 +40,7 @@ class UnlockedFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._last: _FileSnapshot | None = None
 
     def read(self, body: Callable[[Snapshot], T]) -> T:
         """Run ``body`` on a snapshot, again on a newer one when that was written over.
@@ -54,7 +55,7 @@ class UnlockedFile:
         attempts = 0
         while True:
             try:
-                return body(_FileSnapshot(self._descriptor, self._path))
+                return body(self._snapshot())
             except _OverwrittenError:
                 attempts += 1
                 if attempts >= _ATTEMPTS and time.monotonic() - started > _PATIENCE:
@@ -68,6 +69,13 @@ class UnlockedFile:
         """Close the file."""
         os.close(self._descriptor)
 
+    def _snapshot(self) -> _FileSnapshot:
+        """Return the newest, which is the last one while nothing is committed: it knows the upper pages."""
+        last = self._last
+        if last is None or last.age():
+            last = self._last = _FileSnapshot(self._descriptor, self._path)
+        return last
+
 
 class _OverwrittenError(Exception):
     """A snapshot's pages may have been used again."""
@@ -79,6 +87,10 @@ class _FileSnapshot:
         self._path = path
         self._meta = judged_meta_pages(descriptor, path)
         self._branches: dict[int, Page] = {}
+
+    def age(self) -> int:
+        """Return how many commits there are after this one."""
+        return newest_commit(self._descriptor, self._meta.page_size) - self._meta.commit
 
     @property
     def entries(self) -> int:
@@ -148,7 +160,7 @@ class _FileSnapshot:
                 if not count:
                     raise self._damaged(f"page {number}", "the end of the file")
                 view, position = view[count:], position + count
-        if newest_commit(self._descriptor, self._meta.page_size) > self._meta.commit + 1:
+        if self.age() > 1:
             raise _OverwrittenError
         return parts
 
