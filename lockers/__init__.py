@@ -28,7 +28,6 @@ from lockers.errors import (
     StorageError,
 )
 from lockers.folder import holds_store, remove_store
-from lockers.lmdb_errors import is_failure
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
 from lockers.names import shard_part
@@ -48,7 +47,6 @@ __all__ = [
     "Store",
     "Transaction",
     "holds_store",
-    "is_failure",
     "open_store",
     "remove_store",
     "shard_part",

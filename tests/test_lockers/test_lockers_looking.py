@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,6 @@ from lockers import (
     BusyLockerError,
     DamagedLockerError,
     LmdbStore,
-    LockerError,
     ReadOnlyLockerError,
     StorageError,
     open_store,
@@ -131,7 +129,7 @@ def test_files_of_somebody_else_get_no_lock_file(tmp_path: Path) -> None:
         with open_store(folder, read_only=True) as reader:
             assert len(list(reader.keys("regret"))) == 2
         for use in (lambda: open_store(folder), lambda: remove_store(folder)):
-            with pytest.raises(ReadOnlyLockerError, match="shard-000.mdb"):
+            with pytest.raises(ReadOnlyLockerError, match=r"shard-000\.mdb"):
                 use()
 
     as_nobody(folder, work)
@@ -177,7 +175,9 @@ def test_a_reader_without_rights_beside_writers_that_never_pause(tmp_path: Path)
     report.parent.chmod(0o777)
     keys = sorted(b"%d|%d" % (board, line) for board in range(4) for line in range(2))
     open_store(folder, {"a": 1}, shards=2).close()
-    store = LmdbStore(folder, map_size=1)  # opened in the children only: what they inherited would be a writer's
+    store = LmdbStore(
+        folder, map_size=1
+    )  # opened in the children only: what they inherited would be a writer's
     context = multiprocessing.get_context("fork")
     writers = [
         context.Process(target=lockers_workers.hammer, args=(store, worker, keys, 400)) for worker in range(2)
@@ -300,20 +300,4 @@ def test_damage_is_damage_past_lmdb_too(tmp_path: Path) -> None:
     for position, wrong in damages:
         path.write_bytes(content[:position] + wrong + content[position + len(wrong) :])
         with open_store(tmp_path / "store", read_only=True) as reader, pytest.raises(DamagedLockerError):
-            for key in keys:
-                reader.get("regret", key)
-    # Of every value a byte: the checksum.
-    flipped = bytearray(content)
-    (offset,) = struct.unpack_from("=H", content, root + 16)
-    assert offset < meta.page_size
-    for start in range(2 * meta.page_size, len(content), meta.page_size):
-        flipped[start + 2000] ^= 1
-    path.write_bytes(flipped)
-    with open_store(tmp_path / "store", read_only=True) as reader:
-        damaged = 0
-        for key in keys:
-            try:
-                reader.get("regret", key)
-            except LockerError:
-                damaged += 1
-        assert damaged > len(keys) / 2
+            reader.get_many("regret", keys)
