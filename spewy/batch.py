@@ -10,6 +10,7 @@ runs in :mod:`spewy.batch_run`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -254,7 +255,7 @@ def _require_own_folders(entries: Iterable[Entry]) -> None:
     solved = [entry for entry in entries if entry.same_as is None]
     owners: dict[Path, Entry] = {}
     for entry in solved:
-        folder = entry.folder.resolve()
+        folder = Path(os.path.realpath(entry.folder))  # which no loop of links stops
         if folder in owners:
             raise _shared(owners[folder], entry)
         owners[folder] = entry

@@ -47,12 +47,7 @@ class BucketLocker:
         Raises:
             lockers.LockerError: the folder holds something else, is damaged, or cannot be written.
         """
-        folder = folder or default_folder()
-        if folder.parts[:1] == ("~",):
-            raise LockerError(
-                f"bucket locker {folder}: expected a home directory or a folder in ${ENVIRONMENT}, found neither"
-            )
-        return cls(open_store(folder, MANIFEST, shards=SHARDS, read_only=read_only))
+        return cls(open_store(folder or default_folder(), MANIFEST, shards=SHARDS, read_only=read_only))
 
     def tree(
         self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
@@ -114,12 +109,25 @@ class BucketLocker:
 
 
 def default_folder() -> Path:
-    """``$SPEWY_BUCKETS``, or a folder in the user's cache."""
+    """``$SPEWY_BUCKETS``, or a folder in the user's cache.
+
+    Raises:
+        lockers.LockerError: there is neither.
+    """
+    folder = _user_folder()
+    if folder is None:
+        raise LockerError(
+            f"bucket locker: expected a home directory or a folder in ${ENVIRONMENT}, found neither"
+        )
+    return folder
+
+
+def _user_folder() -> Path | None:
     if os.environ.get(ENVIRONMENT):
         return Path(os.environ[ENVIRONMENT])
-    from platformdirs import user_cache_path
+    from spewy.user_cache import user_cache
 
-    return user_cache_path("spewy") / "buckets"
+    return user_cache("buckets")
 
 
 class BucketCache:
@@ -127,9 +135,12 @@ class BucketCache:
 
     One that cannot be written is read. Where that fails too, trees are computed and forgotten. A warning of one line
     tells of either.
+
+    Args:
+        folder: where it is; None: the user's.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._locker: BucketLocker | None = None
         try:
@@ -166,9 +177,13 @@ class BucketCache:
         _warn("the bucket locker is not used, and trees are computed", error)
 
 
+def shared_cache() -> BucketCache:
+    """Return this process's handle on the user's folder."""
+    return _cache(_user_folder())
+
+
 @lru_cache(maxsize=1)
-def shared_cache(folder: Path) -> BucketCache:
-    """Return this process's handle on a folder."""
+def _cache(folder: Path | None) -> BucketCache:
     return BucketCache(folder)
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import llvmlite.binding
 import numba
-from platformdirs import user_cache_path
 
 import solvers
+from spewy.user_cache import user_cache
 
 SOURCES = Path(solvers.__file__).parent
 CODE = "*.nb[ic]"
@@ -27,7 +27,7 @@ CODE = "*.nb[ic]"
 def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
     """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done."""
     stamp = _stamp(n_rounds, short)
-    if stamp.exists():
+    if stamp is None or stamp.exists():
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
@@ -40,8 +40,11 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
             stamp.touch()
 
 
-def _stamp(n_rounds: int, short: bool) -> Path:
-    """``ready-<hash>-<rounds><s>`` beside the machine code, or in the user's cache where that cannot be written."""
+def _stamp(n_rounds: int, short: bool) -> Path | None:
+    """``ready-<hash>-<rounds><s>`` beside the machine code, or in the user's cache where that cannot be written.
+
+    None where neither is: kernels are compiled each time then, in the process that needs them.
+    """
     digest = hashlib.sha256()
     for source in sorted(SOURCES.rglob("*.py")):
         digest.update(source.read_bytes())
@@ -52,7 +55,8 @@ def _stamp(n_rounds: int, short: bool) -> Path:
         beside.mkdir(exist_ok=True)
         (beside / ".writable").touch()
     except OSError:
-        return user_cache_path("spewy") / "kernels" / name
+        kernels = user_cache("kernels")
+        return None if kernels is None else kernels / name
     return beside / name
 
 

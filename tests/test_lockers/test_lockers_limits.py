@@ -22,6 +22,7 @@ from lockers import (
     LockerError,
     LockerFullError,
     ReadOnlyLockerError,
+    StorageError,
     Transaction,
     open_store,
 )
@@ -358,6 +359,12 @@ def test_a_commit_that_failed_at_its_last_step(tmp_path: Path, monkeypatch: pyte
         (lmdb_error(lmdb.CorruptedError, -30796), DamagedLockerError),
         (lmdb_error(lmdb.InvalidError, -30793), DamagedLockerError),
         (lmdb_error(lmdb.ReadersFullError, -30790), LockerError),
+        (lmdb_error(lmdb.Error, errno.EMFILE), StorageError),
+        (lmdb_error(lmdb.PanicError, -30795), StorageError),
+        (OSError(errno.ENFILE, "Too many open files in system"), StorageError),
+        (OSError(errno.EIO, "Input/output error"), StorageError),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), LockerFullError),
+        (OSError(errno.ENOTDIR, "Not a directory"), LockerError),
     ],
 )
 def test_what_errors_mean(tmp_path: Path, error: lmdb.Error | OSError, kind: type[LockerError]) -> None:
