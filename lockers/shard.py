@@ -20,8 +20,6 @@ What LMDB asks of a process, and how it is kept here:
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +32,7 @@ import lmdb
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.gate import Gate
 from lockers.lmdb_errors import translate, unreadable
+from lockers.lock_file import MAX_READERS, lock_alone, lock_file, make_lock_file, may_write
 from lockers.manifest import sync_folder
 from lockers.metapages import read_meta_pages
 from lockers.snapshot import LmdbSnapshot, LmdbTransaction, Snapshot
@@ -46,8 +45,6 @@ DEFAULT_MAP_SIZE = 64 * 2**20
 TEMPORARY = ".tmp"
 
 _ROUND = 2**16  # the largest page size of any platform
-_MAX_READERS = 1024
-_LOCK_FILE_SIZE = 64 * _MAX_READERS + 4096  # 64 bytes for each reader, and a header
 _FORK_PATIENCE = 10.0  # seconds
 # Data version 1, which `lockers.metapages` knows; lmdb before 3.0 has no other and no such argument.
 _ENGINE: dict[str, Any] = {"lib_version": 0} if int(lmdb.__version__.split(".")[0]) >= 3 else {}
@@ -181,7 +178,7 @@ class Shard:
             except OSError as error:
                 raise translate(error, self.path) from error
             try:
-                _lock_alone(descriptor, self.path)
+                lock_alone(descriptor, self.path)
                 yield
             finally:
                 os.close(descriptor)
@@ -252,7 +249,7 @@ class Shard:
             try:
                 if writable:
                     make_lock_file(self.path)
-                elif not _may_write(lock_file(self.path)):
+                elif not may_write(lock_file(self.path)):
                     self._env_writable = False
                     return UnlockedFile(self.path)
                 env = lmdb.open(
@@ -263,7 +260,7 @@ class Shard:
                     readonly=not writable,
                     sync=self.durable,
                     metasync=self.durable,
-                    max_readers=_MAX_READERS,
+                    max_readers=MAX_READERS,
                     **_ENGINE,
                 )
             except lmdb.MapResizedError:
@@ -306,18 +303,9 @@ def create_shard_file(path: Path) -> None:
     """Create an empty data file and its lock file."""
     try:
         make_lock_file(path)
-        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=_MAX_READERS, **_ENGINE).close()
+        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=MAX_READERS, **_ENGINE).close()
     except (lmdb.Error, OSError) as error:
         raise translate(error, path) from error
-
-
-def _lock_alone(descriptor: int, path: Path) -> None:
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-    except (BlockingIOError, PermissionError) as error:
-        raise LockerError(
-            f"{path}: expected nobody else to have it open, found another process that does"
-        ) from error
 
 
 def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
@@ -339,40 +327,6 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
             os.close(descriptor)
     finally:
         env.close()
-
-
-def lock_file(path: Path) -> Path:
-    """Return the lock file of a data file."""
-    return path.with_name(path.name + "-lock")
-
-
-def make_lock_file(path: Path) -> None:
-    """Make the lock file of a data file, with blocks of its own, unless there is one.
-
-    LMDB makes a file with a hole in it and maps that; when the disk is full, writing there ends the process
-    with SIGBUS. Whoever may not write the data file makes none. Root makes it for the data file's owner, who
-    could not open it otherwise.
-    """
-    lock = lock_file(path)
-    with contextlib.suppress(FileExistsError):
-        owner = path.stat() if path.exists() else None
-        if owner is not None and not _may_write(path):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        try:
-            if owner is not None and not os.geteuid():
-                os.fchown(descriptor, owner.st_uid, owner.st_gid)
-            os.posix_fallocate(descriptor, 0, _LOCK_FILE_SIZE)
-        except OSError:
-            lock.unlink()
-            raise
-        finally:
-            os.close(descriptor)
-
-
-def _may_write(path: Path) -> bool:
-    """Return whether a file is there and may be written; without opening it, which would give up locks on it."""
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> Shard:

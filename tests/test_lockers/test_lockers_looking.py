@@ -26,8 +26,8 @@ from lockers import (
 from lockers import unlocked as unlocked_module
 from lockers import walk as walk_module
 from lockers.audit import audit
+from lockers.lock_file import lock_file
 from lockers.metapages import read_meta_pages
-from lockers.shard import lock_file
 from lockers.snapshot import Snapshot
 from lockers.unlocked import UnlockedFile
 
