@@ -46,8 +46,7 @@ def folder(package: Path) -> Path:
     for sources in (Path(__file__).parent, package):
         for source in sorted(sources.rglob("*.py")):
             digest.update(source.read_bytes())
-    above = os.environ.get(VARIABLE)
-    root = Path(above) if above else user_cache_path("spewy") / "kernels"
+    root = _root()
     found = root / f"{package.name}-{digest.hexdigest()[:16]}"
     with suppress(OSError):
         if not found.exists():
@@ -55,6 +54,16 @@ def folder(package: Path) -> Path:
             _remove_unused(root)
         os.utime(found)
     return found
+
+
+def _root() -> Path:
+    """The folder of all folders; for a user without a home one that cannot be made."""
+    if above := os.environ.get(VARIABLE):
+        return Path(above)
+    try:
+        return user_cache_path("spewy") / "kernels"
+    except RuntimeError:
+        return Path(os.devnull) / "kernels"
 
 
 def stamp(package: Path, name: str) -> Path:

@@ -19,19 +19,22 @@ not at all:
 """
 
 from lockers.errors import (
+    BusyLockerError,
     DamagedLockerError,
     LockerError,
     LockerFullError,
     ManifestMismatchError,
     ReadOnlyLockerError,
+    StorageError,
 )
-from lockers.folder import remove_store
+from lockers.folder import holds_store, remove_store
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
 from lockers.names import shard_part
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
+    "BusyLockerError",
     "DamagedLockerError",
     "LmdbStore",
     "LockerError",
@@ -40,8 +43,10 @@ __all__ = [
     "MemoryStore",
     "ReadOnlyLockerError",
     "Reads",
+    "StorageError",
     "Store",
     "Transaction",
+    "holds_store",
     "open_store",
     "remove_store",
     "shard_part",

@@ -14,12 +14,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lockers.errors import BusyLockerError, StorageError
+
 _PATIENCE = 60.0  # seconds
 _BYTES_PER_SECOND = 10e6  # far below what the slowest disk gives
 
 
 def audit(folder: Path, limit: float | None = None) -> list[str]:
-    """Return what is wrong with the store in a folder; nothing when it is healthy."""
+    """Return what is wrong with the store in a folder; nothing when it is healthy.
+
+    Raises
+    ------
+    BusyLockerError, StorageError
+        The walk could not judge: the store never rests for one who may not write, or the machine failed.
+
+    """
     if limit is None:
         limit = _PATIENCE + sum(path.stat().st_size for path in folder.glob("*.mdb")) / _BYTES_PER_SECOND
     findings: list[str] = []
@@ -32,6 +41,10 @@ def audit(folder: Path, limit: float | None = None) -> list[str]:
                 reached = line["shard"]
             elif "finding" in line:
                 findings.append(line["finding"])
+            elif "busy" in line:
+                raise BusyLockerError(line["busy"])
+            elif "failure" in line:
+                raise StorageError(line["failure"])
             elif "end" in line:
                 return findings
         findings.append(

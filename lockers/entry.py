@@ -8,7 +8,7 @@ from lockers.names import TICKETS, split_key
 from lockers.transaction import read_tickets
 
 
-def entry_findings(full: bytes, value: bytes | memoryview) -> list[str]:
+def entry_findings(full: bytes, value: bytes | bytearray) -> list[str]:
     """Return what is wrong with an entry: its key, its header and checksum, its ticket record."""
     try:
         locker, _ = split_key(full)

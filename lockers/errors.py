@@ -23,5 +23,13 @@ class ReadOnlyLockerError(LockerError):
     """Something was to be written to a store that is read-only."""
 
 
-class LockerFullError(LockerError):
+class BusyLockerError(LockerError):
+    """A reader that may not write the lock file found no moment in which what it read stood still."""
+
+
+class StorageError(LockerError):
+    """The machine failed, not what was asked of it: no room, too many open files, a broken disk."""
+
+
+class LockerFullError(StorageError):
     """Disk, file size limit or address space left no room; the transaction has changed nothing."""

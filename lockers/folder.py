@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lockers.errors import DamagedLockerError, LockerError
-from lockers.lmdb_errors import translate
+from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import FILE, Header, read_header, sync_folder, write_header
 from lockers.metapages import read_meta_pages
 from lockers.shard import (
@@ -29,8 +29,29 @@ def shard_path(folder: Path, number: int) -> Path:
     return folder / f"shard-{number:03d}.mdb"
 
 
+def holds_store(folder: Path | str) -> bool:
+    """Return whether a store is in a folder; False, too, where there is no folder.
+
+    Raises
+    ------
+    LockerError
+        The folder may not be looked into.
+
+    """
+    path = Path(folder) / FILE
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise unreadable(error, path) from error
+    return True
+
+
 def no_manifest(folder: Path) -> LockerError:
     """Return what it means that a folder has no manifest."""
+    if folder.is_file():
+        return LockerError(f"{folder}: expected a folder with a store, found a file")
     if any(folder.glob("shard-*.mdb")):
         return DamagedLockerError(f"{folder}: expected {FILE} beside the shards, found none")
     return LockerError(f"{folder}: expected a store, found no {FILE}")
@@ -40,6 +61,9 @@ def create_folder(folder: Path, header: Header) -> None:
     """Make a store of a missing or empty folder, unless another process does so first."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise translate(error, folder, expected="a folder that is there or can be made") from error
+    try:
         with folder_lock(folder):
             if not (folder / FILE).exists():
                 if (folder / REMOVED).exists():
@@ -68,7 +92,7 @@ def remove_store(folder: Path | str) -> None:
 
     """
     folder = Path(folder).absolute()
-    if not (folder / FILE).exists():
+    if not holds_store(folder):
         raise no_manifest(folder)
     try:
         with folder_lock(folder), ExitStack() as stack:
@@ -107,7 +131,10 @@ def _require_vacant(folder: Path) -> None:
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Let one process at a time create, compact or remove a store; the lock ends with its process, in any case."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise unreadable(error, folder) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -9,10 +9,17 @@ from pathlib import Path
 
 import lmdb
 
-from lockers.errors import DamagedLockerError, LockerError, LockerFullError, ReadOnlyLockerError
+from lockers.errors import (
+    DamagedLockerError,
+    LockerError,
+    LockerFullError,
+    ReadOnlyLockerError,
+    StorageError,
+)
 
 # A short write reads EIO in LMDB ("filesystem full?" says its source); EFBIG is a limit on file sizes.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_HANDLES = {errno.EMFILE, errno.ENFILE}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 _DAMAGED = (
     lmdb.CorruptedError,
@@ -25,26 +32,48 @@ _DAMAGED = (
 )
 
 
-def translate(error: lmdb.Error | OSError, path: Path, needed: int = 0) -> LockerError:
-    """Return the locker error that says what an error about the file ``path`` means.
+def is_failure(error: OSError) -> bool:
+    """Return whether the machine has failed, rather than been asked for something that cannot be."""
+    return error.errno in _FULL | _HANDLES | {errno.ENOMEM}
 
-    ``needed`` is about how many bytes were to be written, 0 if that is not known.
+
+def translate(
+    error: lmdb.Error | OSError, path: Path, needed: int = 0, expected: str = "a file that can be used"
+) -> LockerError:
+    """Return the locker error that says what an error about ``path``, which was to be written, means.
+
+    ``needed`` is about how many bytes were to be written, 0 if that is not known; ``expected`` is what to say where
+    the operating system's error has no meaning of its own here.
     """
     code = error.errno if isinstance(error, OSError) else getattr(error, "code", 0)
+    if code == errno.EIO and isinstance(error, OSError):
+        return StorageError(f"{path}: expected a disk that works, found: {error}")
     if code in _FULL or isinstance(error, lmdb.DiskError):
         room = f"room for about {needed} bytes" if needed else "room to write"
         return LockerFullError(
             f"{path}: expected {room}, found {_free_bytes(path)} bytes free and: {error} ({_name(code)})"
         )
     if code == errno.ENOMEM or isinstance(error, lmdb.MemoryError):
-        return LockerFullError(
-            f"{path}: expected memory or address space for {needed} bytes, found none: {error}"
-        )
+        wanted = f" for {needed} bytes" if needed else ""
+        return LockerFullError(f"{path}: expected memory or address space{wanted}, found none: {error}")
+    if code in _HANDLES:
+        return StorageError(f"{path}: expected to be able to open another file, found: {error}")
     if code in _READ_ONLY or isinstance(error, lmdb.ReadonlyError):
         return ReadOnlyLockerError(f"{path}: expected a folder and files that can be written, found: {error}")
     if isinstance(error, _DAMAGED):
         return DamagedLockerError(f"{path}: expected sound LMDB pages, found: {error}")
+    if isinstance(error, lmdb.PanicError):
+        return StorageError(f"{path}: expected a commit to come to its end, found: {error}")
+    if isinstance(error, OSError):
+        return LockerError(f"{path}: expected {expected}, found: {error}")
     return LockerError(f"{path}: expected LMDB to work, found: {error} ({_name(code)})")
+
+
+def unreadable(error: OSError, path: Path) -> LockerError:
+    """Return what it means that ``path`` could not even be read."""
+    if is_failure(error):
+        return translate(error, path)
+    return LockerError(f"{path}: expected to be able to read it, found: {error}")
 
 
 def _free_bytes(path: Path) -> int | str:

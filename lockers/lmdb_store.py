@@ -6,6 +6,11 @@
     shard-000.mdb       arrays under keys; readers see the last commit, one process at a time writes
     shard-000.mdb-lock  LMDB's locks and reader table; may be deleted while nobody has the store open
 
+**Who may only read.** A reader enters itself into the lock file. One that may not write it, or finds none, makes
+none and reads the data file past LMDB. It sees whole commits as well, each checked while it is read, and again
+from a newer one where a writer has used pages again meanwhile. A writer does not wait for it, so beside one that
+never pauses what takes long, as `get_many` of many keys may, can end in a `BusyLockerError`: try again later.
+
 **What survives.** A commit is in the operating system's hands when `transact` returns, and in full: killing
 processes (SIGKILL too) loses nothing that was committed and leaves nothing half-done. It is not forced onto
 the disk, which would take milliseconds instead of microseconds. `flush` forces everything; a power failure
@@ -25,6 +30,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,19 +40,19 @@ import lmdb
 from lockers.audit import audit
 from lockers.codec import CODECS, Array, CodecName, decode, encode
 from lockers.errors import LockerError, ReadOnlyLockerError
-from lockers.folder import create_folder, folder_lock, no_manifest, shard_path
-from lockers.lmdb_errors import translate
+from lockers.folder import create_folder, folder_lock, holds_store, no_manifest, shard_path
+from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import FILE, MAX_SHARDS, Header, normalise, read_header, require_same
 from lockers.names import TICKETS, full_key, internal_key, locker_start, owns_prefix, shard_of, split_key
 from lockers.shard import (
     DEFAULT_MAP_SIZE,
-    LmdbTransaction,
     Need,
     Shard,
     attach_shard,
     compact_shard,
     detach_shard,
 )
+from lockers.snapshot import LmdbSnapshot, LmdbTransaction, Snapshot
 from lockers.store import T, Transaction
 from lockers.transaction import TURNSTILE, BaseTransaction, read_tickets
 
@@ -76,7 +82,8 @@ def open_store(
         How many files a *new* store is spread over, 1 to 256: as many processes can write at once. With one,
         a transaction may touch every key. An existing store keeps the number it was made with.
     read_only : bool
-        Refuse `transact`; nothing is created.
+        Refuse `transact`; nothing is created. Where the lock files cannot be written (see the module), reads
+        may raise `BusyLockerError`.
     codec : "raw" or "zlib"
         How this handle stores arrays; it reads either.
     durable : bool
@@ -93,7 +100,7 @@ def open_store(
         raise LockerError(f"shards of {folder}: expected 1 to {MAX_SHARDS}, found {shards}")
     if manifest is not None:
         manifest = normalise(manifest, str(folder))
-        if not read_only and not (folder / FILE).exists():
+        if not read_only and not holds_store(folder):
             create_folder(folder, Header(manifest, shards))
     store = LmdbStore(folder, read_only=read_only, codec=codec, durable=durable, map_size=map_size)
     try:
@@ -154,7 +161,7 @@ class LmdbStore:
         values: list[bytearray | None] = [None] * len(fulls)
         for number, mine in places.items():
             wanted = [fulls[place] for place in mine]
-            for place, value in zip(mine, shards[number].read(partial(_copy_all, fulls=wanted)), strict=True):
+            for place, value in zip(mine, shards[number].read(partial(_get_all, fulls=wanted)), strict=True):
                 values[place] = value
         return [
             None if value is None else decode(value, full) for value, full in zip(values, fulls, strict=True)
@@ -292,7 +299,7 @@ class LmdbStore:
 
     def _read(self, full: bytes, key: bytes) -> Array | None:
         shards = self._open_shards()
-        value = shards[shard_of(key, len(shards))].read(partial(_copy, full=full))
+        value = shards[shard_of(key, len(shards))].read(lambda snapshot: snapshot.get(full))
         return None if value is None else decode(value, full)
 
     def _open_shards(self) -> list[Shard]:
@@ -306,10 +313,10 @@ class LmdbStore:
     def _attach(self) -> None:
         try:
             self._header = read_header(self.folder)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise no_manifest(self.folder) from error
         except OSError as error:
-            raise translate(error, self.folder / FILE) from error
+            raise unreadable(error, self.folder / FILE) from error
         shards: list[Shard] = []
         writer = not self.read_only
         # Registered before the first shard, so that what was attached is let go of when a later one is
@@ -352,7 +359,7 @@ class _LmdbTransaction(BaseTransaction):
 
     def _load(self, full: bytes) -> Array | None:
         with self._noting_failure():
-            value = _copy(self._inner, full)
+            value = LmdbSnapshot(self._inner).get(full)
         return None if value is None else decode(value, full)
 
     def _save(self, full: bytes, array: Array) -> None:
@@ -385,17 +392,8 @@ class _LmdbTransaction(BaseTransaction):
 def _shard_keys(shard: Shard, start: bytes) -> Iterator[bytes]:
     position = start
 
-    def batch(transaction: LmdbTransaction) -> list[bytes]:
-        found: list[bytes] = []
-        with transaction.cursor() as cursor:
-            more = cursor.set_range(position)
-            while more and len(found) < _BATCH:
-                full = bytes(cursor.key())
-                if not full.startswith(start):
-                    break
-                found.append(full)
-                more = cursor.next()
-        return found
+    def batch(snapshot: Snapshot) -> list[bytes]:
+        return list(takewhile(lambda full: full.startswith(start), islice(snapshot.keys(position), _BATCH)))
 
     while True:
         found = shard.read(batch)
@@ -406,15 +404,8 @@ def _shard_keys(shard: Shard, start: bytes) -> Iterator[bytes]:
         position = found[-1] + b"\0"  # the least key above the last one
 
 
-def _copy(transaction: LmdbTransaction, full: bytes) -> bytearray | None:
-    # Checksums are verified on the copy: a snapshot that is held for less time, and no view into a map that
-    # may move.
-    value = transaction.get(full)
-    return None if value is None else bytearray(value)
-
-
-def _copy_all(transaction: LmdbTransaction, fulls: list[bytes]) -> list[bytearray | None]:
-    return [_copy(transaction, full) for full in fulls]
+def _get_all(snapshot: Snapshot, fulls: list[bytes]) -> list[bytearray | None]:
+    return [snapshot.get(full) for full in fulls]
 
 
 def _unpickle(folder: str, read_only: bool, codec: CodecName, durable: bool, map_size: int) -> LmdbStore:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,39 +30,60 @@ _MAGIC = 0xBEEFC0DE
 _DATA_VERSION = 1
 _NO_PAGE = 2**64 - 1
 _MAX_DEPTH = 32
-_FREE_ROOT, _MAIN_ROOT = 11, 19  # places among the fields of _META
+_FREE_ROOT, _ENTRIES, _MAIN_ROOT = 11, 18, 19  # places among the fields of _META
+_COMMIT_OFFSET = _HEAD.size + _META.size - 8
 _ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
 class MetaPages:
-    """The state that a data file was last committed in; ``roots`` of the trees that are not empty."""
+    """The state that a data file was last committed in; the root of a tree that is empty is None."""
 
     page_size: int
     last_page: int
     commit: int
-    roots: tuple[int, ...]
+    free_root: int | None
+    main_root: int | None
+    entries: int
 
     @property
     def size(self) -> int:
         """Bytes that the file has when every page up to the last was written."""
         return (self.last_page + 1) * self.page_size
 
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The roots of the trees that are not empty."""
+        return tuple(root for root in (self.free_root, self.main_root) if root is not None)
+
 
 def read_meta_pages(path: Path) -> MetaPages:
     """Read and judge both meta pages, or raise `DamagedLockerError`; `OSError` without a file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        # Another process may commit between or within the reads; what is truly damaged stays so.
-        for attempt in range(_ATTEMPTS):
-            try:
-                return _judge(descriptor, path)
-            except DamagedLockerError:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+        return judged_meta_pages(descriptor, path)
     finally:
         os.close(descriptor)
+
+
+def judged_meta_pages(descriptor: int, path: Path) -> MetaPages:
+    """Do the same with a file that is open."""
+    # Another process may commit between or within the reads; what is truly damaged stays so.
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _judge(descriptor, path)
+        except DamagedLockerError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def newest_commit(descriptor: int, page_size: int) -> int:
+    """Return the number of the last commit, of a file whose meta pages were judged before."""
+    return max(
+        int.from_bytes(os.pread(descriptor, 8, number * page_size + _COMMIT_OFFSET), sys.byteorder)
+        for number in (0, 1)
+    )
 
 
 def _judge(descriptor: int, path: Path) -> MetaPages:
@@ -75,10 +97,9 @@ def _judge(descriptor: int, path: Path) -> MetaPages:
     newest = 0 if commits[0] >= commits[1] else 1
     if commits != [0, 0] and (abs(commits[0] - commits[1]) != 1 or commits[newest] % 2 != newest):
         raise _damaged(path, "meta pages of two successive commits", f"commits {commits}")
-    roots = (metas[newest][_FREE_ROOT], metas[newest][_MAIN_ROOT])
-    return MetaPages(
-        page_size, metas[newest][-2], commits[newest], tuple(root for root in roots if root != _NO_PAGE)
-    )
+    meta = metas[newest]
+    free_root, main_root = (None if meta[k] == _NO_PAGE else meta[k] for k in (_FREE_ROOT, _MAIN_ROOT))
+    return MetaPages(page_size, meta[-2], commits[newest], free_root, main_root, meta[_ENTRIES])
 
 
 def _field(page: bytes, path: Path, number: int) -> tuple[int, ...]:

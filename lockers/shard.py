@@ -13,37 +13,38 @@ What LMDB asks of a process, and how it is kept here:
 - *Memory-mapped files must not be shorter than they claim*: a missing page, once touched, ends the process
   with SIGBUS. `lockers.metapages` judges the file before LMDB maps it, and a lock file gets its blocks when
   it is made.
+- *A reader must be able to write the lock file.* One that may not, or finds none, reads without LMDB
+  (`lockers.unlocked`): it makes no file that would then be its own and not the owner's.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import lmdb
 
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.gate import Gate
-from lockers.lmdb_errors import translate
+from lockers.lmdb_errors import translate, unreadable
+from lockers.lock_file import MAX_READERS, lock_alone, lock_file, make_lock_file, may_write
 from lockers.manifest import sync_folder
 from lockers.metapages import read_meta_pages
+from lockers.snapshot import LmdbSnapshot, LmdbTransaction, Snapshot
 from lockers.structure import structure_findings
+from lockers.unlocked import UnlockedFile
 
 T = TypeVar("T")
-LmdbTransaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
 DEFAULT_MAP_SIZE = 64 * 2**20
 TEMPORARY = ".tmp"
 
 _ROUND = 2**16  # the largest page size of any platform
-_MAX_READERS = 1024
-_LOCK_FILE_SIZE = 64 * _MAX_READERS + 4096  # 64 bytes for each reader, and a header
 _FORK_PATIENCE = 10.0  # seconds
 # Data version 1, which `lockers.metapages` knows; lmdb before 3.0 has no other and no such argument.
 _ENGINE: dict[str, Any] = {"lib_version": 0} if int(lmdb.__version__.split(".")[0]) >= 3 else {}
@@ -59,6 +60,8 @@ class Need:
 class Shard:
     """An LMDB environment that is opened when needed, grows by itself and survives a fork.
 
+    Where the lock file cannot be written, readers have an `UnlockedFile` in the environment's place.
+
     Parameters
     ----------
     path : Path
@@ -72,22 +75,31 @@ class Shard:
         self.writers = 0
         self.durable = False
         self._map_size = DEFAULT_MAP_SIZE
-        self._env: lmdb.Environment | None = None
+        self._env: lmdb.Environment | UnlockedFile | None = None
         self._env_writable = False
         self._gate = Gate()
         self._opening = threading.Lock()
         self._orphan = False
 
-    def read(self, body: Callable[[LmdbTransaction], T]) -> T:
-        """Run ``body`` on a snapshot. It must copy what it takes out."""
+    def read(self, body: Callable[[Snapshot], T]) -> T:
+        """Run ``body`` on a snapshot, again if that cannot be held. It must have no effects but its answer.
+
+        Raises
+        ------
+        BusyLockerError
+            The lock file cannot be written, and none of several snapshots lasted until ``body`` was done.
+
+        """
         while True:
             env = self._enter(write=False)
             try:
+                if isinstance(env, UnlockedFile):
+                    return env.read(body)
                 with env.begin(buffers=True) as transaction:
-                    return body(transaction)
+                    return body(LmdbSnapshot(transaction))
             except lmdb.MapResizedError:
                 pass
-            except lmdb.Error as error:
+            except (lmdb.Error, OSError) as error:
                 raise translate(error, self.path) from error
             finally:
                 self._gate.leave()
@@ -97,7 +109,7 @@ class Shard:
         """Run ``body`` in a write transaction and commit it, again with a larger map when the map is full."""
         panicked = False
         while True:
-            env = self._enter(write=True)
+            env = self._enter_to_write()
             map_size = self._map_size
             need = Need()
             try:
@@ -120,7 +132,7 @@ class Shard:
 
     def sync(self) -> None:
         """Wait until what was committed, by any process, is on the disk."""
-        env = self._enter(write=True)
+        env = self._enter_to_write()
         try:
             env.sync(True)
         except lmdb.Error as error:
@@ -160,13 +172,13 @@ class Shard:
             raise LockerError(f"{self.path}: expected a process that was not forked in a transaction")
         with self._gate.closed():
             self._drop_env()
-            make_lock_file(self.path)
             try:
-                descriptor = os.open(self.path.with_name(self.path.name + "-lock"), os.O_RDWR | os.O_CLOEXEC)
+                make_lock_file(self.path)
+                descriptor = os.open(lock_file(self.path), os.O_RDWR | os.O_CLOEXEC)
             except OSError as error:
                 raise translate(error, self.path) from error
             try:
-                _lock_alone(descriptor, self.path)
+                lock_alone(descriptor, self.path)
                 yield
             finally:
                 os.close(descriptor)
@@ -204,7 +216,12 @@ class Shard:
         self._gate = Gate()
         self._opening = threading.Lock()
 
-    def _enter(self, *, write: bool) -> lmdb.Environment:
+    def _enter_to_write(self) -> lmdb.Environment:
+        env = self._enter(write=True)
+        assert not isinstance(env, UnlockedFile)
+        return env
+
+    def _enter(self, *, write: bool) -> lmdb.Environment | UnlockedFile:
         """Pass the gate and return the environment; the caller leaves the gate."""
         while True:
             self._gate.enter()
@@ -225,13 +242,16 @@ class Shard:
             self._gate.leave()
             self._close()  # it was opened for readers only, before the first writer came
 
-    def _open(self) -> lmdb.Environment:
+    def _open(self) -> lmdb.Environment | UnlockedFile:
         writable = self.writers > 0
         while True:
             used = _sound_size(self.path)
             try:
                 if writable:
                     make_lock_file(self.path)
+                elif not may_write(lock_file(self.path)):
+                    self._env_writable = False
+                    return UnlockedFile(self.path)
                 env = lmdb.open(
                     os.fspath(self.path),
                     map_size=max(self._map_size, _rounded(2 * used)),
@@ -240,7 +260,7 @@ class Shard:
                     readonly=not writable,
                     sync=self.durable,
                     metasync=self.durable,
-                    max_readers=_MAX_READERS,
+                    max_readers=MAX_READERS,
                     **_ENGINE,
                 )
             except lmdb.MapResizedError:
@@ -255,7 +275,9 @@ class Shard:
     def _resize(self, map_size: int) -> None:
         """Enlarge the map to at least ``map_size``; 0 adopts what another process has made of it."""
         with self._gate.closed():
-            if self._env is None or (map_size and map_size <= self._map_size):
+            if self._env is None or isinstance(self._env, UnlockedFile):
+                return  # another thread has closed it
+            if map_size and map_size <= self._map_size:
                 return  # another thread was here first
             try:
                 self._env.set_mapsize(_rounded(map_size))
@@ -281,18 +303,9 @@ def create_shard_file(path: Path) -> None:
     """Create an empty data file and its lock file."""
     try:
         make_lock_file(path)
-        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=_MAX_READERS, **_ENGINE).close()
+        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=MAX_READERS, **_ENGINE).close()
     except (lmdb.Error, OSError) as error:
         raise translate(error, path) from error
-
-
-def _lock_alone(descriptor: int, path: Path) -> None:
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-    except (BlockingIOError, PermissionError) as error:
-        raise LockerError(
-            f"{path}: expected nobody else to have it open, found another process that does"
-        ) from error
 
 
 def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
@@ -301,10 +314,13 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
         os.fspath(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
     )
     try:
+        owner = path.stat()
         descriptor = os.open(
-            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, path.stat().st_mode & 0o777
+            temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, owner.st_mode & 0o777
         )
         try:
+            if not os.geteuid():
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
             env.copyfd(descriptor, compact=True)
             os.fsync(descriptor)
         finally:
@@ -313,31 +329,13 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
         env.close()
 
 
-def make_lock_file(path: Path) -> None:
-    """Make the lock file of a data file, with blocks of its own, unless there is one.
-
-    LMDB makes a file with a hole in it and maps that; when the disk is full, writing there ends the process
-    with SIGBUS.
-    """
-    lock = path.with_name(path.name + "-lock")
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        try:
-            os.posix_fallocate(descriptor, 0, _LOCK_FILE_SIZE)
-        except OSError:
-            lock.unlink()
-            raise
-        finally:
-            os.close(descriptor)
-
-
 def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> Shard:
     """Return this process's shard for a data file, the same for all stores."""
     with _TABLE_LOCK:
         try:
             status = path.stat()
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise _no_data_file(path, error) from error
         shard = _TABLE.setdefault((status.st_dev, status.st_ino), Shard(path))
         shard.attach(writer=writer, durable=durable, map_size=map_size)
     return shard
@@ -368,7 +366,7 @@ def _sound_size(path: Path) -> int:
         pages = read_meta_pages(path)
         size = path.stat().st_size
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _no_data_file(path, error) from error
     if size < pages.size:
         # Pages that were taken and given back within one transaction at the end of the file were never
         # written, so a file may be shorter than it says. Only a walk can tell that from one that was cut
@@ -382,10 +380,10 @@ def _sound_size(path: Path) -> int:
     return pages.size
 
 
-def _unreadable(path: Path, error: OSError) -> LockerError:
+def _no_data_file(path: Path, error: OSError) -> LockerError:
     if isinstance(error, FileNotFoundError):
         return DamagedLockerError(f"{path}: expected a shard's data file, found none")
-    return translate(error, path)
+    return unreadable(error, path)
 
 
 def _rounded(size: int) -> int:

@@ -12,7 +12,6 @@ transaction were never written. That is sound as long as no page in use is missi
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,12 +19,9 @@ from lmdb import verify
 
 from lockers.errors import DamagedLockerError
 from lockers.metapages import MetaPages, read_meta_pages
+from lockers.pages import HEADER_SIZE, Page, large_value_pages
 
 _ATTEMPTS = 8
-_HEADER = struct.Struct("=QHHHH")  # page number, padding, flags, end of the node offsets, start of the nodes
-_NODE = struct.Struct("=HHHH")  # data size in two halves (or child page in three), flags, key size
-_BRANCH = 0x01
-_BIG_DATA = 0x01
 
 
 def structure_findings(path: Path) -> list[str]:
@@ -62,13 +58,9 @@ def _missing_pages(path: Path, meta: MetaPages) -> list[str]:
 def _last_pages(descriptor: int, number: int, page_size: int) -> Iterator[int]:
     """Yield the last page of everything in the tree under a page: pages of the tree, large values."""
     yield number
-    page = os.pread(descriptor, page_size, number * page_size)
-    _, _, flags, end, _ = _HEADER.unpack_from(page)
-    for (offset,) in struct.iter_unpack("=H", page[_HEADER.size : end]):
-        low, high, node_flags, key_size = _NODE.unpack_from(page, offset)
-        if flags & _BRANCH:
-            yield from _last_pages(descriptor, low | high << 16 | node_flags << 32, page_size)
-        elif node_flags & _BIG_DATA:
-            (first,) = struct.unpack_from("=Q", page, offset + _NODE.size + key_size)
-            (pages,) = struct.unpack("=I", os.pread(descriptor, 4, first * page_size + 12))
-            yield first + pages - 1
+    page = Page(os.pread(descriptor, page_size, number * page_size))
+    for node in range(len(page)):
+        if page.is_branch:
+            yield from _last_pages(descriptor, page.child(node), page_size)
+        elif (first := page.large_value(node)) is not None:
+            yield first + large_value_pages(os.pread(descriptor, HEADER_SIZE, first * page_size)) - 1

@@ -10,6 +10,7 @@ runs in :mod:`spewy.batch_run`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,9 +22,10 @@ import numpy as np
 
 from buckets.cards import cards_name
 from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
+from lockers import holds_store
 from spewy.errors import InputError, shown
 from spewy.job import Job, read_job
-from spewy.solve.finished import MANIFEST, Stored, finished, look
+from spewy.solve.finished import Stored, finished, look
 from spewy.solve.session import SolveResult
 
 SECTIONS_WITHOUT_CARDS = {"name", "game", "bets", "tree", "rows", "solve", "rake"}
@@ -220,7 +222,7 @@ def _merged(entries: list[Entry], first: int) -> list[Entry]:
             groups[i] = [i]
     out = list(entries)
     for members in groups.values():
-        chosen = next((i for i in members if (entries[i].folder / MANIFEST).exists()), members[0])
+        chosen = next((i for i in members if holds_store(entries[i].folder)), members[0])
         for i in members:
             if i != chosen:
                 out[i] = replace(entries[i], folder=entries[chosen].folder, same_as=first + chosen)
@@ -251,7 +253,7 @@ def _require_own_folders(entries: Iterable[Entry]) -> None:
     solved = [entry for entry in entries if entry.same_as is None]
     owners: dict[Path, Entry] = {}
     for entry in solved:
-        folder = entry.folder.resolve()
+        folder = Path(os.path.realpath(entry.folder))  # which no loop of links stops
         if folder in owners:
             raise _shared(owners[folder], entry)
         owners[folder] = entry
@@ -270,13 +272,14 @@ def _shared(a: Entry, b: Entry) -> InputError:
 
 def _look(entry: Entry) -> Stored:
     folder = entry.folder
+    there = holds_store(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{entry.label}: expected a folder for its lockers, found a file {folder}")
-    if folder.is_dir() and not (folder / MANIFEST).exists():
+    if folder.is_dir() and not there:
         strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("shard-", "."))]
         if strangers:
             raise InputError(
                 f"{entry.label}: {folder}: expected lockers or an empty folder, "
-                f"found {min(strangers)} and no {MANIFEST}"
+                f"found {min(strangers)} and no manifest.json"
             )
     return look(entry.job, folder)

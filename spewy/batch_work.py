@@ -15,6 +15,7 @@ from solvers.errors import SolverError
 from spewy.batch import Outcome
 from spewy.crew import Parent
 from spewy.errors import InputError, SpewyError
+from spewy.failures import failure_text
 from spewy.job import Job
 from spewy.solve.estimate import Estimate
 from spewy.solve.finished import Stored, look
@@ -74,6 +75,9 @@ def solve_job(
     except (SpewyError, LockerError, BucketError, SolverError) as error:
         return Outcome(error=str(error), stored=left(job, folder))
     except Exception as error:
+        failed = failure_text(error)
+        if failed is not None:
+            return Outcome(error=failed, stored=left(job, folder))
         told_as = f"unexpected {type(error).__name__}: {error}"
         return Outcome(error=told_as, details=traceback.format_exc(), stored=left(job, folder))
 

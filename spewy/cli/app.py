@@ -1,6 +1,7 @@
 """The ``spewy`` command, and what errors become: one line on stderr and an exit code.
 
-Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted with everything saved. Command modules import numpy, numba
+Exit codes: 0 done, 1 failed (the machine too: a full disk, too many open files), 2 bad input, 130 interrupted with
+everything saved. Command modules import numpy, numba
 and the solver only when a command runs, which keeps ``--help`` fast.
 """
 
@@ -25,10 +26,17 @@ from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
 from spewy.errors import path_text, short
+from spewy.failures import failure_text, is_a
 from spewy.interrupts import INTERRUPTED
 
 MOST_OF_USAGE = 300
 """Characters of a usage error, which tells the wrong argument whole."""
+BAD_INPUT = (
+    "spewy.errors.SpewyError",
+    "lockers.errors.LockerError",
+    "buckets.errors.BucketError",
+    "solvers.errors.SolverError",
+)
 
 
 class OneLine(click.ClickException):
@@ -73,7 +81,10 @@ class Commands(click.Group):
             click.echo("\ninterrupted; everything that was saved is kept", err=True)
             ctx.exit(INTERRUPTED)
         except Exception as error:
-            if _is_bad_input(error):
+            failed = failure_text(error)
+            if failed is not None:
+                raise Failed(failed) from None
+            if is_a(error, *BAD_INPUT):
                 raise BadInput(str(error)) from None
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 raise BadInput(
@@ -103,15 +114,6 @@ def _one_line(error: click.UsageError) -> click.ClickException:
     return BadInput(
         f"{short(error.format_message(), MOST_OF_USAGE).rstrip('.')} ({command} --help tells more)"
     )
-
-
-def _is_bad_input(error: Exception) -> bool:
-    from buckets.errors import BucketError
-    from lockers.errors import LockerError
-    from solvers.errors import SolverError
-    from spewy.errors import SpewyError
-
-    return isinstance(error, (SpewyError, LockerError, BucketError, SolverError))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

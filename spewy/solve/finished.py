@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lockers import Store, open_store, remove_store
+from lockers import Store, holds_store, open_store, remove_store
 from spewy.job import Job, parse_target, unit_chips
 from spewy.solve.engines import saved_sweeps
 from spewy.solve.keys import META
 from spewy.solve.session import RESULT_KEY, SolveResult, read_trace
-
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ def look(job: Job, folder: Path) -> Stored:
         lockers.ManifestMismatchError: the folder holds another job.
         lockers.LockerError: it is damaged.
     """
-    if not (folder / MANIFEST).exists():
+    if not holds_store(folder):
         return Stored()
     with open_store(folder, job.manifest(), read_only=True) as store:
         sweeps = saved_sweeps(store)
@@ -52,7 +50,7 @@ def start_again(job: Job, folder: Path) -> None:
         lockers.LockerError: it holds another job, or somebody has it open.
     """
     look(job, folder)
-    if (folder / MANIFEST).exists():
+    if holds_store(folder):
         remove_store(folder)
 
 

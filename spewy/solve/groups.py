@@ -14,7 +14,7 @@ import numpy as np
 from buckets.grouping import GROUPINGS
 from buckets.hands import blocked, preflop_classes
 from buckets.symmetry import History
-from spewy.bucket_locker import default_folder, shared_locker
+from spewy.bucket_locker import shared_cache
 from spewy.solve.problem import Floats, Ints, Problem
 
 HOLDEM_HANDS, PREFLOP_CLASSES = 1326, 169
@@ -42,7 +42,7 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
         return _own(problem, k, board, problem.ranges[0]), _own(problem, k, board, problem.ranges[1])
     deck, hole, n_board = problem.game.deck, problem.game.num_hole_cards, sum(problem.game.num_board_cards)
     if problem.grouping == LOCKED:
-        labels = shared_locker(default_folder()).labels(board, k, deck, hole, n_board)
+        labels = shared_cache().labels(board, k, deck, hole, n_board)
     else:
         weights = np.ones(len(problem.hands))
         labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board)

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 import time
@@ -6,10 +7,18 @@ import time
 import numpy as np
 import pytest
 from cli_runs import COMMAND, TURN, good, good_json, process, refused, spewy, write
+from without_rights import listing, without_rights
 
 from buckets import BoardTree, Deck, canonical_flops, hands, parse_cards
-from lockers import LockerError, MemoryStore, open_store
-from spewy.bucket_locker import MANIFEST, BucketLocker
+from lockers import (
+    DamagedLockerError,
+    LmdbStore,
+    LockerError,
+    LockerFullError,
+    MemoryStore,
+    open_store,
+)
+from spewy.bucket_locker import MANIFEST, BucketCache, BucketLocker
 from spewy.bucket_view import BoardBuckets
 from spewy.job import Job
 from spewy.solve.groups import board_groups
@@ -79,7 +88,6 @@ def test_precompute_fills_what_is_missing_in_other_processes(locker, monkeypatch
 
 @pytest.mark.slow
 def test_precompute_goes_on_after_an_interruption(tmp_path):
-    import os
     import signal
 
     environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "trees")}
@@ -158,6 +166,112 @@ def test_fewer_kinds_than_rows_is_said(tmp_path):
     assert "48 boards with fewer kinds of hands than rows asked for" in run.stderr
 
 
+def warnings_of(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "spewy.bucket_locker"]
+
+
+def no_folder(path):
+    path.write_text("no folder")
+
+
+def another_version(path):
+    open_store(path, {**MANIFEST, "buckets": 0}).close()
+
+
+def damaged(path):
+    BucketLocker.open(path).close()
+    (path / "shard-001.mdb").write_bytes(b"no pages")
+
+
+def strangers(path):
+    path.mkdir()
+    (path / "thesis.tex").write_text("years of work")
+
+
+@pytest.mark.parametrize("spoil", [no_folder, another_version, damaged, strangers])
+def test_a_solve_does_without_a_locker_that_is_of_no_use(tmp_path, monkeypatch, caplog, spoil):
+    args = ["estimate", write(tmp_path, TURN), "--set", "rows.turn=4", "--set", "rows.river=3", "--json"]
+    expected = good(*args)
+    assert warnings_of(caplog) == []
+    spoil(tmp_path / "trees")
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "trees"))
+    assert good(*args) == expected
+    (warning,) = warnings_of(caplog)
+    assert warning.startswith(f"the bucket locker is not used, and trees are computed: {tmp_path / 'trees'}")
+    assert "expected" in warning
+    assert "found" in warning
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
+    for name in ("SPEWY_BUCKETS", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(
+        "os.path.expanduser", lambda path: path
+    )  # as for a user whom the system does not know
+    monkeypatch.chdir(tmp_path)
+    assert board_groups(job(turn=4).problem(), 2, job().problem().history)[0].n_groups == 4
+    (warning,) = warnings_of(caplog)
+    assert "expected a home directory or a folder in $SPEWY_BUCKETS, found neither" in warning
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_warning_is_one_line_on_stderr(tmp_path):
+    (tmp_path / "trees").write_text("no folder")
+    environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "trees")}
+    run = process("estimate", write(tmp_path, TURN), "--set", "rows.turn=4", "--json", env=environment)
+    assert run.returncode == 0
+    assert json.loads(run.stdout)["name"] == "turn"
+    assert run.stderr.startswith("the bucket locker is not used")
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_locker_that_may_only_be_read_is_read(tmp_path, monkeypatch, caplog):
+    folder, deck = tmp_path / "trees", Deck()
+    kept, other = parse_cards("Ks7d2c9h"), parse_cards("Ks7d2c8h")
+    with BucketLocker.open(folder).store as store:
+        expected = BucketLocker(store).labels(kept, 7)
+    before = listing(folder)
+    fresh, made = BoardTree.of, []
+    monkeypatch.setattr(BoardTree, "of", lambda *args: made.append(args) or fresh(*args))
+
+    def work():
+        cache = BucketCache(folder)
+        np.testing.assert_array_equal(cache.labels(kept, 7, deck, 2, 5), expected)
+        assert made == []
+        np.testing.assert_array_equal(cache.labels(other, 7, deck, 2, 5), fresh(other).labels(other, 7))
+        assert len(made) == 1
+        (warning,) = warnings_of(caplog)
+        assert warning.startswith("the bucket locker is only read, and new trees are not kept: ")
+
+    without_rights(folder, work)
+    assert listing(folder) == before
+
+
+def test_a_locker_that_fails_on_the_way(tmp_path, monkeypatch, caplog):
+    def full(self, *args):
+        raise LockerFullError("a disk: expected room, found none")
+
+    def broken(self, *args):
+        raise DamagedLockerError("a tree: expected a checksum, found another")
+
+    cards, deck = parse_cards("Ks7d2c9h"), Deck()
+    expected = BoardTree.of(cards).labels(cards, 7)
+    cache = BucketCache(tmp_path / "trees")
+    monkeypatch.setattr(LmdbStore, "transact", full)
+    for fails in (
+        "only read, and new trees are not kept: a disk",
+        "not used, and trees are computed: a tree",
+    ):
+        np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)
+        np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)
+        assert warnings_of(caplog)[-1].startswith(f"the bucket locker is {fails}")
+        monkeypatch.setattr(LmdbStore, "get", broken)
+        cache.labels(cards, 7, deck, 2, 5)
+    assert len(warnings_of(caplog)) == 2
+
+
 def test_view():
     buckets = BoardBuckets.of("Qs Jh 2h 8c", rows=9)
     assert buckets.n_rows == 9
@@ -215,8 +329,6 @@ def test_bad_arguments(args, named):
 
 
 def test_a_locker_that_cannot_be_written(tmp_path):
-    import os
-
     (tmp_path / "file").write_text("no folder")
     environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "file" / "trees")}
     run = process("buckets", "Ks 7d 2c 9h", env=environment)

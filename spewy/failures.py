@@ -1,0 +1,37 @@
+"""Failures that are nobody's bad input: no room, too many open files, a broken disk, a solve that went wrong.
+
+Errors are told apart by the names of their classes, and nothing is imported: the command line asks for ``--help`` too,
+and where the error is that no more files can be opened.
+"""
+
+from __future__ import annotations
+
+import errno
+
+_FAILURES = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
+}
+_NAMED = ("lockers.errors.StorageError", "spewy.errors.SolveError")
+
+
+def failure_text(error: BaseException) -> str | None:
+    """What to say of an error that means such a failure, or was raised because of one; None of others."""
+    if is_a(error, *_NAMED):
+        return str(error)
+    if isinstance(error, OSError):
+        if error.errno not in _FAILURES:
+            return None
+        subject = error.filename or "the operating system"
+        return f"{subject}: expected room, memory and files to open, found: {error.strerror or error}"
+    cause = error.__cause__ or error.__context__
+    return str(error) if cause is not None and failure_text(cause) is not None else None
+
+
+def is_a(error: BaseException, *names: str) -> bool:
+    """Whether an error's class, or one that it is made from, has one of these names.
+
+    >>> is_a(KeyError(), "builtins.LookupError"), is_a(KeyError(), "builtins.OSError")
+    (True, False)
+    """
+    return any(f"{kind.__module__}.{kind.__qualname__}" in names for kind in type(error).__mro__)

@@ -1,0 +1,133 @@
+"""Failures of the machine are one line and exit code 1; folders that cannot be made are bad input."""
+
+import errno
+import os
+import resource
+import subprocess
+
+import pytest
+from cli_runs import COMMAND, LEDUC, POLARISED, good, process, refused, spewy, write
+
+from lockers import LockerError, LockerFullError, StorageError
+from spewy.batch_work import solve_job
+from spewy.errors import InputError
+from spewy.failures import failure_text
+from spewy.job import Job
+
+
+def caused(error, cause):
+    """The error as it is after the other one was caught."""
+    try:
+        try:
+            raise cause
+        except type(cause):
+            raise error from None
+    except type(error) as found:
+        return found
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "some/file"),
+            "some/file: expected room, memory and files to open, found: No space left on device",
+        ),
+        (OSError(errno.EMFILE, "Too many open files"), "the operating system: expected room"),
+        (OSError(errno.EIO, "Input/output error", "disk"), "disk: expected"),
+        (LockerFullError("a folder: expected room"), "a folder: expected room"),
+        (StorageError("a folder: expected files"), "a folder: expected files"),
+        (caused(InputError("file x: expected"), OSError(errno.EDQUOT, "Quota")), "file x: expected"),
+        (caused(InputError("x"), caused(InputError("y"), OSError(errno.EFBIG, "Large"))), "x"),
+        (OSError(errno.ENOENT, "No such file"), None),
+        (caused(InputError("x"), FileNotFoundError(errno.ENOENT, "No such file")), None),
+        (LockerError("x"), None),
+        (ZeroDivisionError(), None),
+    ],
+)
+def test_what_is_a_failure(error, told):
+    found = failure_text(error)
+    assert found == told if told is None else found.startswith(told)
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("solved")
+    good("solve", write(folder, LEDUC), "--out", folder / "out", "--set", "solve.max_sweeps=1")
+    return folder / "out"
+
+
+def failed(run):
+    """The one line on stderr of a command that has failed."""
+    assert run.returncode == 1, run.stderr
+    assert "Traceback" not in run.stderr
+    lines = [line for line in run.stderr.splitlines() if line.startswith("Error: ")]
+    assert run.stderr.splitlines()[-1:] == lines
+    return lines[0]
+
+
+def limited(kind, limit):
+    def limit_process():
+        resource.setrlimit(kind, (limit, limit))
+
+    return {"preexec_fn": limit_process}
+
+
+def test_too_many_open_files(solved):
+    assert "Too many open files" in failed(process("show", solved, **limited(resource.RLIMIT_NOFILE, 12)))
+
+
+def test_a_limit_on_file_sizes(solved, tmp_path):
+    small = limited(resource.RLIMIT_FSIZE, 20_000)
+    assert "EFBIG" in failed(process("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out", **small))
+    table = tmp_path / "x.csv"
+    assert "File too large" in failed(process("export", solved, table, **small))
+    assert not table.exists()
+
+
+def test_a_full_pipe_of_results(solved):
+    with open("/dev/full", "w") as full:
+        command = [*COMMAND, "show", str(solved), "--json"]
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert "No space left on device" in failed(run)
+
+
+def test_a_failure_within_a_command(monkeypatch, tmp_path):
+    def fails(*args, **options):
+        raise OSError(errno.ENFILE, "Too many open files in system", "somewhere")
+
+    monkeypatch.setattr("spewy.solve.session.Session.__init__", fails)
+    job = write(tmp_path, LEDUC)
+    result = spewy("solve", job, "--out", tmp_path / "out")
+    told = "somewhere: expected room, memory and files to open, found: Too many open files in system"
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, f"Error: {told}")
+    # and in a batch, which goes on
+    outcome = solve_job(Job.load(job), tmp_path / "out", lambda check: None, stop=NeverSet())
+    assert (outcome.error, outcome.details) == (told, "")
+
+
+class NeverSet:
+    def is_set(self):
+        return False
+
+
+@pytest.mark.parametrize(
+    "below", ["file", "file/a", "file/a/b", "n" * 300, f"a/{'n' * 300}/b", "nowhere", "loop"]
+)
+def test_a_folder_that_cannot_be_made(tmp_path, below):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "file" / "a")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    job = write(tmp_path, POLARISED)
+    for args in (["solve", job, "--out"], ["solve", job, job, "--out"], ["show"], ["check"], ["exploit"]):
+        told = refused(*args, tmp_path / below)
+        assert str(tmp_path / below) in told
+        assert "expected" in told
+        assert "found" in told
+        assert "LMDB" not in told
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no such file system")
+def test_a_folder_where_none_can_be(tmp_path):
+    told = refused("solve", write(tmp_path, POLARISED), "--out", "/proc/none/out")
+    assert "/proc/none/out: expected a folder that is there or can be made, found: " in told
