@@ -33,9 +33,10 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit)
     """  # noqa: D301
     from spewy.job import Job, parse_memory
-    from spewy.solve.session import job_estimate, lay_out, streamed_bytes
 
     job = Job.load(job_file, overrides)
+    from spewy.solve.session import job_estimate, lay_out, streamed_bytes  # which load Numba
+
     problem = job.problem()
     if sys.stderr.isatty():
         from tqdm import tqdm
