@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from spewy import __version__
 from spewy.cli.batch import INTERRUPTED
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
@@ -74,7 +75,7 @@ def _is_bad_input(error: Exception) -> bool:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="spewy", message="spewy %(version)s")
+@click.version_option(__version__, message="spewy %(version)s")
 @verbose_option
 def main() -> None:
     """Solve heads-up poker range against range, chunk by chunk, and look at what was solved.

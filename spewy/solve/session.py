@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -131,10 +131,10 @@ class Session:
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
-    def __init__(self, job: Job, folder: Path | None = None, save_every: float | None = None) -> None:
+    def __init__(self, job: Job, folder: str | Path | None = None, save_every: float | None = None) -> None:
         started = time.perf_counter()
         self.job = job
-        self.folder = folder
+        self.folder = folder = None if folder is None else Path(folder)
         self.save_every = save_every
         self.layout = lay_out(job)
         if folder is not None:
@@ -184,6 +184,14 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def __enter__(self) -> Self:
+        """The session itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+        self.close()
 
     def _engine(self) -> Engine:
         solve = self.job.solve
