@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_runs import good, write
+from cli_runs import good, spewy, write
 
 RIVER = """
 name = "river"
@@ -91,3 +91,28 @@ def test_show_loads_no_frames(solved):
 
 def test_exploit_loads_no_frames(solved):
     assert loaded_by_command("exploit", solved[1], "--json") <= {"lmdb", "numpy", "pydantic"} | KERNELS
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "args"),
+    [
+        ("pandas", "export", ("export", "{folder}", "{new}.csv")),
+        ("pyarrow", "export", ("export", "{folder}", "{new}.parquet")),
+        ("pandas", "export", ("report", "{folder}", "--line", "cc/", "--csv", "{new}.csv")),
+        ("matplotlib", "plot", ("report", "{folder}", "--line", "cc/", "--plot", "{new}.png")),
+        ("matplotlib", "plot", ("buckets", "QsJh2h8c3d", "--plot", "{new}.png")),
+    ],
+)
+def test_a_command_names_the_extra_that_it_misses(solved, tmp_path, monkeypatch, package, extra, args):
+    monkeypatch.setitem(sys.modules, package, None)
+    new = tmp_path / "new"
+    result = spewy(*(arg.format(folder=solved[1], new=new) for arg in args))
+    assert (result.exit_code, result.stdout) == (1, "")
+    expected = f"expected to be installed for this command, found none (pip install 'spewy[{extra}]')"
+    assert result.stderr == f"Error: package {package}: {expected}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_csv_needs_no_pyarrow(solved, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert good("export", solved[1], tmp_path / "new.csv").startswith(f"{tmp_path / 'new.csv'}: ")
