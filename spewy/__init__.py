@@ -1,8 +1,7 @@
 """Spewy: a chunk-based range-vs-range solver for heads-up poker.
 
->>> from spewy import Job, Session, Solution
->>> with Session(Job.load("examples/R1.toml"), "results/R1") as session:  # doctest: +SKIP
-...     result = session.solve()
+>>> from spewy import Solution, solve
+>>> result = solve("examples/R1.toml", "results/R1")  # doctest: +SKIP
 >>> with Solution.open("results/R1") as solution:  # doctest: +SKIP
 ...     frame = solution.node().frame()
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from spewy.errors import InputError, SpewyError
     from spewy.job import Job
     from spewy.solution import NodeView, Solution
-    from spewy.solve.session import Reporter, Session, SolveResult
+    from spewy.solve.session import Reporter, Session, SolveResult, solve
 
 __all__ = [
     "InputError",
@@ -27,6 +26,7 @@ __all__ = [
     "SolveResult",
     "SpewyError",
     "__version__",
+    "solve",
 ]
 
 __version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody installed knows it too
@@ -48,6 +48,8 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
         """Load what a name stands for."""
         from importlib import import_module
 
+        if name == "solve":
+            return import_module("spewy.solve")  # which is callable
         if name in _MODULES:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -325,6 +325,27 @@ class Session:
         return time.perf_counter() - begun
 
 
+def solve(
+    job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
+) -> SolveResult:
+    """Open a session, solve, close.
+
+    Args:
+        job: what to solve, or the path of its file.
+        folder: where its lockers are or shall be; None keeps them in memory, and only the result is left.
+        reporter: hears how it goes.
+
+    Returns:
+        What was reached; :meth:`Session.solve` says when it stops.
+
+    Raises:
+        InputError: the file is no job, or as :class:`Session` and :meth:`Session.solve`.
+        lockers.ManifestMismatchError: the folder holds another job.
+    """
+    with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:
+        return session.solve(reporter)
+
+
 def _until_check(sweeps: int, solve: SolveSection, *, left: bool = False) -> tuple[int, int]:
     """Sweeps to the next check and to the last sweep; ``left``: 0 where a check is due now."""
     ahead = -sweeps % solve.check_every
