@@ -35,7 +35,7 @@ notebooks: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,notebooks,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[export,plot,test,notebooks,lint]'
 	touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """Cards, hands, suit symmetry and strength: everything about cards, nothing about betting or storage."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .agglomeration import MergeTree, merge_tree
 from .board_tree import BoardTree, canonical_board
@@ -78,10 +78,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load the estimator, and scikit-learn with it, only when it is asked for: that takes longer than most solves."""
-    if name == "OutcomeClustering":
-        from .clustering import OutcomeClustering
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
-        return OutcomeClustering
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        """Load the estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
+        if name == "OutcomeClustering":
+            from .clustering import OutcomeClustering
+
+            return OutcomeClustering
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What is public, loaded or not."""
+    return sorted(__all__)

@@ -1,4 +1,3 @@
-# mypy: disable-error-code="no-untyped-call"
 """Hierarchical agglomerative clustering of sorted outcomes by the cost of merging two clusters.
 
 The cost of a merge is what it loses, Equation 1 of the Spewy Louie Jr. paper: for clusters i and j with
@@ -24,12 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compiled import kernel
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_BLOCK = 32  # terms summed between two looks at the limit
 
 
 class MergeTree(NamedTuple):
@@ -47,6 +42,8 @@ class MergeTree(NamedTuple):
 
 def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> MergeTree:
     """Merge n curves (n, n_outcomes), nonnegative, of positive weights (n,) until one cluster is left."""
+    from .kernels.agglomeration import merge_distinct
+
     n = len(curves)
     children = np.empty((max(n - 1, 0), 2), dtype=np.int64)
     distances = np.zeros(max(n - 1, 0))
@@ -55,21 +52,17 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
     done = n - n_distinct
     mass = np.bincount(clusters_of(children[:done], n), weights=weights, minlength=n + done)
     distinct = np.ascontiguousarray(curves[leaf], dtype=np.float64)
-    _merge_distinct(distinct, mass[numbers], numbers, max_factor, children[done:], distances[done:], n + done)
+    merge_distinct(distinct, mass[numbers], numbers, max_factor, children[done:], distances[done:], n + done)
     return MergeTree(children, distances, n_distinct)
 
 
 def clusters_of(children: Ints, n_leaves: int) -> Ints:
     """The number of the cluster that each leaf is in after some merges: shape (n_leaves,)."""
+    from .kernels.agglomeration import pass_down
+
     top = np.arange(n_leaves + len(children))
-    _pass_down(top, np.asarray(children, dtype=np.int64), n_leaves)
+    pass_down(top, np.asarray(children, dtype=np.int64), n_leaves)
     return top[:n_leaves]
-
-
-@kernel
-def _pass_down(top, children, n_leaves):  # type: ignore[no-untyped-def]
-    for step in range(len(children) - 1, -1, -1):
-        top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
 
 
 def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
@@ -94,163 +87,3 @@ def _merge_identical(curves: Floats, children: Ints) -> tuple[Ints, Ints]:
     numbers = np.array([members[0] for members in alike.values()], dtype=np.int64)
     ascending = np.argsort(numbers)
     return numbers[ascending], np.array(leaf_of, dtype=np.int64)[ascending]
-
-
-class _Clusters(NamedTuple):
-    """The clusters that are left, by slot. A merged one takes the slot of a child.
-
-    curves (m, n_outcomes), weights, numbers, means of the curves: (m,) each.
-    nearest, nearest_number, cost: the slot of the nearest with a smaller number, that number, and the cost of
-        merging with it; (m,) each. Where ``numbers[nearest[i]]`` is another by now, the cost is a lower bound.
-    order: the slots in use by ascending mean, first of all; neighbours in it are likely to be near.
-    """
-
-    curves: Floats
-    weights: Floats
-    numbers: Ints
-    means: Floats
-    nearest: Ints
-    nearest_number: Ints
-    cost: Floats
-    order: Ints
-
-
-@kernel
-def _merge_distinct(curves, weights, numbers, max_factor, children, distances, next_number):  # type: ignore[no-untyped-def]
-    """Merge m different curves into one, which overwrites them; write m - 1 rows of children and distances."""
-    m = len(curves)
-    means = np.empty(m)
-    for slot in range(m):
-        means[slot] = curves[slot].mean()
-    clusters = _Clusters(
-        curves,
-        weights,
-        numbers,
-        means,
-        np.full(m, -1),
-        np.full(m, -1),
-        np.full(m, np.inf),
-        np.argsort(means, kind="mergesort"),
-    )
-    for place in range(m):
-        _find_nearest(clusters, place, m, max_factor)
-    for step in range(m - 1):
-        n_left = m - step
-        high = _cheapest(clusters, n_left)
-        while numbers[clusters.nearest[high]] != clusters.nearest_number[high]:
-            _find_nearest(clusters, _place(clusters, high, n_left), n_left, max_factor)
-            high = _cheapest(clusters, n_left)
-        low = clusters.nearest[high]
-        children[step, 0] = numbers[low]
-        children[step, 1] = numbers[high]
-        distances[step] = clusters.cost[high]
-        _remove(clusters, high, n_left)
-        _remove(clusters, low, n_left - 1)
-        share = weights[high] / (weights[low] + weights[high])
-        curves[low] += (curves[high] - curves[low]) * share
-        weights[low] += weights[high]
-        means[low] = curves[low].mean()
-        numbers[high] = -1
-        numbers[low] = next_number + step
-        _find_nearest(clusters, _insert(clusters, low, n_left - 2), n_left - 1, max_factor)
-
-
-@kernel
-def _find_nearest(clusters, place, n_left, max_factor):  # type: ignore[no-untyped-def]
-    """Renew `nearest` of the cluster at a place of the order, going outward from it."""
-    slot = clusters.order[place]
-    number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]
-    best, best_number, best_slot = np.inf, -1, -1
-    below, above = place - 1, place + 1
-    while below >= 0 or above < n_left:
-        downward = above >= n_left or (
-            below >= 0
-            and mean - clusters.means[clusters.order[below]] <= clusters.means[clusters.order[above]] - mean
-        )
-        other = clusters.order[below] if downward else clusters.order[above]
-        if downward:
-            below -= 1
-        else:
-            above += 1
-        other_number = clusters.numbers[other]
-        if other_number > number:
-            continue
-        scale = weight * clusters.weights[other] / (weight + clusters.weights[other])
-        cost = _merge_cost(clusters.curves[slot], clusters.curves[other], scale, best, max_factor)
-        if cost < best or (cost == best and (other_number < best_number or best_number < 0)):
-            best, best_number, best_slot = cost, other_number, other
-    clusters.nearest[slot] = best_slot
-    clusters.nearest_number[slot] = best_number
-    clusters.cost[slot] = best
-
-
-# Sums may be reordered, which lets them be vectorised; both orders of a pair give the same bits.
-@kernel(fastmath={"reassoc", "contract"})
-def _merge_cost(first, second, scale, limit, max_factor):  # type: ignore[no-untyped-def]
-    """The cost of a merge, or infinity as soon as it is known to exceed the limit."""
-    total = 0.0
-    n = len(first)
-    start = 0
-    while start < n:
-        end = min(start + _BLOCK, n)
-        part = 0.0
-        if max_factor:
-            for k in range(start, end):
-                gap = first[k] - second[k]
-                part += gap * gap * (first[k] if first[k] > second[k] else second[k])
-        else:
-            for k in range(start, end):
-                gap = first[k] - second[k]
-                part += gap * gap
-        total += part
-        if scale * total > limit:
-            return np.inf
-        start = end
-    return scale * total
-
-
-@kernel
-def _cheapest(clusters, n_left):  # type: ignore[no-untyped-def]
-    """The slot whose cost is the smallest; of equals that with the smallest numbers."""
-    best = clusters.order[0]
-    for place in range(1, n_left):
-        slot = clusters.order[place]
-        if clusters.cost[slot] > clusters.cost[best] or clusters.nearest[slot] < 0:
-            continue
-        if (
-            clusters.nearest[best] < 0
-            or clusters.cost[slot] < clusters.cost[best]
-            or clusters.nearest_number[slot] < clusters.nearest_number[best]
-            or (
-                clusters.nearest_number[slot] == clusters.nearest_number[best]
-                and clusters.numbers[slot] < clusters.numbers[best]
-            )
-        ):
-            best = slot
-    return best
-
-
-@kernel
-def _place(clusters, slot, n_left):  # type: ignore[no-untyped-def]
-    """Where a slot stands in the order."""
-    place = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
-    while clusters.order[place] != slot:
-        place += 1
-    return place
-
-
-@kernel
-def _remove(clusters, slot, n_left):  # type: ignore[no-untyped-def]
-    for place in range(_place(clusters, slot, n_left), n_left - 1):
-        clusters.order[place] = clusters.order[place + 1]
-
-
-@kernel
-def _insert(clusters, slot, n_left):  # type: ignore[no-untyped-def]
-    """Put a slot into the order, behind equals; return its place."""
-    place = n_left
-    while place > 0 and clusters.means[clusters.order[place - 1]] > clusters.means[slot]:
-        clusters.order[place] = clusters.order[place - 1]
-        place -= 1
-    clusters.order[place] = slot
-    return place

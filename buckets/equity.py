@@ -1,4 +1,3 @@
-# mypy: disable-error-code="no-untyped-call"
 """All-in equity: the share of the pot that hands win when no betting follows.
 
 With w the opponent's weights, over all final boards B that hold the given board and all opposing hands o that
@@ -19,8 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from compiled import kernel
 
 from .cards import NUM_CARDS, Deck, cards_name
 from .errors import BoardError, RangeError
@@ -96,13 +93,15 @@ def showdown_totals(
     seed: int = 0,
 ) -> ShowdownTotals:
     """Numerator and denominator of `equities`; with whole weights both are exact."""
+    from .kernels.equity import add_showdowns
+
     weights = _check_weights(opp_weights, len(hands))
     boards = final_boards(board, deck or Deck(), n_board, samples=samples, seed=seed)
     hand_array = np.array(hands, dtype=np.int64)
     totals = ShowdownTotals(np.zeros(len(hands)), np.zeros(len(hands)), np.zeros(len(hands), dtype=np.int64))
     for start in range(0, len(boards), _BOARDS_PER_CALL):
         strength = strengths(boards[start : start + _BOARDS_PER_CALL], hand_array)
-        _add_showdowns(strength, hand_array, weights, totals.won, totals.weight, totals.opponents)
+        add_showdowns(strength, hand_array, weights, totals.won, totals.weight, totals.opponents)
     return totals
 
 
@@ -148,59 +147,6 @@ def _random_picks(n_rows: int, n_choices: int, n_picks: int, seed: int) -> NDArr
         ascending = np.sort(picks[pending], axis=1)
         pending = pending[(ascending[:, 1:] == ascending[:, :-1]).any(axis=1)]
     return picks
-
-
-@kernel
-def _add_showdowns(strength, hands, weights, won, weight, opponents):  # type: ignore[no-untyped-def]
-    """Add each board's showdowns, strength (n_boards, n_hands), to the three totals (n_hands,)."""
-    n_hands, hole = hands.shape
-    # A one-card hand gets card 52 as its second, which nothing ever adds to.
-    second = hands[:, 1].copy() if hole == 2 else np.full(n_hands, NUM_CARDS)
-    order = np.empty(n_hands, dtype=np.int64)
-    by_card = np.empty(NUM_CARDS + 1)
-    count_by_card = np.empty(NUM_CARDS + 1, dtype=np.int64)
-    for b in range(len(strength)):
-        n_live = 0
-        for h in range(n_hands):
-            if strength[b, h] >= 0:
-                order[n_live] = np.int64(strength[b, h]) * n_hands + h
-                n_live += 1
-        order[:n_live].sort()
-        by_card[:] = 0.0
-        count_by_card[:] = 0
-        total = 0.0
-        count = 0
-        start = 0
-        while start < n_live:
-            # A class of equal hands: half of what is below, then half of what is below or equal.
-            value = order[start] // n_hands
-            end = start
-            while end < n_live and order[end] // n_hands == value:
-                h = order[end] % n_hands
-                won[h] += 0.5 * (total - by_card[hands[h, 0]] - by_card[second[h]])
-                end += 1
-            for place in range(start, end):
-                h = order[place] % n_hands
-                if weights[h] > 0.0:
-                    total += weights[h]
-                    by_card[hands[h, 0]] += weights[h]
-                    count += 1
-                    count_by_card[hands[h, 0]] += 1
-                    if hole == 2:
-                        by_card[second[h]] += weights[h]
-                        count_by_card[second[h]] += 1
-            for place in range(start, end):
-                h = order[place] % n_hands
-                # The same hand was subtracted once per card.
-                same = weights[h] if hole == 2 else 0.0
-                won[h] += 0.5 * (total - by_card[hands[h, 0]] - by_card[second[h]] + same)
-            start = end
-        for place in range(n_live):
-            h = order[place] % n_hands
-            first = hands[h, 0]
-            same = weights[h] if hole == 2 else 0.0
-            weight[h] += total - by_card[first] - by_card[second[h]] + same
-            opponents[h] += count - count_by_card[first] - count_by_card[second[h]] + (1 if same > 0.0 else 0)
 
 
 def _check_weights(weights: NDArray[np.floating], n_hands: int) -> NDArray[np.float64]:

@@ -1,4 +1,3 @@
-# mypy: disable-error-code="no-untyped-call"
 """Percentile outcomes: how a hand fares against all others over the ways the rest of the board can come.
 
 For each way r to complete the board with cards that the hand does not hold,
@@ -18,9 +17,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from compiled import kernel
-
-from .cards import NUM_CARDS, Deck
+from .cards import Deck
 from .equity import MAX_BOARDS, final_boards
 from .hands import blocked
 from .strength import strengths
@@ -79,11 +76,13 @@ def outcomes(
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
     """Level of each hand on each final board, -1 where the board hits it: shape (n_boards, n_hands)."""
+    from .kernels.outcomes import fill_levels
+
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
     hand_array = np.array(hands, dtype=np.int64)
     for start in range(0, len(boards), _BOARDS_PER_CALL):
         part = slice(start, start + _BOARDS_PER_CALL)
-        _fill_levels(strengths(boards[part], hand_array), hand_array, levels[part])
+        fill_levels(strengths(boards[part], hand_array), hand_array, levels[part])
     return levels
 
 
@@ -93,46 +92,3 @@ def _quantiles(levels: NDArray[np.int16], n: int) -> NDArray[np.int16]:
     ranks = len(pool) * (2 * np.arange(n) + 1) // (2 * n)
     picked: NDArray[np.int16] = pool[ranks]
     return picked
-
-
-@kernel
-def _fill_levels(strength, hands, levels):  # type: ignore[no-untyped-def]
-    """Levels of hands (n_hands, hole) from their strength (n_boards, n_hands), in that shape.
-
-    One pass per board upward through the classes of equal strength, with the number of hands so far, in all
-    and per card: hands that share a card with h are subtracted by inclusion and exclusion. A class is visited
-    before and after its own hands are added: below + (below or equal) = 2 wins + ties, h itself left out.
-    """
-    n_hands, hole = hands.shape
-    second = hands[:, 1].copy() if hole == 2 else np.full(n_hands, NUM_CARDS)  # which nothing ever adds to
-    order = np.empty(n_hands, dtype=np.int64)
-    by_card = np.empty(NUM_CARDS + 1, dtype=np.int64)
-    for b in range(len(strength)):
-        levels[b] = -1
-        n_live = 0
-        for h in range(n_hands):
-            if strength[b, h] >= 0:
-                order[n_live] = np.int64(strength[b, h]) << 16 | h
-                n_live += 1
-        order[:n_live].sort()
-        by_card[:] = 0
-        total = 0
-        start = 0
-        while start < n_live:
-            value = order[start] >> 16
-            end = start
-            while end < n_live and order[end] >> 16 == value:
-                h = order[end] & 0xFFFF
-                levels[b, h] = total - by_card[hands[h, 0]] - by_card[second[h]]
-                order[end] = h
-                end += 1
-            for place in range(start, end):
-                h = order[place]
-                by_card[hands[h, 0]] += 1
-                by_card[second[h]] += hole - 1
-            total += end - start
-            # With two cards h itself was subtracted twice, once per card; with one card, once.
-            for place in range(start, end):
-                h = order[place]
-                levels[b, h] += total - by_card[hands[h, 0]] - by_card[second[h]] + hole - 1
-            start = end

@@ -1,1 +1,70 @@
 """Two-player zero-sum games as arrays: chunk trees, leaves, CFR, the sequence-form LP, best responses."""
+
+from typing import TYPE_CHECKING
+
+from .errors import SolverError
+from .forest import Chance, Decision, Fold, Forest, Showdown
+from .live import Deal, LiveGame, Lock, Round, Rows, Strategies
+from .variants import VARIANTS, Variant, variant
+
+if TYPE_CHECKING:
+    from .cfr import Cfr
+    from .chunk import Chunk
+    from .exact import ExactCfr
+    from .exploit import Exploitability, expected_value, exploitability
+    from .lp import LpResult, solve_lp
+    from .walk import Walker
+
+__all__ = [
+    "VARIANTS",
+    "Cfr",
+    "Chance",
+    "Chunk",
+    "Deal",
+    "Decision",
+    "ExactCfr",
+    "Exploitability",
+    "Fold",
+    "Forest",
+    "LiveGame",
+    "Lock",
+    "LpResult",
+    "Round",
+    "Rows",
+    "Showdown",
+    "SolverError",
+    "Strategies",
+    "Variant",
+    "Walker",
+    "expected_value",
+    "exploitability",
+    "solve_lp",
+    "variant",
+]
+
+_WITH_KERNELS = {
+    "Cfr": "cfr",
+    "Chunk": "chunk",
+    "ExactCfr": "exact",
+    "Exploitability": "exploit",
+    "LpResult": "lp",
+    "Walker": "walk",
+    "expected_value": "exploit",
+    "exploitability": "exploit",
+    "solve_lp": "lp",
+}
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Load Numba or SciPy only with a name that needs them."""
+        from importlib import import_module
+
+        if name in _WITH_KERNELS:
+            return getattr(import_module(f"{__name__}.{_WITH_KERNELS[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What is public, loaded or not."""
+    return sorted(__all__)

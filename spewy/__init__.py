@@ -1,1 +1,60 @@
-"""Spewy: a chunk-based range-vs-range solver for heads-up poker."""
+"""Spewy: a chunk-based range-vs-range solver for heads-up poker.
+
+>>> from spewy import Solution, solve
+>>> result = solve("examples/R1.toml", "results/R1")  # doctest: +SKIP
+>>> with Solution.open("results/R1") as solution:  # doctest: +SKIP
+...     frame = solution.node().frame()
+
+What stands here is loaded when it is asked for: ``import spewy`` alone costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spewy.errors import InputError, SpewyError
+    from spewy.job import Job
+    from spewy.solution import NodeView, Solution
+    from spewy.solve.session import Reporter, Session, SolveResult, solve
+
+__all__ = [
+    "InputError",
+    "Job",
+    "NodeView",
+    "Reporter",
+    "Session",
+    "Solution",
+    "SolveResult",
+    "SpewyError",
+    "__version__",
+    "solve",
+]
+
+__version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody installed knows it too
+
+_MODULES = {
+    "InputError": "errors",
+    "Job": "job",
+    "NodeView": "solution",
+    "Reporter": "solve.session",
+    "Session": "solve.session",
+    "Solution": "solution",
+    "SolveResult": "solve.session",
+    "SpewyError": "errors",
+}
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Load what a name stands for."""
+        from importlib import import_module
+
+        if name == "solve":
+            return import_module("spewy.solve")  # which is callable
+        if name in _MODULES:
+            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What is public, loaded or not."""
+    return sorted(__all__)

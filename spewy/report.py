@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from buckets.cards import cards_name
 from buckets.symmetry import permute_cards
@@ -24,6 +23,9 @@ from spewy.solution import Solution
 from spewy.solve.chunk_layout import chunk_of
 from spewy.solve.line_view import LineView, NodeTotals
 from spewy.solve.locate import board_cards, locate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
 """Something of oop and of ip."""
@@ -76,6 +78,8 @@ class Report:
 
     def frame(self) -> pd.DataFrame:
         """One row per card and the averages last: the columns of ``spewy report --csv``."""
+        import pandas as pd
+
         rows = (*self.rows, self.average)
         columns: dict[str, Any] = {
             "board": cards_name(self.board),

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 
 from buckets.cards import cards_name
 from buckets.hands import hand_name
@@ -33,6 +32,9 @@ from spewy.solve.layout import Layout
 from spewy.solve.locate import board_cards, locate
 from spewy.solve.resolve import Refilled, Tell
 from spewy.solve.view import BoardView, NodeArrays
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class NodeView:
 
     def frame(self) -> pd.DataFrame:
         """One row per hand and action, the columns of an export."""
+        import pandas as pd
+
         n_actions, n_hands = self.strategy.shape
         return pd.DataFrame(
             {

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from spewy import __version__
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
 from spewy.cli.drop import drop
@@ -117,7 +118,7 @@ def _one_line(error: click.UsageError) -> click.ClickException:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="spewy", message="spewy %(version)s")
+@click.version_option(__version__, message="spewy %(version)s")
 @verbose_option
 def main() -> None:
     """Solve heads-up poker range against range, chunk by chunk, and look at what was solved.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.extras import require
 from spewy.cli.options import json_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
@@ -86,6 +87,8 @@ def buckets(
         raise click.BadParameter(f"expected a name that ends in {', '.join(PICTURES)}, found {plot}")
     if plot is not None and not plot.resolve().parent.is_dir():
         raise click.BadParameter(f"{plot}: expected a folder that exists, found {plot.resolve().parent}")
+    if plot is not None:
+        require("matplotlib")
     from buckets import parse_cards
     from spewy.bucket_locker import BucketLocker
     from spewy.bucket_view import BoardBuckets

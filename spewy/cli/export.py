@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, verbose_option
 
@@ -43,9 +44,11 @@ def export(folder: Path, file: Path) -> None:
       spewy export results/T1 T1.parquet
       spewy export results/T1 T1.csv
     """  # noqa: D301
+    suffix = check_file(file, tuple(_WRITERS))
+    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
     from spewy.solution import Solution
 
-    write = _WRITERS[check_file(file, tuple(_WRITERS))]
+    write = _WRITERS[suffix]
     with Solution.open(folder) as solution, appearing(file) as temporary:
         count = write(temporary, _batches(_counted(solution.frames(), solution.n_frames)))
     click.echo(f"{file}: {count:,} rows")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.extras import require
 from spewy.cli.files import PICTURES, appearing, check_file
 from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
 from spewy.cli.progress import say
@@ -80,13 +81,15 @@ def report(
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},
        "average": {the same}}
     """  # noqa: D301
+    if table_file is not None:
+        check_file(table_file, (".csv",))
+        require("pandas")
+    if plot is not None:
+        check_file(plot, PICTURES)
+        require("matplotlib")
     from spewy.report import report as report_on
     from spewy.solution import Solution
 
-    if table_file is not None:
-        check_file(table_file, (".csv",))
-    if plot is not None:
-        check_file(plot, PICTURES)
     with Solution.open(folder, target, _tell) as solution:
         with _bar() as progress:
             found = report_on(solution, line, board, progress)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class Session:
     def __init__(self, job: Job, folder: str | Path | None = None, save_every: float | None = None) -> None:
         started = time.perf_counter()
         self.job = job
-        self.folder = None if folder is None else Path(folder)
+        self.folder = folder = None if folder is None else Path(folder)
         self.save_every = save_every
         self.layout = lay_out(job)
         if self.folder is not None:
@@ -192,6 +192,14 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def __enter__(self) -> Self:
+        """The session itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+        self.close()
 
     def _engine(self) -> Engine:
         solve = self.job.solve
@@ -326,6 +334,27 @@ class Session:
         engine.save()
         _write_trace(self.store, trace, self.job.solve.target)
         return time.perf_counter() - begun
+
+
+def solve(
+    job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
+) -> SolveResult:
+    """Open a session, solve, close.
+
+    Args:
+        job: what to solve, or the path of its file.
+        folder: where its lockers are or shall be; None keeps them in memory, and only the result is left.
+        reporter: hears how it goes.
+
+    Returns:
+        What was reached; :meth:`Session.solve` says when it stops.
+
+    Raises:
+        InputError: the file is no job, or as :class:`Session` and :meth:`Session.solve`.
+        lockers.ManifestMismatchError: the folder holds another job.
+    """
+    with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:
+        return session.solve(reporter)
 
 
 def _until_check(sweeps: int, job: Job, *, left: bool = False) -> tuple[int, int]:

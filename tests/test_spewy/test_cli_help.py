@@ -1,5 +1,6 @@
 """Every command explains itself, and quickly."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,22 @@ def test_misuse():
 
 def test_module_has_the_script_name():
     assert process("--version").stdout.startswith("spewy ")
+
+
+@pytest.mark.parametrize(
+    ("words", "completions"),
+    [("ex", ["exploit", "export"]), ("solve --sa", ["--save-every"]), ("buckets --precompute t", ["turns"])],
+)
+def test_shells_complete(words, completions):
+    asked = {"_SPEWY_COMPLETE": "bash_complete", "COMP_WORDS": f"spewy {words}"}
+    asked["COMP_CWORD"] = str(len(words.split()))
+    told = process(env={**os.environ, **asked}).stdout.split()
+    assert [line.partition(",")[2] for line in told] == completions
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_readme_tells_how_shells_complete(shell):
+    asked = f"_SPEWY_COMPLETE={shell}_source"
+    assert asked in README.read_text()
+    told = process(env={**os.environ, "_SPEWY_COMPLETE": f"{shell}_source"})
+    assert "_spewy_completion" in told.stdout

@@ -14,6 +14,7 @@ from spewy.game.handclass import hand_number
 from spewy.game.ranges import NUM_HANDS, Range, combo_name, format_range, parse_range
 
 SPOTS = Path(__file__).parent.parent / "data" / "spots"
+FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
 
 
 def weight(hand_range, name):
@@ -59,6 +60,17 @@ def test_later_groups_override():
     assert weight(hand_range, "7s5s") == 0.1
     assert weight(hand_range, "AhKh") == 1
     assert weight(hand_range, "AhKd") == 0.1
+
+
+def documented():
+    """The rows of the table of ranges in the docs."""
+    rows = FORMATS.read_text().split("| text | the same |\n|---|---|\n")[1].split("\n\n")[0]
+    return [tuple(cell.strip(" `") for cell in row.strip("|").split("|")) for row in rows.splitlines()]
+
+
+@pytest.mark.parametrize(("text", "same"), documented())
+def test_documented_ranges_are_the_same(text, same):
+    assert parse_range(text) == parse_range(same)
 
 
 def test_hand_numbers_and_names():

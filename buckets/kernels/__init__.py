@@ -1,0 +1,3 @@
+"""What Numba compiles, one file for each module of `buckets` that calls it, when it has something to compute."""
+
+__all__ = ["agglomeration", "equity", "outcomes", "strength"]

@@ -1,0 +1,188 @@
+"""Merging by kept nearest neighbours: see `buckets.agglomeration`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiled import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_BLOCK = 32  # terms summed between two looks at the limit
+
+
+@kernel
+def pass_down(top: Ints, children: Ints, n_leaves: int) -> None:
+    """Give every cluster the number of the one that it has become a part of in the end."""
+    for step in range(len(children) - 1, -1, -1):
+        top[children[step, 0]] = top[children[step, 1]] = top[n_leaves + step]
+
+
+class _Clusters(NamedTuple):
+    """The clusters that are left, by slot. A merged one takes the slot of a child.
+
+    curves (m, n_outcomes), weights, numbers, means of the curves: (m,) each.
+    nearest, nearest_number, cost: the slot of the nearest with a smaller number, that number, and the cost of
+        merging with it; (m,) each. Where ``numbers[nearest[i]]`` is another by now, the cost is a lower bound.
+    order: the slots in use by ascending mean, first of all; neighbours in it are likely to be near.
+    """
+
+    curves: Floats
+    weights: NDArray[Any]
+    numbers: Ints
+    means: Floats
+    nearest: Ints
+    nearest_number: Ints
+    cost: Floats
+    order: Ints
+
+
+@kernel
+def merge_distinct(
+    curves: Floats,
+    weights: NDArray[Any],
+    numbers: Ints,
+    max_factor: bool,
+    children: Ints,
+    distances: Floats,
+    next_number: int,
+) -> None:
+    """Merge m different curves into one, which overwrites them; write m - 1 rows of children and distances."""
+    m = len(curves)
+    means = np.empty(m)
+    for slot in range(m):
+        means[slot] = curves[slot].mean()
+    clusters = _Clusters(
+        curves,
+        weights,
+        numbers,
+        means,
+        np.full(m, -1),
+        np.full(m, -1),
+        np.full(m, np.inf),
+        np.argsort(means, kind="mergesort"),
+    )
+    for place in range(m):
+        _find_nearest(clusters, place, m, max_factor)
+    for step in range(m - 1):
+        n_left = m - step
+        high = _cheapest(clusters, n_left)
+        while numbers[clusters.nearest[high]] != clusters.nearest_number[high]:
+            _find_nearest(clusters, _place(clusters, high, n_left), n_left, max_factor)
+            high = _cheapest(clusters, n_left)
+        low = clusters.nearest[high]
+        children[step, 0] = numbers[low]
+        children[step, 1] = numbers[high]
+        distances[step] = clusters.cost[high]
+        _remove(clusters, high, n_left)
+        _remove(clusters, low, n_left - 1)
+        share = weights[high] / (weights[low] + weights[high])
+        curves[low] += (curves[high] - curves[low]) * share
+        weights[low] += weights[high]
+        means[low] = curves[low].mean()
+        numbers[high] = -1
+        numbers[low] = next_number + step
+        _find_nearest(clusters, _insert(clusters, low, n_left - 2), n_left - 1, max_factor)
+
+
+@kernel
+def _find_nearest(clusters: _Clusters, place: int, n_left: int, max_factor: bool) -> None:
+    """Renew `nearest` of the cluster at a place of the order, going outward from it."""
+    slot = clusters.order[place]
+    number, mean, weight = clusters.numbers[slot], clusters.means[slot], clusters.weights[slot]
+    best, best_number, best_slot = np.inf, -1, -1
+    below, above = place - 1, place + 1
+    while below >= 0 or above < n_left:
+        downward = above >= n_left or (
+            below >= 0
+            and mean - clusters.means[clusters.order[below]] <= clusters.means[clusters.order[above]] - mean
+        )
+        other = clusters.order[below] if downward else clusters.order[above]
+        if downward:
+            below -= 1
+        else:
+            above += 1
+        other_number = clusters.numbers[other]
+        if other_number > number:
+            continue
+        scale = weight * clusters.weights[other] / (weight + clusters.weights[other])
+        cost = _merge_cost(clusters.curves[slot], clusters.curves[other], scale, best, max_factor)
+        if cost < best or (cost == best and (other_number < best_number or best_number < 0)):
+            best, best_number, best_slot = cost, other_number, other
+    clusters.nearest[slot] = best_slot
+    clusters.nearest_number[slot] = best_number
+    clusters.cost[slot] = best
+
+
+# Sums may be reordered, which lets them be vectorised; both orders of a pair give the same bits.
+@kernel(fastmath={"reassoc", "contract"})
+def _merge_cost(first: Floats, second: Floats, scale: float, limit: float, max_factor: bool) -> float:
+    """The cost of a merge, or infinity as soon as it is known to exceed the limit."""
+    total = 0.0
+    n = len(first)
+    start = 0
+    while start < n:
+        end = min(start + _BLOCK, n)
+        part = 0.0
+        if max_factor:
+            for k in range(start, end):
+                gap = first[k] - second[k]
+                part += gap * gap * (first[k] if first[k] > second[k] else second[k])
+        else:
+            for k in range(start, end):
+                gap = first[k] - second[k]
+                part += gap * gap
+        total += part
+        if scale * total > limit:
+            return np.inf
+        start = end
+    return scale * total
+
+
+@kernel
+def _cheapest(clusters: _Clusters, n_left: int) -> int:
+    """The slot whose cost is the smallest; of equals that with the smallest numbers."""
+    best: int = clusters.order[0]
+    for place in range(1, n_left):
+        slot = clusters.order[place]
+        if clusters.cost[slot] > clusters.cost[best] or clusters.nearest[slot] < 0:
+            continue
+        if (
+            clusters.nearest[best] < 0
+            or clusters.cost[slot] < clusters.cost[best]
+            or clusters.nearest_number[slot] < clusters.nearest_number[best]
+            or (
+                clusters.nearest_number[slot] == clusters.nearest_number[best]
+                and clusters.numbers[slot] < clusters.numbers[best]
+            )
+        ):
+            best = slot
+    return best
+
+
+@kernel
+def _place(clusters: _Clusters, slot: int, n_left: int) -> int:
+    """Where a slot stands in the order."""
+    place: int = np.searchsorted(clusters.means[clusters.order[:n_left]], clusters.means[slot])
+    while clusters.order[place] != slot:
+        place += 1
+    return place
+
+
+@kernel
+def _remove(clusters: _Clusters, slot: int, n_left: int) -> None:
+    for place in range(_place(clusters, slot, n_left), n_left - 1):
+        clusters.order[place] = clusters.order[place + 1]
+
+
+@kernel
+def _insert(clusters: _Clusters, slot: int, n_left: int) -> int:
+    """Put a slot into the order, behind equals; return its place."""
+    place = n_left
+    while place > 0 and clusters.means[clusters.order[place - 1]] > clusters.means[slot]:
+        clusters.order[place] = clusters.order[place - 1]
+        place -= 1
+    clusters.order[place] = slot
+    return place

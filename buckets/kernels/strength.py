@@ -1,0 +1,155 @@
+"""Strength of hands from sets of ranks as bits: see `buckets.strength`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiled import kernel
+
+from ..cards import NUM_CARDS
+from ..strength import CATEGORY_SHIFT, N_RANKS
+
+Array = NDArray[Any]
+_HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL_HOUSE, _QUADS, _STRAIGHT_FLUSH = range(9)
+_FLUSH_3, _STRAIGHT_3, _TRIPS_3, _STRAIGHT_FLUSH_3 = range(9, 13)
+
+
+def _top_ranks() -> NDArray[np.int64]:
+    """``out[k, set]``: the k highest ranks of a set of ranks (all, where it has fewer)."""
+    out = np.zeros((6, 1 << N_RANKS), dtype=np.int64)
+    rest = np.arange(1 << N_RANKS)
+    for k in range(1, len(out)):
+        highest = np.zeros_like(rest)
+        for rank in range(N_RANKS):
+            highest[rest >= 1 << rank] = 1 << rank
+        highest[rest == 0] = 0
+        out[k] = out[k - 1] | highest
+        rest = rest & ~highest
+    return out
+
+
+def _straights(length: int) -> NDArray[np.int64]:
+    """``out[set]``: the top rank, as a set of one, of the highest straight in a set of ranks, or 0.
+
+    The ace plays below the deuce too.
+    """
+    sets = np.arange(1 << N_RANKS)
+    with_low_ace = sets << 1 | sets >> (N_RANKS - 1)
+    out = np.zeros_like(sets)
+    for top in range(length - 2, N_RANKS):
+        run = ((1 << length) - 1) << (top + 2 - length)
+        out[with_low_ace & run == run] = 1 << top
+    return out
+
+
+_TOP = _top_ranks()
+_STRAIGHT_TOP = _straights(5)
+_STRAIGHT_TOP_3 = _straights(3)
+
+
+@kernel
+def fill_strengths(boards: Array, hands: Array, out: Array) -> None:
+    """Write the strength of each hand on each board, shape (n_boards, n_hands)."""
+    n_board, hole = boards.shape[1], hands.shape[1]
+    n_cards = n_board + hole
+    flush_length = 3 if n_cards == 3 else 5
+    by_ranks = np.zeros((N_RANKS, N_RANKS), dtype=np.int32)
+    suit_ranks = np.zeros(4, dtype=np.int64)
+    suit_count = np.zeros(4, dtype=np.int64)
+    on_board = np.zeros(NUM_CARDS, dtype=np.bool_)
+    for b in range(len(boards)):
+        on_board[:] = False
+        suit_ranks[:] = 0
+        suit_count[:] = 0
+        one = two = three = four = 0
+        for card in boards[b]:
+            on_board[card] = True
+            suit_ranks[card & 3] |= 1 << (card >> 2)
+            suit_count[card & 3] += 1
+            one, two, three, four = _add_rank(card >> 2, one, two, three, four)
+        flush_suit = -1
+        if n_cards >= 3:
+            for suit in range(4):
+                # At most one suit comes that close: 2 * (flush length - hole) > board cards.
+                if suit_count[suit] + hole >= flush_length:
+                    flush_suit = suit
+        for low in range(N_RANKS):
+            one_low, two_low, three_low, four_low = _add_rank(low, one, two, three, four)
+            if hole == 1:
+                by_ranks[low, low] = _rank_strength(one_low, two_low, three_low, four_low, n_cards)
+                continue
+            for high in range(low, N_RANKS):
+                ones, twos, threes, fours = _add_rank(high, one_low, two_low, three_low, four_low)
+                value = _rank_strength(ones, twos, threes, fours, n_cards)
+                by_ranks[low, high] = value
+                by_ranks[high, low] = value
+        for h in range(len(hands)):
+            first, second = hands[h, 0], hands[h, hole - 1]
+            if on_board[first] or on_board[second]:
+                out[b, h] = -1
+                continue
+            value = by_ranks[first >> 2, second >> 2]
+            if flush_suit >= 0:
+                count, ranks = suit_count[flush_suit], suit_ranks[flush_suit]
+                if first & 3 == flush_suit:
+                    count += 1
+                    ranks |= 1 << (first >> 2)
+                if hole == 2 and second & 3 == flush_suit:
+                    count += 1
+                    ranks |= 1 << (second >> 2)
+                if count >= flush_length:
+                    value = max(value, _flush_strength(ranks, n_cards))
+            out[b, h] = value
+
+
+@kernel
+def _add_rank(rank: int, one: int, two: int, three: int, four: int) -> tuple[int, int, int, int]:
+    """Add a card to the sets of ranks that are there at least once, twice, three and four times."""
+    bit = 1 << rank
+    return one | bit, two | (one & bit), three | (two & bit), four | (three & bit)
+
+
+@kernel
+def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> np.int32:
+    """Strength of what `_add_rank` collected, suits apart."""
+    if n_cards == 3:
+        if three:
+            return _pack(_TRIPS_3, three, 0)
+        if _STRAIGHT_TOP_3[one]:
+            return _pack(_STRAIGHT_3, _STRAIGHT_TOP_3[one], 0)
+    elif four:
+        main = _TOP[1, four]
+        return _pack(_QUADS, main, _TOP[1, one & ~main])
+    elif three:
+        main = _TOP[1, three]
+        if two & ~main:
+            return _pack(_FULL_HOUSE, main, _TOP[1, two & ~main])
+        if not _STRAIGHT_TOP[one]:
+            return _pack(_TRIPS, main, _TOP[2, one & ~main])
+    if n_cards >= 5:
+        if _STRAIGHT_TOP[one]:
+            return _pack(_STRAIGHT, _STRAIGHT_TOP[one], 0)
+        main = _TOP[2, two]
+        if main != _TOP[1, two]:
+            return _pack(_TWO_PAIR, main, _TOP[1, one & ~main])
+    if two:
+        return _pack(_PAIR, two, _TOP[3, one & ~two])
+    return _pack(_HIGH_CARD, 0, _TOP[5, one])
+
+
+@kernel
+def _flush_strength(ranks: int, n_cards: int) -> np.int32:
+    """Strength of a flush or straight flush from all ranks of its suit."""
+    if n_cards == 3:
+        if _STRAIGHT_TOP_3[ranks]:
+            return _pack(_STRAIGHT_FLUSH_3, _STRAIGHT_TOP_3[ranks], 0)
+        return _pack(_FLUSH_3, 0, ranks)
+    if _STRAIGHT_TOP[ranks]:
+        return _pack(_STRAIGHT_FLUSH, _STRAIGHT_TOP[ranks], 0)
+    return _pack(_FLUSH, 0, _TOP[5, ranks])
+
+
+@kernel
+def _pack(category_number: int, main: int, kickers: int) -> np.int32:
+    return np.int32(category_number << CATEGORY_SHIFT | main << N_RANKS | kickers)

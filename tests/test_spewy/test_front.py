@@ -1,0 +1,159 @@
+"""What packages show: short imports, `__all__`, `dir`, the version, types for those who look from outside."""
+
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_runs import POLARISED, good, write
+from jobs import EXAMPLES
+
+import spewy
+from lockers import LockerError
+from spewy.solve.session import Silent, solve
+
+ROOT = EXAMPLES.parent
+PACKAGES = (
+    "buckets",
+    "buckets.kernels",
+    "lockers",
+    "solvers",
+    "solvers.exact",
+    "spewy",
+    "spewy.cli",
+    "spewy.game",
+    "spewy.solve",
+)
+
+
+def readme_example():
+    """The program under "From Python"."""
+    return (ROOT / "README.md").read_text().split("## From Python")[1].split("```python\n")[1].split("```")[0]
+
+
+def test_these_are_all_packages():
+    found = {
+        ".".join(init.parent.relative_to(ROOT).parts)
+        for name in ("buckets", "lockers", "solvers", "spewy")
+        for init in (ROOT / name).rglob("__init__.py")
+    }
+    assert found == set(PACKAGES)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_names_what_is_public(name):
+    package = importlib.import_module(name)
+    scope = {}
+    exec(f"from {name} import *", scope)
+    assert package.__all__
+    assert set(package.__all__) <= set(scope)
+    assert set(package.__all__) <= set(dir(package))
+
+
+def test_dir_tells_names_that_are_not_loaded():
+    code = "import sys, spewy; assert 'Job' in dir(spewy), dir(spewy); assert 'spewy.job' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["buckets", "solvers", "spewy", "spewy.solve"])
+def test_an_unknown_name_is_an_attribute_error(name):
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nothing'"):
+        importlib.import_module(name).Nothing  # noqa: B018
+
+
+def test_a_checkout_that_is_not_installed_knows_its_version():
+    """Without site-packages: nothing but the standard library is there."""
+    code = "import spewy; print(spewy.__version__)"
+    told = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == spewy.__version__
+    assert good("--version") == f"spewy {spewy.__version__}\n"
+
+
+def test_a_session_closes_itself_and_takes_the_folder_as_text(tmp_path):
+    job = spewy.Job.load(write(tmp_path, POLARISED))
+    with spewy.Session(job, str(tmp_path / "out")) as session:
+        assert session.solve().converged
+    with pytest.raises(LockerError, match="closed"):
+        session.store.check()
+    with spewy.Solution.open(tmp_path / "out") as solution:
+        assert solution.node().actions == ("Check", "AllIn(100)")
+
+
+@pytest.mark.parametrize("form", [str, Path, spewy.Job.load], ids=["text", "path", "job"])
+def test_solve_takes_a_job_or_its_file(tmp_path, form):
+    path = write(tmp_path, POLARISED)
+    assert spewy.solve(form(path)).converged
+    assert spewy.solve(form(path), tmp_path / "out").converged
+    with spewy.Solution.open(tmp_path / "out") as solution:
+        assert solution.job.name == "polarised"
+
+
+def test_solve_tells_how_it_goes(tmp_path):
+    checks = []
+
+    class Heard(Silent):
+        def check(self, sweep, found, unit, seconds_left):
+            checks.append(sweep)
+
+    result = spewy.solve(write(tmp_path, POLARISED), reporter=Heard())
+    assert checks[-1] == result.sweeps
+
+
+@pytest.mark.parametrize(
+    "first", ["", "import spewy.solve", "import spewy.solve.session", "from spewy import Session"]
+)
+def test_solve_is_a_function_whatever_was_imported_before(tmp_path, first):
+    path = write(tmp_path, POLARISED)
+    imports = f"{first}\nimport spewy\nfrom spewy import solve\n"
+    code = f"{imports}assert solve is spewy.solve\nprint(solve({str(path)!r}).name)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "polarised\n"
+
+
+def test_solve_refuses_what_is_no_job(tmp_path):
+    with pytest.raises(spewy.InputError, match="expected a readable TOML file"):
+        spewy.solve(tmp_path / "none.toml")
+
+
+def test_both_signatures_of_solve_are_one():
+    assert inspect.signature(spewy.solve).parameters.keys() == inspect.signature(solve).parameters.keys()
+
+
+def test_the_readme_example_runs(tmp_path, monkeypatch):
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    exec(readme_example(), scope)
+    assert scope["result"].exploitability_pct < 0.1
+
+
+@pytest.mark.slow
+def test_types_are_seen_from_outside(tmp_path):
+    """Where nothing but the installation, or a search path, tells where the packages are."""
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "example.py").write_text(readme_example())
+    (tmp_path / "wrong.py").write_text(
+        "from spewy import Job, Nothing, Session, solve\n"
+        "reveal_type(solve(Job.load('a'), 'b').ev)\n"
+        "reveal_type(Session(Job.load('a')).solve().trace)\n"
+        "solve(3)\n"
+    )
+    good_told, _, code = api.run(
+        ["--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "example.py")]
+    )
+    assert code == 0, good_told
+    told, _, _ = api.run(["--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "wrong.py")])
+    assert 'Module "spewy" has no attribute "Nothing"' in told
+    assert 'Revealed type is "tuple[float, float] | None"' in told
+    assert 'Revealed type is "tuple[tuple[int, float, float], ...]"' in told
+    assert 'Argument 1 to "solve" has incompatible type "int"' in told
+    assert told.count("error:") == 2

@@ -1,0 +1,118 @@
+"""Commands load what they use: most of the time of a short command goes into loading libraries."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from cli_runs import good, spewy, write
+
+RIVER = """
+name = "river"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "Ks 9d 6h 3c 2s"
+pot = 100
+stack = 100
+oop = "KhKd,JcTc,JhTh,JdTd"
+ip = "AhAd"
+[bets.river]
+oop = { bet = "a" }
+[rows]
+clustering = "ward"
+"""
+HEAVY = {
+    "joblib",
+    "lmdb",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "scipy",
+    "sklearn",
+    "tqdm",
+}
+KERNELS = {"numba", "scipy"}
+"""Numba loads SciPy's linear algebra with its first kernel."""
+
+
+def loaded_by(code):
+    """Which heavy libraries a program has loaded when it ends."""
+    told = f"import json, sys; print(json.dumps(sorted({HEAVY!r} & set(sys.modules))))"
+    found = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{told}"], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(found.stdout.splitlines()[-1]))
+
+
+def loaded_by_command(*args):
+    """The same of a command."""
+    call = f"main({[str(arg) for arg in args]!r}, prog_name='spewy')"
+    return loaded_by(f"from spewy.cli import main\ntry:\n    {call}\nexcept SystemExit:\n    pass")
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("river")
+    job = write(folder, RIVER)
+    good("solve", job, "--out", folder / "out")
+    return job, folder / "out"
+
+
+def test_the_package_alone_loads_nothing():
+    assert not loaded_by("import spewy")
+
+
+def test_tree_loads_no_kernels(solved):
+    assert loaded_by_command("tree", solved[0]) <= {"numpy", "pydantic"}
+
+
+def test_an_estimate_that_is_refused_loads_no_kernels(solved):
+    assert loaded_by_command("estimate", solved[0], "--set", "spot.pot=0") <= {"lmdb", "numpy", "pydantic"}
+
+
+def test_check_loads_no_kernels(solved):
+    assert loaded_by_command("check", solved[1]) <= {"lmdb", "numpy"}
+
+
+@pytest.mark.parametrize("again", [(), ("--again",)], ids=["done", "again"])
+def test_a_river_is_solved_without_tables_and_pictures(solved, again):
+    job, folder = solved
+    assert loaded_by_command("solve", job, "--out", folder, *again) <= {"lmdb", "numpy", "pydantic"} | KERNELS
+
+
+def test_show_loads_no_frames(solved):
+    assert loaded_by_command("show", solved[1]) <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
+
+
+def test_exploit_loads_no_frames(solved):
+    assert loaded_by_command("exploit", solved[1], "--json") <= {"lmdb", "numpy", "pydantic"} | KERNELS
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "args"),
+    [
+        ("pandas", "export", ("export", "{folder}", "{new}.csv")),
+        ("pyarrow", "export", ("export", "{folder}", "{new}.parquet")),
+        ("pandas", "export", ("report", "{folder}", "--line", "cc/", "--csv", "{new}.csv")),
+        ("matplotlib", "plot", ("report", "{folder}", "--line", "cc/", "--plot", "{new}.png")),
+        ("matplotlib", "plot", ("buckets", "QsJh2h8c3d", "--plot", "{new}.png")),
+    ],
+)
+def test_a_command_names_the_extra_that_it_misses(solved, tmp_path, monkeypatch, package, extra, args):
+    monkeypatch.setitem(sys.modules, package, None)
+    new = tmp_path / "new"
+    result = spewy(*(arg.format(folder=solved[1], new=new) for arg in args))
+    assert (result.exit_code, result.stdout) == (1, "")
+    expected = f"expected to be installed for this command, found none (pip install 'spewy[{extra}]')"
+    assert result.stderr == f"Error: package {package}: {expected}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_csv_needs_no_pyarrow(solved, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert good("export", solved[1], tmp_path / "new.csv").startswith(f"{tmp_path / 'new.csv'}: ")
