@@ -17,10 +17,11 @@ from spewy.errors import InputError
 from spewy.solve.problem import Problem
 from spewy.solve.rounds import BettingRound, betting_rounds
 
-MOST_MINUTES = 10.0
-SECONDS = 3e-9
-"""HiGHS's interior point method takes so long for each nonzero times each variable and constraint, within a factor of
-two from rivers to turns, from seconds to ten minutes (docs/lp-or-cfr.md); what takes hours CFR does in seconds."""
+MOST_MINUTES = 5.0
+SECONDS = 1e-9
+"""Of a core for each nonzero times each variable and constraint, in HiGHS's interior point method: within a half of
+what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
+second for what takes that long here, so the limit is no loss."""
 BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
 """Of HiGHS and of the arrays that the program is built from (measured), beside a process of its own."""
 PROCESS_BYTES = 120 << 20
