@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
+from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, spewy, write
 from jobs import EXAMPLES
 
 import spewy.cli.export as export_module
@@ -262,7 +262,9 @@ def test_export_to_a_full_disk(folders, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(export_module._WRITERS, ".csv", breaks)
-    assert "No space left on device" in refused("export", folders["kuhn"], tmp_path / "kuhn.csv")
+    result = spewy("export", folders["kuhn"], tmp_path / "kuhn.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "No space left on device" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
