@@ -5,23 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from cli_runs import good, spewy, write
+from cli_runs import POLARISED, good, spewy, write
 
-RIVER = """
-name = "river"
-[game]
-file = "holdem.nolimit.2p.reverse_blinds"
-[spot]
-board = "Ks 9d 6h 3c 2s"
-pot = 100
-stack = 100
-oop = "KhKd,JcTc,JhTh,JdTd"
-ip = "AhAd"
-[bets.river]
-oop = { bet = "a" }
-[rows]
-clustering = "ward"
-"""
+RIVER = POLARISED + '[rows]\nclustering = "ward"\n'
 HEAVY = {
     "joblib",
     "lmdb",
