@@ -35,15 +35,10 @@ def _leave_first_folder() -> None:
 
 
 def _secure_streams() -> None:
-    """Keep files that are opened later from the numbers of closed streams, and stderr from ending who writes there.
-
-    A closed stdout is told when something shall be printed.
-    """
+    """Keep files that are opened later from the numbers of closed streams, and stderr from ending who writes there."""
     closed = [number for number in range(3) if _is_closed(number)]
     for _ in closed:
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest number that is free
-    if 1 in closed:
-        sys.stdout = _ClosedOutput()
     # Python's own stderr is such a text stream over a raw file where nothing shall be buffered.
     raw: IO[Any] = _Lasting(2, "w", closefd=False)
     sys.stderr = io.TextIOWrapper(raw, errors="backslashreplace", line_buffering=True, write_through=True)
@@ -65,15 +60,6 @@ class _Lasting(io.FileIO):
             return super().write(data)
         except OSError:
             return memoryview(data).nbytes
-
-
-class _ClosedOutput(io.TextIOBase):
-    """A stdout that is not there."""
-
-    def write(self, text: str) -> int:
-        from click import ClickException
-
-        raise ClickException("stdout: expected it open for the results, found it closed")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ and the solver only when a command runs, which keeps ``--help`` fast.
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -22,6 +24,7 @@ from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.options import is_verbose, verbose_option
+from spewy.cli.progress import Compiling
 from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
@@ -120,7 +123,8 @@ def _one_line(error: click.UsageError) -> click.ClickException:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="spewy %(version)s")
 @verbose_option
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Solve heads-up poker range against range, chunk by chunk, and look at what was solved.
 
     \b
@@ -134,6 +138,10 @@ def main() -> None:
     Results go to stdout, progress and logs to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted
     by Ctrl-C, SIGTERM or SIGHUP, with everything saved.
     """  # noqa: D301
+    log, handler = logging.getLogger("compiled"), Compiling()
+    log.addHandler(handler)
+    log.setLevel(min(log.level or logging.INFO, logging.INFO))
+    ctx.call_on_close(partial(log.removeHandler, handler))
 
 
 COMMANDS: tuple[click.Command, ...] = (

@@ -14,7 +14,7 @@ import click
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _VERBOSE = "spewy.cli.verbose"
-_LOGGERS = ("spewy", "buckets", "solvers", "lockers")
+_LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):

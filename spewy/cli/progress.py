@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,22 @@ class Bar(Lines):
 def solve_reporter() -> Lines:
     """A bar where it can be drawn and no log lines cut through it."""
     return Bar() if sys.stderr.isatty() and not is_verbose() else Lines()
+
+
+class Compiling(logging.Handler):
+    """Tells once that functions are being compiled, which takes so long that it shall not be silent."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._told = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell it, or a warning."""
+        if record.levelno >= logging.WARNING:
+            say(record.getMessage())
+        elif not self._told:
+            self._told = True
+            say("compiling what this needs, once: a few seconds up to half a minute")
 
 
 def say(text: str) -> None:

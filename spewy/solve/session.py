@@ -7,7 +7,8 @@ import resource
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -71,7 +72,7 @@ class SolveResult:
 
     def to_json(self) -> dict[str, Any]:
         """The documented object."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class Reporter(Protocol):
@@ -141,7 +142,7 @@ class Session:
         self.save_every = save_every
         self.layout = lay_out(job)
         if self.folder is not None:
-            require_solvable(self.job, self.layout, streaming=True)
+            require_solvable(self.job, self.layout, self.cost, streaming=True)
         manifest = job.manifest()
         shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
         self.store: Store = (
@@ -156,6 +157,7 @@ class Session:
             raise
         self.build_seconds = time.perf_counter() - started
 
+    @cached_property
     def cost(self) -> Estimate:
         """What the solve needs in memory and on disk."""
         return job_estimate(self.job, self.layout)
@@ -172,7 +174,8 @@ class Session:
         report = unfailing(reporter or Silent())
         for line in self.job.left_out:
             report.note(line)
-        cost = require_solvable(self.job, self.layout, streaming=self.folder is not None)
+        cost = self.cost
+        require_solvable(self.job, self.layout, cost, streaming=self.folder is not None)
         if exact(self.job, self.layout):
             make_ready(self.layout.n_rounds, self.job.solve.short, report.note)
             streamed = streamed_bytes(self.job, self.layout, cost)
@@ -217,7 +220,7 @@ class Session:
                     solve.workers,
                     short=solve.short,
                     folder=self.folder,
-                    kept=_kept(self.job, self.layout, self.cost()),
+                    kept=_kept(self.job, self.layout, self.cost),
                 )
             dtype = np.float32 if solve.precision == "single" else np.float64
             return LiveEngine(self.layout, self.store, name, solve.workers, dtype)
@@ -241,11 +244,11 @@ class Session:
         earlier = trace[-1][1] if trace else 0.0
         report.begin(job, cost, engine.sweeps)
         _forget_result(self.store)
-        started = saved = ended = time.perf_counter()
         checking, save_seconds = 0.0, cost.disk_bytes / SAVE_SPEED
         found: Exploitability | None = None
         interrupted = False
         with interruptible() if outer is None else nullcontext(outer) as stop:
+            started = saved = ended = time.perf_counter()
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 found, checking = judge.measure(engine)
             while not interrupted and not judge.satisfied(found) and engine.sweeps < job.last_sweep:
@@ -437,14 +440,13 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
     )
 
 
-def require_solvable(job: Job, layout: Layout, *, streaming: bool = False) -> Estimate:
-    """The cost of a job that may start; ``streaming``: an exact solve may keep a part of its state on disk.
+def require_solvable(job: Job, layout: Layout, cost: Estimate, *, streaming: bool = False) -> None:
+    """Refuse a job that may not start; ``streaming``: an exact solve may keep a part of its state on disk.
 
     Raises:
-        InputError: it exceeds ``solve.memory``, or the target's unit is not one of the problem's.
+        InputError: its cost exceeds ``solve.memory``, or the target's unit is not one of the problem's.
     """
     unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
-    cost = job_estimate(job, layout)
     if streaming and exact(job, layout):
         _kept(job, layout, cost)
     elif cost.memory_bytes > parse_memory(job.solve.memory):
@@ -452,7 +454,6 @@ def require_solvable(job: Job, layout: Layout, *, streaming: bool = False) -> Es
             f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
             f"found {job.solve.memory}"
         )
-    return cost
 
 
 def streamed_bytes(job: Job, layout: Layout, cost: Estimate) -> int | None:

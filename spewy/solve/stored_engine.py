@@ -35,6 +35,7 @@ class StoredEngine:
         self._token = uuid.uuid4().hex
         self._crew = Crew(workers)
         self._sweeps = saved_sweeps(store)
+        self._begun: set[int] = set()
         self._judge = Judge(layout, workers)
 
     @property
@@ -91,6 +92,9 @@ class StoredEngine:
                 visitor.visit(t, b, r, number)
                 yield 1
             return
+        if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
+            self._begun.add(t)
+            Visitor(self.layout, self.store, self.settings).visit(t, *chunks[0], number)
         boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
         roots = len(self.layout.betting[t].chunks)
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
