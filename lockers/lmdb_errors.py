@@ -73,7 +73,8 @@ def unreadable(error: OSError, path: Path) -> LockerError:
     """Return what it means that ``path`` could not even be read."""
     if is_failure(error):
         return translate(error, path)
-    return LockerError(f"{path}: expected to be able to read it, found: {error}")
+    found = getattr(error, "strerror", None) or error
+    return LockerError(f"{path}: expected to be able to read it, found: {found}")
 
 
 def _free_bytes(path: Path) -> int | str:

@@ -12,7 +12,7 @@ _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
 }
-_NAMED = ("lockers.errors.StorageError", "spewy.errors.SolveError")
+_NAMED = ("lockers.errors.StorageError", "spewy.errors.SolveError", "builtins.ChildProcessError")
 
 
 def failure_text(error: BaseException) -> str | None:

@@ -40,6 +40,11 @@ def fail(parent, portable):
     raise ValueError("seven") if portable else UnsendableError("seven", "eight")
 
 
+def killed(parent, *args):
+    """Stand in for a task whose process the system kills."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def until_told(parent, number):
     parent.tell(f"{number} begins")
     while not parent.is_set():

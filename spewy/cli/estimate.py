@@ -48,9 +48,10 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     Of a job whose lower bounds are too large already, what takes a closer look is null.
     """  # noqa: D301
     from spewy.job import Job, parse_memory
-    from spewy.solve.least import least_cost
 
     job = Job.load(job_file, overrides)
+    from spewy.solve.least import least_cost  # which loads Numba
+
     least = least_cost(job)
     first, tree = job.tree_config.start_round, job.tree_count
     seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
@@ -67,8 +68,11 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
     from spewy.job import parse_memory
+    from spewy.solve.lp_size import lp_size, require_small
     from spewy.solve.session import job_estimate, streamed_bytes
 
+    if job.one_program:
+        require_small(job.name, lp_size(job.problem()))
     layout = _laid_out(job)
     cost, budget = job_estimate(job, layout), parse_memory(job.solve.memory)
     streamed = streamed_bytes(job, layout, cost)

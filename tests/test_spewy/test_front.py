@@ -120,7 +120,7 @@ def test_solve_is_a_function_whatever_was_imported_before(tmp_path, first):
 
 
 def test_solve_refuses_what_is_no_job(tmp_path):
-    with pytest.raises(spewy.InputError, match="expected a readable TOML file"):
+    with pytest.raises(spewy.InputError, match="expected a readable text file"):
         spewy.solve(tmp_path / "none.toml")
 
 

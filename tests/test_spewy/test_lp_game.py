@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
+import crew_tasks
 import pandas as pd
 import pytest
 from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
@@ -202,16 +204,13 @@ def _wait_for_the_end_of(group):
     raise AssertionError(f"process group {group}: expected none of its processes alive, found some")
 
 
-def die(game, method):
-    """Stand in for a program that the system kills."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(lp_engine, "solve_live", die)
+    monkeypatch.setenv("PYTHONPATH", os.fspath(Path(crew_tasks.__file__).parent), prepend=os.pathsep)
+    monkeypatch.setattr(lp_engine, "_solve", crew_tasks.killed)
     result = spewy("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", *LP)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "linear program: expected its process to end by itself" in result.stderr.splitlines()[-1]
+    told = "Error: worker process: expected it to finish its task, it was ended by SIGKILL"
+    assert result.stderr.splitlines()[-1].startswith(told)
     assert "Traceback" not in result.stderr
 
 
