@@ -26,6 +26,7 @@ from typing import Any, Self
 import llvmlite
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.runtime.nrt import rtsys
 from platformdirs import user_cache_path
 
 VARIABLE = "SPEWY_KERNELS"
@@ -119,11 +120,15 @@ class Cache(FunctionCache):
 
     _impl_class = _Files
 
-    def load_overload(self, *signature: Any) -> Any:
-        """What is kept for a signature; where there is nothing, what follows takes time, and the log says so."""
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """What is kept for a signature; where there is nothing, what follows takes time, and the log says so.
+
+        Numba would first import all that it can compile, which takes half a second and is of use to the compiler only.
+        """
         found = None
         try:
-            found = super().load_overload(*signature)
+            rtsys.initialize(target)
+            found = self._load_overload(signature, target)
         except OSError as error:
             _log.debug("machine code of %s cannot be read: %s", self._name, error)
         except Exception as error:  # a damaged pickle may raise anything
@@ -131,6 +136,7 @@ class Cache(FunctionCache):
             with suppress(OSError):
                 self.flush()
         if found is None:
+            target.refresh()
             _log.info("compiling %s", self._name)
         return found
 
