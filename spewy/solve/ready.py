@@ -6,6 +6,7 @@ memory. A stamp beside the machine code (`compiled.machine_code`) says that it i
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,9 +18,12 @@ from spewy.child import start_python
 
 
 def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
-    """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done."""
+    """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done.
+
+    Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
+    """
     there = stamp(Path(solvers.__file__).parent, f"{n_rounds}{'s' * short}")
-    if there.exists():
+    if there.exists() or not os.access(there.parent, os.W_OK):
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
