@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 import sysconfig
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spewy.interrupts import deaf_children
 
+ORPHANED = 1
+"""How a child exits whose parent is gone: nobody reads it."""
 HOME = os.fspath(Path(__file__).resolve().parents[1])
 """The folder of our packages. A parent may have found them in its current folder, where a child does not look."""
 
@@ -39,3 +43,18 @@ def start_python(
             stdout=subprocess.DEVNULL,
             **options,
         )
+
+
+def end_with_parent(parent: int) -> None:
+    """Have this process end within a second after its parent, whatever it does.
+
+    Args:
+        parent: its process number, which the parent tells: it may be gone before this one has begun.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(ORPHANED)
+
+    threading.Thread(target=watch, daemon=True).start()

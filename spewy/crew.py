@@ -25,13 +25,12 @@ from multiprocessing.connection import Connection, Pipe, wait
 from queue import SimpleQueue
 from typing import Any, Literal, Self
 
-from spewy.child import start_python
+from spewy.child import ORPHANED, start_python
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 1.0
 """From the end of a worker's line to its own."""
 STOP = b""
-ORPHANED = 1
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

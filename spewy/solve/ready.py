@@ -14,7 +14,7 @@ from pathlib import Path
 
 import solvers
 from compiled import stamp
-from spewy.child import start_python
+from spewy.child import end_with_parent, start_python
 
 
 def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
@@ -27,7 +27,7 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
     say(f"compiling the kernels for games of {rounds}, once: up to a minute")
-    with start_python(["-m", __name__, str(n_rounds), str(int(short))]) as compiler:
+    with start_python(["-m", __name__, str(os.getpid()), str(n_rounds), str(int(short))]) as compiler:
         try:
             failed = compiler.wait()
         finally:
@@ -56,4 +56,5 @@ def _compile(n_rounds: int, short: bool) -> None:
 
 
 if __name__ == "__main__":
-    _compile(int(sys.argv[1]), sys.argv[2] == "1")
+    end_with_parent(int(sys.argv[1]))
+    _compile(int(sys.argv[2]), sys.argv[3] == "1")

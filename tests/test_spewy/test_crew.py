@@ -155,3 +155,17 @@ def test_children_search_no_current_folder(crew, tmp_path, monkeypatch):
     assert start_python(["-c", "import lockers, buckets.cards"]).wait() == 0
     found = values(crew.results(crew_tasks.where_from, [("lockers",), ("buckets",)]))
     assert all(Path(path).parents[1] == Path(HOME) for path in found.values())
+
+
+def test_a_child_ends_with_its_parent():
+    """As the compiler of kernels does, which works for a minute without a word; also where it begins too late."""
+    child = "from spewy.child import end_with_parent as end; import sys, time; end(int(sys.argv[1])); time.sleep(60)"
+    parent = (
+        "import os; from spewy.child import start_python\n"
+        f"print(start_python(['-c', {child!r}, str(os.getpid())]).pid, flush=True); os._exit(0)"
+    )
+    told = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)
+    deadline = time.monotonic() + GONE_SECONDS
+    while alive(int(told.stdout)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(int(told.stdout))
