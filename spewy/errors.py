@@ -1,6 +1,6 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
-__all__ = ["InputError", "SolveError", "SpewyError", "path_text", "short", "shown"]
+__all__ = ["MOST_OF_PATH", "InputError", "SolveError", "SpewyError", "path_text", "short", "shown"]
 
 MOST_SHOWN, MOST_OF_PATH = 60, 300
 
@@ -41,5 +41,5 @@ def shown(value: object) -> str:
 
 
 def path_text(path: object) -> str:
-    """A path as messages tell it: whole, unless no file could have it."""
+    """A path as messages tell it: of what is very long, the beginning and the length."""
     return short(str(path), MOST_OF_PATH)

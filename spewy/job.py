@@ -563,11 +563,11 @@ def parse_memory(text: str) -> int:
     for unit, size in (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
         if text.endswith(unit):
             try:
-                number = float(text.removesuffix(unit))
+                number = float(text.removesuffix(unit)) * size
             except ValueError:
                 break
             if 0 < number < float("inf"):
-                return int(number * size)
+                return int(number)
     raise ValueError('expected a positive number and a unit: "500 MiB" or "2 GiB"')
 
 

@@ -1,8 +1,8 @@
 """The ``spewy`` command, and what errors become: one line on stderr and an exit code.
 
 Exit codes: 0 done, 1 failed (the machine too: a full disk, too many open files), 2 bad input, 130 interrupted with
-everything saved. Command modules import numpy, numba
-and the solver only when a command runs, which keeps ``--help`` fast.
+everything saved. Command modules import numpy, numba and the solver only when a command runs, which keeps ``--help``
+fast.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
-from spewy.errors import path_text, short
+from spewy.errors import MOST_OF_PATH, path_text, short
 from spewy.failures import failure_text, is_a
 from spewy.interrupts import INTERRUPTED
 
@@ -44,10 +44,10 @@ BAD_INPUT = (
 
 
 class OneLine(click.ClickException):
-    """An error that is told in one line."""
+    """An error that is told in one line, of a path or value of thousands of characters the beginning."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(" ".join(short(word, MOST_OF_PATH) for word in message.split()))
 
 
 class BadInput(OneLine):

@@ -15,6 +15,7 @@ from spewy.cli.batch import solve_batch
 from spewy.cli.options import Seconds, json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
+from spewy.errors import path_text
 from spewy.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def solve(
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
-    say(f"{job.name}: lockers in {where}")
+    say(f"{job.name}: lockers in {path_text(where)}")
     if again:
         start_again(job, where)
     session = Session(job, where, save_every)

@@ -1,12 +1,13 @@
 """How large a betting tree is, without building it.
 
 What follows a deal depends on the round, the chips put in so far and whether who starts may donk, not on the line that
-led there. So lines that meet are followed once, with their number, and rounds are done one after another: the work
-grows with the different amounts at each round's start, not with the tree.
+led there; within a round, on the chips, the smallest raise and the number of actions and raises. So lines that meet
+are followed once, with their number: the work grows with the different amounts, not with the tree.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ..errors import InputError
 from .betting import Betting
@@ -103,8 +104,13 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
         )
 
 
+_Key = TypeVar("_Key")
 _Start = tuple[int, bool]
 """Chips that each player has put in where a round starts, and whether a donk bet is possible."""
+
+_Meeting = tuple[tuple[int, int], int | None, int, int]
+_Level = dict[_Meeting, tuple[Betting, int]]
+"""Decisions of a round after as many actions, and on how many lines each is met."""
 
 
 class _Counter:
@@ -122,7 +128,7 @@ class _Counter:
         if state.is_over:
             self.run_out(0, 1)
         else:
-            self.starts[0][self.config.start_base, False] = state, 1
+            self.meet(self.starts[0], (self.config.start_base, False), state, 1)
         for starts in self.starts:
             # The most frequent first: where there are too many nodes, that shows the sooner.
             for (base, donk), (state, times) in sorted(starts.items(), key=lambda start: -start[1][1]):
@@ -132,35 +138,50 @@ class _Counter:
 
     def follow(self, state: Betting, base: int, donk: bool, times: int) -> bool:
         """Count a round from its start, on so many lines; False where the limit is passed."""
-        found = self.rounds[state.round]
-        pending = [(state, donk)]
-        while pending and self.nodes <= self.limit:
-            state, donk = pending.pop()
+        level = {_meeting(state): (state, times)}
+        while level and self.nodes <= self.limit:
+            level, donk = self.step(level, base, donk), False
+        return self.nodes <= self.limit
+
+    def step(self, level: _Level, base: int, donk: bool) -> _Level:
+        """Count a round's decisions after so many actions, and give those after one more."""
+        after: _Level = {}
+        for state, times in level.values():
             player, folds = state.to_act, state.can_fold
             assert player is not None
             totals = raise_totals(self.config, state, base, donk)
-            found.decisions[player] += times
+            found = self.rounds[state.round]
             found.slots[player] += times * (1 + folds + len(totals))
             found.folds += times * folds
-            self.nodes += times * (1 + folds)
+            self.nodes += times * folds
             self.bets = self.bets or bool(totals)
-            pending += [(state.raised(total), False) for total in totals]
-            after = state.called()
-            if after.is_over:
+            for total in totals:
+                raised = state.raised(total)
+                self.meet(after, _meeting(raised), raised, times)
+            if self.nodes > self.limit:
+                break
+            called = state.called()
+            if called.is_over:
                 self.run_out(state.round, times)
-            elif after.round == state.round:
-                pending.append((after, False))
+            elif called.round == state.round:
+                self.meet(after, _meeting(called), called, times)
             else:
-                self.enter(after, is_donk(state, after), times)
-        return self.nodes <= self.limit
+                self.enter(called, is_donk(state, called), times)
+        return after
 
     def enter(self, state: Betting, donk: bool, times: int) -> None:
         """Let lines wait at the start of the next round."""
         self.rounds[state.round - 1].deals += times
         self.rounds[state.round].lines += times
-        starts, key = self.starts[state.round], (state.spent[0], donk)
-        first, so_far = starts.get(key, (state, 0))
-        starts[key] = first, so_far + times
+        self.meet(self.starts[state.round], (state.spent[0], donk), state, times)
+
+    def meet(self, found: dict[_Key, tuple[Betting, int]], key: _Key, state: Betting, times: int) -> None:
+        """Let lines wait at a decision. It is counted already: that shows the sooner where there are too many."""
+        assert state.to_act is not None
+        first, so_far = found.get(key, (state, 0))
+        found[key] = first, so_far + times
+        self.rounds[state.round].decisions[state.to_act] += times
+        self.nodes += times
 
     def run_out(self, ended: int, times: int) -> None:
         """Count the deals and the showdown after a round in which nobody is left to act."""
@@ -169,3 +190,8 @@ class _Counter:
             self.rounds[r + 1].lines += times
         self.rounds[-1].showdowns += times
         self.nodes += times
+
+
+def _meeting(state: Betting) -> _Meeting:
+    """All that what follows depends on, among states of a round after as many actions."""
+    return state.spent, state.to_act, state.raise_by, state.num_raises

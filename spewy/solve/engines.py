@@ -20,7 +20,7 @@ from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import Strategies
 from solvers.variants import variant
 from solvers.walk import Walker
-from spewy.errors import SpewyError
+from spewy.errors import InputError, SpewyError
 from spewy.solve.keys import GUESS, META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.visit import join, split
@@ -225,3 +225,18 @@ def saved_sweeps(store: Reads) -> int:
     """Finished sweeps that a store holds."""
     array = store.get(META, SWEEP_KEY)
     return 0 if array is None else int(array)
+
+
+def require_rows(store: Reads, layout: Layout, subject: str) -> None:
+    """Refuse lockers whose chunks have other rows: once hands of next to no weight had rows too.
+
+    Raises:
+        InputError: the root's chunk was saved, but not with the rows of the layout.
+    """
+    key = layout.key(0, 0, 0)
+    decided = layout.tree(0, 0).forest.n_slots != (0, 0)
+    if decided and saved_sweeps(store) and store.get(STRATEGY, key) is None:
+        raise InputError(
+            f"{subject}: expected the chunk {key.decode()}, found it with other rows: an earlier version solved it, "
+            'with hands that are left out now; "spewy solve JOB.toml --again" solves everything from the beginning'
+        )

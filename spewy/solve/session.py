@@ -25,7 +25,7 @@ from spewy.interrupts import interruptible
 from spewy.job import MOST_POTS_SINGLE, Job, parse_memory, parse_target, unit_chips
 from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
-from spewy.solve.engines import Check, Engine, LiveEngine, saved_sweeps
+from spewy.solve.engines import Check, Engine, LiveEngine, require_rows, saved_sweeps
 from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
@@ -152,6 +152,7 @@ class Session:
         )
         try:
             require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
+            require_rows(self.store, self.layout, f"folder {folder}")
         except InputError:
             self.store.close()
             raise

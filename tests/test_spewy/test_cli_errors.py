@@ -58,6 +58,7 @@ WRONG = {
     "target in another's unit": (('target = "0.5%"', 'target = "1 mbb"'), "solve.target"),
     "bad memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "much"'), "solve.memory"),
     "too little memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "1 KiB"'), "solve.memory"),
+    "endless memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "1e300 TiB"'), "solve.memory"),
     "no rows": (("[solve]", "[rows]\nriver = 0\n[solve]"), "rows.river"),
     "a line break in a value": (('name = "turn"', 'name = "turn"\n"two\\nlines" = 1'), "two lines"),
 }

@@ -120,6 +120,7 @@ def test_a_game_is_a_regular_file(tmp_path):
 def test_names_that_no_folder_can_have(tmp_path):
     line = refused("solve", write(tmp_path, TURN), "--out", tmp_path / ("n" * 300))
     assert "expected to be able to read it, found: File name too long" in line
+    assert len(refused("solve", write(tmp_path, TURN), "--out", "n/" * 2500)) < 1000
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,12 @@ from solvers.cfr import Cfr
 from solvers.exploit import expected_value, exploitability
 from solvers.variants import VARIANTS
 from solvers.walk import Walker
+from spewy.errors import InputError
+from spewy.game import rangepair
 from spewy.job import Job
+from spewy.solution import Solution
 from spewy.solve.layout import Layout
+from spewy.solve.session import Session, solve
 
 OPTIONS = ("spot.oop=TT+,AJs+,98s,54s", "spot.ip=QQ-88,AQ", "bets.river={bet = '60%, a', raise = 'a'}")
 RAKE = ("spot.rake={rate = 0.05, cap = 4}",)
@@ -169,3 +173,16 @@ def test_what_is_left_out_is_said():
         "spot.oop: 2s2c left out: blocked by the board",
         "spot.ip: QdQc, QhQc, QsQc, QhQd, QsQd, QsQh left out: less than 1e-09 of the largest weight",
     )
+
+
+def test_a_folder_from_when_such_hands_had_rows_is_refused(tmp_path, monkeypatch):
+    """No chunk would be found under the rows of today, and play would look uniform."""
+    data = tomllib.loads(POLARISED)
+    data["spot"]["ip"] += ",QcQd:1e-12"
+    with monkeypatch.context() as before:
+        before.setattr(rangepair, "SMALLEST", 1e-300)
+        solve(Job.of(data), tmp_path / "out")
+    with pytest.raises(InputError, match="found it with other rows"):
+        Solution.open(tmp_path / "out")
+    with pytest.raises(InputError, match="found it with other rows"):
+        Session(Job.of(data), tmp_path / "out")
