@@ -30,6 +30,8 @@ from spewy.errors import path_text, short
 from spewy.failures import failure_text, is_a
 from spewy.interrupts import INTERRUPTED
 
+MOST_OF_LINE = 900
+"""Characters of any error."""
 MOST_OF_USAGE = 300
 """Characters of a usage error, which tells the wrong argument whole."""
 BAD_INPUT = (
@@ -41,10 +43,13 @@ BAD_INPUT = (
 
 
 class OneLine(click.ClickException):
-    """An error that is told in one line."""
+    """An error that is told in one line, of bounded length."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        line = " ".join(message.split())
+        if len(line) > MOST_OF_LINE:  # a path may be as long as this, and what was found stands at the end
+            line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
+        super().__init__(line)
 
 
 class BadInput(OneLine):

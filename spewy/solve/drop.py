@@ -15,7 +15,7 @@ from lockers import Store, Transaction, shard_part
 from lockers.codec import Array
 from solvers.forest import Floats
 from solvers.walk import Walker
-from spewy.errors import InputError
+from spewy.errors import InputError, short
 from spewy.job import ROUND_NAMES, Job
 from spewy.solve.dropped import by_hand, dropped_names, first_dropped, leaf_values
 from spewy.solve.engines import load, saved_sweeps
@@ -37,7 +37,7 @@ def round_number(job: Job, name: str) -> int:
     allowed = names[first + 1 :]
     if name not in allowed:
         wanted = " or ".join(allowed) or f"none, for nothing follows the {names[first]}"
-        raise InputError(f"--round: expected a round after the root's, {wanted}, found {name}")
+        raise InputError(f"--round: expected a round after the root's, {wanted}, found {short(name)}")
     return names.index(name)
 
 

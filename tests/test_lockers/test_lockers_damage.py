@@ -94,6 +94,14 @@ def test_truncation(folder: Path, left: str, read_only: bool) -> None:
         open_store(folder, {"game": "leduc"}, read_only=read_only)
 
 
+def test_a_shard_that_is_a_link_to_nowhere(folder: Path) -> None:
+    path = folder / "shard-001.mdb"
+    with LmdbStore(folder, read_only=True) as store:
+        path.unlink()
+        path.symlink_to("nowhere")
+        assert any("shard-001.mdb: expected" in finding for finding in store.check())
+
+
 @pytest.mark.parametrize("cut", [1, 4096, 5000])
 def test_truncation_by_little(tmp_path: Path, cut: int) -> None:
     with open_store(tmp_path, {}, shards=1) as store:
