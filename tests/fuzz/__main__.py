@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -13,9 +14,6 @@ from tqdm import tqdm
 
 from .case import Found
 from .crew import SECONDS_PER_CASE, run_cases
-
-MOST_TOLD = 20
-"""Cases with faults of which everything is printed."""
 
 
 @click.command()
@@ -34,24 +32,19 @@ MOST_TOLD = 20
 def main(seed: int, cases: int, seconds: float, number: int | None, workers: int, limit: float) -> None:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""
     numbers = range(cases) if number is None else range(number, number + 1)
-    exits: Counter[tuple[str, str]] = Counter()
-    ran, wrong = Counter[str](), []
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as base:
-        bar = tqdm(total=len(numbers), unit=" cases", file=sys.stderr)
+    ran: dict[int, Found] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="fuzz-") as base,
+        tqdm(total=len(numbers), unit=" cases", file=sys.stderr, mininterval=1) as bar,
+    ):
         for each, found in run_cases(seed, numbers, Path(base), workers, seconds, limit):
+            ran[each] = found
+            if found.faults or number is not None:
+                tqdm.write(told(each, found, seed), file=sys.stdout)
             bar.update()
-            ran[found.kind] += 1
-            exits.update({(found.kind, code): n for code, n in found.exits.items()})
-            if found.faults:
-                wrong.append((each, found))
-                bar.set_postfix_str(f"{len(wrong)} wrong")
-        bar.close()
-    if number is not None:
-        click.echo(found.log)
-    for each, found in sorted(wrong, key=lambda pair: pair[0])[:MOST_TOLD]:
-        click.echo(told(each, found, seed))
-    Console().print(table(ran, exits))
-    click.echo(f"{ran.total():,} cases with seed {seed}, {len(wrong)} wrong: {[each for each, _ in wrong]}")
+    wrong = sorted(each for each, found in ran.items() if found.faults)
+    Console().print(table(ran.values()))
+    click.echo(f"{len(ran):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")
     sys.exit(1 if wrong else 0)
 
 
@@ -61,14 +54,17 @@ def told(number: int, found: Found, seed: int) -> str:
     return f"case {number} ({found.kind}; alone: --case {number} --seed {seed})\n{found.log}{faults}\n"
 
 
-def table(ran: Counter[str], exits: Counter[tuple[str, str]]) -> Table:
-    """Cases by kind, and exits by kind."""
-    codes = sorted({code for _, code in exits})
+def table(ran: Collection[Found]) -> Table:
+    """Cases, time and exits by kind."""
+    codes = sorted({code for found in ran for code in found.exits})
     out = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("kind", "cases", *codes):
+    for name in ("kind", "cases", "seconds", *codes):
         out.add_column(name, justify="left" if name == "kind" else "right")
-    for kind in sorted(ran):
-        out.add_row(kind, f"{ran[kind]:,}", *(f"{exits[kind, code]:,}" for code in codes))
+    for kind in sorted({found.kind for found in ran}):
+        cases = [found for found in ran if found.kind == kind]
+        exits = sum((found.exits for found in cases), Counter[str]())
+        seconds = sum(found.seconds for found in cases)
+        out.add_row(kind, f"{len(cases):,}", f"{seconds:,.0f}", *(f"{exits[code]:,}" for code in codes))
     return out
 
 

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,12 +30,14 @@ class Found:
     Attributes:
         kind: of the case.
         exits: how often each kind of exit was.
+        seconds: that it took.
         faults: what was not as it has to be.
         log: what was run and what came out.
     """
 
     kind: str
     exits: Counter[str]
+    seconds: float
     faults: tuple[str, ...]
     log: str
 
@@ -111,6 +114,7 @@ def run_case(seed: int, number: int, base: Path) -> Found:
     kind = rng.choices([kind for kind, _ in KINDS], [weight for _, weight in KINDS])[0]
     folder, log_file = base / f"case-{number}", log_of(base, number)
     folder.mkdir()
+    started = time.monotonic()
     os.chdir(folder)
     with log_file.open("a", encoding="utf-8", errors="backslashreplace") as log:
         case = Case(rng, folder, Path("..", "templates"), log)
@@ -121,4 +125,4 @@ def run_case(seed: int, number: int, base: Path) -> Found:
             shutil.rmtree(folder, ignore_errors=True)
     told = log_file.read_text(encoding="utf-8")
     log_file.unlink()
-    return Found(kind.__name__, case.exits, tuple(case.faults), told)
+    return Found(kind.__name__, case.exits, time.monotonic() - started, tuple(case.faults), told)

@@ -90,4 +90,4 @@ def _heard(word: Word, number: int, base: Path, limit: float) -> Found:
         )
     else:
         told = f"expected it to end within {limit:g} s: its process {word.value}"
-    return Found("unknown", Counter({word.kind: 1}), (told,), log_of(base, number).read_text())
+    return Found("unknown", Counter({word.kind: 1}), limit, (told,), log_of(base, number).read_text())
