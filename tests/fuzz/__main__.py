@@ -13,7 +13,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from .case import Found
-from .crew import SECONDS_PER_CASE, run_cases
+from .crew import SECONDS_PER_CASE, prepare, run_cases
 
 
 @click.command()
@@ -37,6 +37,7 @@ def main(seed: int, cases: int, seconds: float, number: int | None, workers: int
         tempfile.TemporaryDirectory(prefix="fuzz-") as base,
         tqdm(total=len(numbers), unit=" cases", file=sys.stderr, mininterval=1) as bar,
     ):
+        prepare(Path(base))
         for each, found in run_cases(seed, numbers, Path(base), workers, seconds, limit):
             ran[each] = found
             if found.faults or number is not None:
@@ -44,7 +45,7 @@ def main(seed: int, cases: int, seconds: float, number: int | None, workers: int
             bar.update()
     wrong = sorted(each for each, found in ran.items() if found.faults)
     Console().print(table(ran.values()))
-    click.echo(f"{len(ran):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")
+    click.echo(f"{len(ran):,} of {len(numbers):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")
     sys.exit(1 if wrong else 0)
 
 

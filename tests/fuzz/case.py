@@ -19,6 +19,8 @@ from spewy.cli import main
 from .judge import Answer, faults
 from .text import argument
 
+TEMPLATES = "templates"
+"""The folder of the templates, beside those of cases."""
 MOST_LOGGED = 3000
 """Characters of an input or an output in the log."""
 
@@ -117,7 +119,7 @@ def run_case(seed: int, number: int, base: Path) -> Found:
     started = time.monotonic()
     os.chdir(folder)
     with log_file.open("a", encoding="utf-8", errors="backslashreplace") as log:
-        case = Case(rng, folder, Path("..", "templates"), log)
+        case = Case(rng, folder, Path("..", TEMPLATES), log)
         try:
             kind(case)
         finally:

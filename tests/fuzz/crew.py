@@ -8,17 +8,25 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
 from spewy.crew import Crew, Word
 
-from .case import Found, log_of, run_case
+from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates
 
 SECONDS_PER_CASE = 20.0
 MOST_DATA = 4 << 30
 """Bytes that a process may allocate: who needs more shall fail, and not the machine."""
-TESTS = str(Path(__file__).parent.parent)
+
+
+def prepare(base: Path) -> None:
+    """Solve the templates in a folder for cases, in a process of its own."""
+    (base / TEMPLATES).mkdir()
+    with closing(Crew(1).results(solve_templates, [(base / TEMPLATES,)])) as words:
+        for _ in words:
+            pass
 
 
 def run_cases(
@@ -29,29 +37,21 @@ def run_cases(
     seconds: float = float("inf"),
     limit: float = SECONDS_PER_CASE,
 ) -> Iterator[tuple[int, Found]]:
-    """Solve the templates, then run cases side by side; each with its number, as they end.
+    """Run cases side by side; each with its number, as they end.
 
     Args:
         seed: of all cases.
         numbers: of the cases.
-        base: an empty folder.
-        workers: processes.
+        base: a folder that is prepared.
+        workers: processes, which find this package on PYTHONPATH.
         seconds: after so long no more cases begin.
         limit: seconds that a case may take.
     """
-    _prepare(base)
-    with closing(Crew(1).results(solve_templates, [(base / "templates",)])) as words:
-        for _ in words:
-            pass
     ending = time.monotonic() + seconds
-
-    def tasks() -> Iterator[tuple[int, int, Path, float]]:
-        for number in numbers:
-            if time.monotonic() > ending:
-                return
-            yield seed, number, base, limit
-
-    with closing(Crew(workers).work(limited_case, tasks())) as words:
+    tasks = (
+        (seed, number, base, limit) for number in takewhile(lambda _: time.monotonic() < ending, numbers)
+    )
+    with closing(Crew(workers).work(limited_case, tasks)) as words:
         for word in words:
             if word is not None:
                 yield numbers[word.task], _heard(word, numbers[word.task], base, limit)
@@ -59,6 +59,7 @@ def run_cases(
 
 def limited_case(_: object, seed: int, number: int, base: Path, limit: float) -> Found:
     """Run a case in a worker, which a case that takes too long ends."""
+    os.environ["SPEWY_BUCKETS"] = str(base / "buckets")
     warnings.simplefilter("always")  # on stderr, where the judge sees them
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, resource.RLIM_INFINITY))
     with log_of(base, number).open("a") as log:
@@ -69,14 +70,6 @@ def limited_case(_: object, seed: int, number: int, base: Path, limit: float) ->
         finally:
             faulthandler.cancel_dump_traceback_later()
             faulthandler.disable()
-
-
-def _prepare(base: Path) -> None:
-    (base / "templates").mkdir()
-    os.environ["SPEWY_BUCKETS"] = str(base / "buckets")
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if TESTS not in paths:  # where workers find this package
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [TESTS, *paths]))
 
 
 def _heard(word: Word, number: int, base: Path, limit: float) -> Found:
