@@ -18,10 +18,11 @@ from solvers.walk import Walker
 from spewy.errors import InputError, short
 from spewy.job import ROUND_NAMES, Job
 from spewy.solve.dropped import by_hand, dropped_names, first_dropped, leaf_values
-from spewy.solve.engines import load, saved_sweeps
+from spewy.solve.engines import load
 from spewy.solve.keys import DROPPED_KEY, GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown
+from spewy.solve.stored_chunks import saved_sweeps
 from spewy.solve.view import averages, with_ranges
 
 Progress = Callable[[int, int], None]

@@ -29,9 +29,9 @@ from .crew import SECONDS_PER_CASE, prepare, run_cases
 @click.option(
     "--limit", type=float, default=SECONDS_PER_CASE, show_default=True, help="Seconds that a case may take."
 )
-def main(seed: int, cases: int, seconds: float, number: int | None, workers: int, limit: float) -> None:
+def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers: int, limit: float) -> None:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""
-    numbers = range(cases) if number is None else range(number, number + 1)
+    numbers = alone or range(cases)
     ran: dict[int, Found] = {}
     with (
         tempfile.TemporaryDirectory(prefix="fuzz-") as base,
@@ -40,7 +40,7 @@ def main(seed: int, cases: int, seconds: float, number: int | None, workers: int
         prepare(Path(base))
         for each, found in run_cases(seed, numbers, Path(base), workers, seconds, limit):
             ran[each] = found
-            if found.faults or number is not None:
+            if found.faults or alone:
                 tqdm.write(told(each, found, seed), file=sys.stdout)
             bar.update()
     wrong = sorted(each for each, found in ran.items() if found.faults)
