@@ -21,7 +21,11 @@ from .crew import SECONDS_PER_CASE, prepare, run_cases
 @click.option("--cases", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many.")
 @click.option("--seconds", type=float, default=float("inf"), help="Begin no more cases after so long.")
 @click.option(
-    "--case", "number", type=int, help="Run this case alone, and print what it ran and what came out."
+    "--case",
+    "alone",
+    type=int,
+    multiple=True,
+    help="Run these alone, and print all that they do; any number.",
 )
 @click.option(
     "--workers", type=click.IntRange(min=1), default=cpu_count(), show_default=True, help="Processes."
@@ -33,16 +37,14 @@ def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""
     numbers = alone or range(cases)
     ran: dict[int, Found] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix="fuzz-") as base,
-        tqdm(total=len(numbers), unit=" cases", file=sys.stderr, mininterval=1) as bar,
-    ):
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as base:
+        click.echo("solving the folders that cases look at: half a minute", err=True)
         prepare(Path(base))
-        for each, found in run_cases(seed, numbers, Path(base), workers, seconds, limit):
+        found_by_case = run_cases(seed, numbers, Path(base), workers, seconds, limit)
+        for each, found in tqdm(found_by_case, total=len(numbers), unit=" cases", mininterval=1):
             ran[each] = found
             if found.faults or alone:
                 tqdm.write(told(each, found, seed), file=sys.stdout)
-            bar.update()
     wrong = sorted(each for each, found in ran.items() if found.faults)
     Console().print(table(ran.values()))
     click.echo(f"{len(ran):,} of {len(numbers):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")
