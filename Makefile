@@ -2,9 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOB ?= examples/T1.toml
+SEED ?= 1
+CASES ?= 10000
+SECONDS ?= 1800
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve test test-slow bench study lint notebooks clean
+.PHONY: solve test test-slow fuzz bench study lint notebooks clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
@@ -14,9 +17,14 @@ test: .venv/ready
 
 test-slow: .venv/ready
 	$(BIN)/python -m pytest -m slow
+	$(MAKE) fuzz
+
+fuzz: .venv/ready
+	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/small_rivers.py
 	$(BIN)/python benchmarks/solve.py
 	$(BIN)/python benchmarks/lp_or_cfr.py
 	$(BIN)/python benchmarks/bucket_speed.py --flops

@@ -30,7 +30,10 @@ def audit(folder: Path, limit: float | None = None) -> list[str]:
 
     """
     if limit is None:
-        limit = _PATIENCE + sum(path.stat().st_size for path in folder.glob("*.mdb")) / _BYTES_PER_SECOND
+        limit = (
+            _PATIENCE
+            + sum(path.stat().st_size for path in folder.glob("*.mdb") if path.is_file()) / _BYTES_PER_SECOND
+        )
     findings: list[str] = []
     start = 0
     while True:

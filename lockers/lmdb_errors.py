@@ -19,6 +19,7 @@ from lockers.errors import (
 
 # A short write reads EIO in LMDB ("filesystem full?" says its source); EFBIG is a limit on file sizes.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_MOST_OF_PATH = 300
 _HANDLES = {errno.EMFILE, errno.ENFILE}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 _DAMAGED = (
@@ -64,6 +65,8 @@ def translate(
         return DamagedLockerError(f"{path}: expected sound LMDB pages, found: {error}")
     if isinstance(error, lmdb.PanicError):
         return StorageError(f"{path}: expected a commit to come to its end, found: {error}")
+    if code == errno.ENAMETOOLONG:
+        return _nameless(path)
     if isinstance(error, OSError):
         return LockerError(f"{path}: expected {expected}, found: {error}")
     return LockerError(f"{path}: expected LMDB to work, found: {error} ({_name(code)})")
@@ -73,8 +76,14 @@ def unreadable(error: OSError, path: Path) -> LockerError:
     """Return what it means that ``path`` could not even be read."""
     if is_failure(error):
         return translate(error, path)
-    found = getattr(error, "strerror", None) or error
-    return LockerError(f"{path}: expected to be able to read it, found: {found}")
+    if error.errno == errno.ENAMETOOLONG:
+        return _nameless(path)
+    return LockerError(f"{path}: expected to be able to read it, found: {error.strerror or error}")
+
+
+def _nameless(path: Path) -> LockerError:
+    text = os.fspath(path)
+    return LockerError(f"{text[:_MOST_OF_PATH]}...: expected names of at most 255 bytes, found longer ones")
 
 
 def _free_bytes(path: Path) -> int | str:

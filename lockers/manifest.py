@@ -20,6 +20,8 @@ from lockers.errors import DamagedLockerError, LockerError, ManifestMismatchErro
 FILE = "manifest.json"
 FORMAT = 1
 MAX_SHARDS = 256
+MOST_KEYS, MOST_TOLD = 6, 60
+"""Keys that an error about another manifest names, and characters of each value."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,17 @@ def normalise(manifest: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
 
 
 def require_same(expected: Mapping[str, Any], found: Mapping[str, Any], folder: Path) -> None:
-    """Raise `ManifestMismatchError` with every differing key, unless the manifests are equal."""
+    """Raise `ManifestMismatchError` with the first keys that differ, unless the manifests are equal."""
     ours, theirs = dict(_leaves(expected)), dict(_leaves(found))
-    differing = [
-        f"{key}: expected {ours.get(key, 'nothing')}, found {theirs.get(key, 'nothing')}"
-        for key in sorted(ours.keys() | theirs.keys())
-        if ours.get(key) != theirs.get(key)
+    keys = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key) != theirs.get(key)]
+    told = [
+        f"{key}: expected {_short(ours.get(key, 'nothing'))}, found {_short(theirs.get(key, 'nothing'))}"
+        for key in keys[:MOST_KEYS]
     ]
-    if differing:
-        raise ManifestMismatchError(f"{folder} holds the lockers of another job: " + "; ".join(differing))
+    if len(keys) > MOST_KEYS:
+        told.append(f"{len(keys) - MOST_KEYS} more keys differ")
+    if keys:
+        raise ManifestMismatchError(f"{folder} holds the lockers of another job: " + "; ".join(told))
 
 
 def write_header(folder: Path, header: Header) -> None:
@@ -84,17 +88,20 @@ def read_header(folder: Path) -> Header:
         content = json.loads(text)
         checksum = content.pop("crc32")
         version = content["format"]
-    except (ValueError, TypeError, AttributeError, LookupError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise DamagedLockerError(
-            f"{path}: expected a JSON object with format, shards, manifest and crc32, found {error!r}"
+            f"{path}: expected a JSON object with format, shards, manifest and crc32, found {_short(str(error))}"
         ) from error
     if version != FORMAT:
-        raise LockerError(f"{path}: expected format version {FORMAT}, found {version!r}")
+        raise LockerError(f"{path}: expected format version {FORMAT}, found {_short(repr(version))}")
     if checksum != _checksum(content):
-        raise DamagedLockerError(f"{path}: expected checksum {checksum}, found {_checksum(content)}")
+        raise DamagedLockerError(
+            f"{path}: expected checksum {_short(repr(checksum))}, found {_checksum(content)}"
+        )
     shards, manifest = content.get("shards"), content.get("manifest")
     if not isinstance(shards, int) or not 1 <= shards <= MAX_SHARDS or not isinstance(manifest, dict):
-        raise DamagedLockerError(f"{path}: expected 1..{MAX_SHARDS} shards and a manifest, found {content}")
+        found = _short(str(content))
+        raise DamagedLockerError(f"{path}: expected 1..{MAX_SHARDS} shards and a manifest, found {found}")
     return Header(MappingProxyType(manifest), shards)
 
 
@@ -109,3 +116,8 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _leaves(inner, f"{name}.{key}" if name else str(key))
     else:
         yield name, json.dumps(value, sort_keys=True)
+
+
+def _short(text: str) -> str:
+    """Text as messages tell it: of what is long, the beginning."""
+    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."

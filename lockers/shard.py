@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import lmdb
 
-from lockers.errors import DamagedLockerError, LockerError
+from lockers.errors import BusyLockerError, DamagedLockerError, LockerError
 from lockers.gate import Gate
 from lockers.lmdb_errors import translate, unreadable
 from lockers.lock_file import MAX_READERS, lock_alone, lock_file, make_lock_file, may_write
@@ -96,7 +96,7 @@ class Shard:
                 if isinstance(env, UnlockedFile):
                     return env.read(body)
                 with env.begin(buffers=True) as transaction:
-                    return body(LmdbSnapshot(transaction))
+                    return body(LmdbSnapshot(transaction, self._require_absent))
             except lmdb.MapResizedError:
                 pass
             except (lmdb.Error, OSError) as error:
@@ -215,6 +215,15 @@ class Shard:
         """Start with new locks: the old ones may belong to threads that this process does not have."""
         self._gate = Gate()
         self._opening = threading.Lock()
+
+    def _require_absent(self, full: bytes) -> None:
+        """Refuse damaged pages on the way to where a key would be; nothing is said of pages that never rest."""
+        file = UnlockedFile(self.path)
+        try:
+            with contextlib.suppress(BusyLockerError):
+                file.read(lambda snapshot: snapshot.get(full))
+        finally:
+            file.close()
 
     def _enter_to_write(self) -> lmdb.Environment:
         env = self._enter(write=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol, TypeAlias
 
 import lmdb
@@ -32,10 +32,15 @@ class Snapshot(Protocol):
 
 
 class LmdbSnapshot:
-    """A `Snapshot` by LMDB, which keeps the pages of a running transaction from being used again."""
+    """A `Snapshot` by LMDB, which keeps the pages of a running transaction from being used again.
 
-    def __init__(self, transaction: LmdbTransaction) -> None:
-        self._transaction = transaction
+    LMDB trusts its pages, and finds nothing where one is not what it should be: ``require_absent`` is asked then.
+    """
+
+    def __init__(
+        self, transaction: LmdbTransaction, require_absent: Callable[[bytes], None] | None = None
+    ) -> None:
+        self._transaction, self._require_absent = transaction, require_absent
 
     @property
     def entries(self) -> int:
@@ -47,6 +52,8 @@ class LmdbSnapshot:
         # Checksums are verified on the copy: a snapshot that is held for less time, and no view into a map
         # that may move.
         value = self._transaction.get(full)
+        if value is None and self._require_absent is not None:
+            self._require_absent(full)
         return None if value is None else bytearray(value)
 
     def keys(self, start: bytes) -> Iterator[bytes]:

@@ -26,11 +26,12 @@ from spewy.game.tree import Node
 from spewy.job import Job
 from spewy.solve.chunk_layout import chunk_of
 from spewy.solve.dropped import by_hand, first_dropped, require_whole
-from spewy.solve.engines import load, require_rows, saved_sweeps
+from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.locate import board_cards, locate
 from spewy.solve.resolve import Refilled, Tell
+from spewy.solve.stored_chunks import saved_sweeps
 from spewy.solve.view import BoardView, NodeArrays
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ class Solution:
         self.job = job
         self.store = store
         self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
-        require_rows(store, self.layout, job.name)
         self.sweeps = saved_sweeps(store)
         self.reads = Refilled(job, self.layout, store, target, tell)
         self._views: dict[tuple[int, int, int], BoardView] = {}

@@ -4,6 +4,9 @@ import os
 
 import pytest
 
+collect_ignore = ["fuzz"]
+"""It is a command."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def bucket_locker_of_its_own(tmp_path_factory):

@@ -33,6 +33,8 @@ from spewy.errors import MOST_OF_PATH, path_text, short
 from spewy.failures import failure_text, is_a
 from spewy.interrupts import INTERRUPTED
 
+MOST_OF_LINE = 900
+"""Characters of any error."""
 MOST_OF_USAGE = 300
 """Characters of a usage error, which tells the wrong argument whole."""
 BAD_INPUT = (
@@ -44,10 +46,13 @@ BAD_INPUT = (
 
 
 class OneLine(click.ClickException):
-    """An error that is told in one line, of a path or value of thousands of characters the beginning."""
+    """An error that is told in one line, of bounded length; of a word of thousands of characters the beginning."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(short(word, MOST_OF_PATH) for word in message.split()))
+        line = " ".join(short(word, MOST_OF_PATH) for word in message.split())
+        if len(line) > MOST_OF_LINE:  # what was found stands at the end
+            line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
+        super().__init__(line)
 
 
 class BadInput(OneLine):

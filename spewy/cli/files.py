@@ -16,14 +16,15 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
     Raises:
         InputError: another suffix, or no folder to put the file into.
     """
-    from spewy.errors import InputError
+    from spewy.errors import InputError, path_text, short
 
     suffix = file.suffix.lower()
     if suffix not in suffixes:
         names = " or ".join(suffixes)
-        raise InputError(f"file {file}: expected a name that ends in {names}, found {file.suffix or 'none'}")
+        found = short(file.suffix) or "none"
+        raise InputError(f"file {path_text(file)}: expected a name that ends in {names}, found {found}")
     if file.is_dir() or not file.absolute().parent.is_dir():
-        raise InputError(f"file {file}: expected a file in a folder that exists, found none")
+        raise InputError(f"file {path_text(file)}: expected a file in a folder that exists, found none")
     return suffix
 
 

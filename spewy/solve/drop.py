@@ -15,13 +15,14 @@ from lockers import Store, Transaction, shard_part
 from lockers.codec import Array
 from solvers.forest import Floats
 from solvers.walk import Walker
-from spewy.errors import InputError
+from spewy.errors import InputError, short
 from spewy.job import ROUND_NAMES, Job
 from spewy.solve.dropped import by_hand, dropped_names, first_dropped, leaf_values
-from spewy.solve.engines import load, saved_sweeps
+from spewy.solve.engines import load
 from spewy.solve.keys import DROPPED_KEY, GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown
+from spewy.solve.stored_chunks import saved_sweeps
 from spewy.solve.view import averages, with_ranges
 
 Progress = Callable[[int, int], None]
@@ -37,7 +38,7 @@ def round_number(job: Job, name: str) -> int:
     allowed = names[first + 1 :]
     if name not in allowed:
         wanted = " or ".join(allowed) or f"none, for nothing follows the {names[first]}"
-        raise InputError(f"--round: expected a round after the root's, {wanted}, found {name}")
+        raise InputError(f"--round: expected a round after the root's, {wanted}, found {short(name)}")
     return names.index(name)
 
 

@@ -20,10 +20,11 @@ from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import Strategies
 from solvers.variants import variant
 from solvers.walk import Walker
-from spewy.errors import InputError, SpewyError
+from spewy.errors import SpewyError
 from spewy.solve.keys import GUESS, META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
-from spewy.solve.visit import join, split
+from spewy.solve.stored_chunks import StoredChunks, saved_sweeps
+from spewy.solve.visit import join
 
 Progress = Callable[[int, int], None]
 """(done, in all): visits of a sweep, or sweeps where several are done at once."""
@@ -205,38 +206,19 @@ def require_sweeps(txn: Transaction, expected: int, sweeps: int) -> None:
 
 
 def load(layout: Layout, store: Reads, locker: str, into: Strategies | None = None) -> Strategies:
-    """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored.
+    """A locker's arrays of all chunks as the live game lays them out; zeros where nothing is stored yet.
 
     Strategies show what locks say, whatever is stored.
+
+    Raises:
+        InputError: a chunk that sweeps have visited has nothing.
     """
-    out = layout.live.zeros() if into is None else into
+    out, stored = layout.live.zeros() if into is None else into, StoredChunks(layout, store, locker)
     for t in range(layout.n_rounds):
-        chunks = list(layout.chunks(t))
-        found = store.get_many(locker, [layout.key(t, b, r) for b, r in chunks])
-        for (b, r), array in zip(chunks, found, strict=True):
-            if array is not None:
-                layout.place(out, t, b, r, split(layout, t, b, r, array))
+        places = list(layout.chunks(t))
+        for (b, r), found in zip(places, stored.get_many(t, places), strict=True):
+            if found is not None:
+                layout.place(out, t, b, r, found)
     if locker == STRATEGY:
         layout.live.pin(out)
     return out
-
-
-def saved_sweeps(store: Reads) -> int:
-    """Finished sweeps that a store holds."""
-    array = store.get(META, SWEEP_KEY)
-    return 0 if array is None else int(array)
-
-
-def require_rows(store: Reads, layout: Layout, subject: str) -> None:
-    """Refuse lockers whose chunks have other rows: once hands of next to no weight had rows too.
-
-    Raises:
-        InputError: the root's chunk was saved, but not with the rows of the layout.
-    """
-    key = layout.key(0, 0, 0)
-    decided = layout.tree(0, 0).forest.n_slots != (0, 0)
-    if decided and saved_sweeps(store) and store.get(STRATEGY, key) is None:
-        raise InputError(
-            f"{subject}: expected the chunk {key.decode()}, found it with other rows: an earlier version solved it, "
-            'with hands that are left out now; "spewy solve JOB.toml --again" solves everything from the beginning'
-        )

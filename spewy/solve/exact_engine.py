@@ -20,10 +20,11 @@ from solvers.exact.engine import Whole
 from solvers.exploit import Exploitability
 from solvers.live import Lock
 from solvers.variants import variant
-from spewy.solve.engines import Check, Progress, require_sweeps, saved_sweeps
+from spewy.solve.engines import Check, Progress, require_sweeps
 from spewy.solve.keys import META, REGRET, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
-from spewy.solve.visit import join, split
+from spewy.solve.stored_chunks import StoredChunks, saved_sweeps
+from spewy.solve.visit import join
 
 AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
@@ -163,15 +164,16 @@ class ExactEngine:
                 np.copyto(there, given, where=~np.isnan(given), casting="same_kind")
 
     def _load(self, locker: str, whole: Whole) -> None:
+        stored = StoredChunks(self.layout, self.store, locker)
         for t in range(self.layout.n_rounds):
             chunks = self.layout.betting[t].chunks
             for b in range(len(self.layout.boards[t].boards)):
                 numbers = [whole[t][p].read(b) for p in (0, 1)]
-                keys = [self.layout.key(t, b, r) for r in range(len(chunks))]
-                for r, array in enumerate(self.store.get_many(locker, keys)):
-                    if array is not None:
-                        for p, part in enumerate(split(self.layout, t, b, r, array)):
-                            numbers[p][chunks[r].slots[p]] = part
+                found = stored.get_many(t, [(b, r) for r in range(len(chunks))])
+                for chunk, parts in zip(chunks, found, strict=True):
+                    if parts is not None:
+                        for p, part in enumerate(parts):
+                            numbers[p][chunk.slots[p]] = part
                 for p in (0, 1):
                     whole[t][p].write(b, numbers[p])
                 if b % BOARDS_AT_ONCE == 0:

@@ -13,9 +13,9 @@ from typing import Any
 
 from lockers import Store, holds_store, open_store, remove_store
 from spewy.job import Job, parse_target, unit_chips
-from spewy.solve.engines import saved_sweeps
 from spewy.solve.keys import META
 from spewy.solve.session import RESULT_KEY, SolveResult, read_trace
+from spewy.solve.stored_chunks import saved_sweeps
 
 
 @dataclass(frozen=True)

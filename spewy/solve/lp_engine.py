@@ -13,9 +13,10 @@ from solvers.exploit import Exploitability
 from solvers.live import LiveGame, Strategies
 from solvers.lp import Method, solve_live
 from spewy.crew import Crew, Parent
-from spewy.solve.engines import Check, Judge, Progress, load, save_whole, saved_sweeps
+from spewy.solve.engines import Check, Judge, Progress, load, save_whole
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
+from spewy.solve.stored_chunks import saved_sweeps
 
 METHOD: Method = "highs-ipm"
 """Interior point, then crossover to a vertex: as exact as simplex, and up to five times as fast on larger games."""

@@ -29,14 +29,14 @@ from solvers.variants import variant
 from spewy.errors import InputError
 from spewy.game.tree import Node
 from spewy.job import Job
-from spewy.solve.keys import PAYOFF, STRATEGY
+from spewy.solve.keys import PAYOFF
 from spewy.solve.layout import Layout
 from spewy.solve.leaves import FOLD_OPERATOR, build_chunk, no_more_betting, one_view, root_payoffs
 from spewy.solve.locate import board_cards, locate
 from spewy.solve.playdown import PlayDown
 from spewy.solve.rounds import ChunkTree
 from spewy.solve.session import Session
-from spewy.solve.visit import split
+from spewy.solve.view import averages
 
 LeafKind = Literal["fold", "showdown", "chance"]
 
@@ -210,7 +210,7 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     r = layout.betting[t].find(line)
     b, perm = locate(layout, t, board_cards(layout, t, board))
     below = _Below(layout, store)
-    ranges = [side[r] for side in _play_down(layout, store).ranges(t, b)]
+    ranges = [side[r] for side in PlayDown(layout, averages(layout, store)).ranges(t, b)]
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, ranges, session.job.solve.tremble), below)
     back = np.argsort(perm)
     names, weights = [], []
@@ -249,14 +249,6 @@ class _Below:
         arrays = self._layout.tree(t, r).forest.arrays
         self.estimated |= bool(np.any((arrays.kind == DECISION) | (arrays.kind == CHANCE)))
         return self._estimate(t, b, r)
-
-
-def _play_down(layout: Layout, store: Store) -> PlayDown:
-    def average(t: int, b: int, r: int) -> ChunkStrategy | None:
-        array = store.get(STRATEGY, layout.key(t, b, r))
-        return None if array is None else split(layout, t, b, r, array)
-
-    return PlayDown(layout, average)
 
 
 def _entered(job: Job, line: str) -> Node:

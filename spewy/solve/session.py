@@ -25,7 +25,7 @@ from spewy.interrupts import interruptible
 from spewy.job import MOST_POTS_SINGLE, Job, parse_memory, parse_target, unit_chips
 from spewy.reporting import unfailing
 from spewy.solve.dropped import require_whole
-from spewy.solve.engines import Check, Engine, LiveEngine, require_rows, saved_sweeps
+from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.exact_engine import ExactEngine
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
@@ -34,6 +34,7 @@ from spewy.solve.least import least_cost
 from spewy.solve.lp_size import lp_size, require_small
 from spewy.solve.ready import make_ready
 from spewy.solve.residence import kept_share, last_state
+from spewy.solve.stored_chunks import saved_sweeps
 from spewy.solve.visit import VisitSettings
 
 RESULT_KEY = b"result|"
@@ -152,7 +153,6 @@ class Session:
         )
         try:
             require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
-            require_rows(self.store, self.layout, f"folder {folder}")
         except InputError:
             self.store.close()
             raise

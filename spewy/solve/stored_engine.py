@@ -12,10 +12,11 @@ import numpy as np
 from lockers import Store
 from solvers.exploit import Exploitability
 from spewy.crew import Crew, Parent
-from spewy.solve.engines import Check, Judge, Progress, load, saved_sweeps
+from spewy.solve.engines import Check, Judge, Progress, load
 from spewy.solve.keys import META, STRATEGY, SWEEP_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.problem import Problem
+from spewy.solve.stored_chunks import saved_sweeps
 from spewy.solve.visit import Visitor, VisitSettings
 
 Order = Literal["bottom-up", "top-down"]

@@ -23,7 +23,7 @@ from spewy.solve.engines import load
 from spewy.solve.keys import STRATEGY
 from spewy.solve.layout import Layout
 from spewy.solve.playdown import PlayDown, Reader
-from spewy.solve.visit import split
+from spewy.solve.stored_chunks import StoredChunks
 
 LEAST_MASS = 1e-9
 """The least share of the opponent's range that a hand's EV is told against: sums of the range are good to 1e-15."""
@@ -91,12 +91,7 @@ class BoardView:
 
 def averages(layout: Layout, store: Reads) -> Reader:
     """Reads the sums of a store for a :class:`PlayDown`."""
-
-    def read(t: int, b: int, r: int) -> tuple[Floats, Floats] | None:
-        array = store.get(STRATEGY, layout.key(t, b, r))
-        return None if array is None else split(layout, t, b, r, array)
-
-    return read
+    return StoredChunks(layout, store, STRATEGY).get
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:

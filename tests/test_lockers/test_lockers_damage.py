@@ -94,6 +94,31 @@ def test_truncation(folder: Path, left: str, read_only: bool) -> None:
         open_store(folder, {"game": "leduc"}, read_only=read_only)
 
 
+def test_a_shard_that_is_a_link_to_nowhere(folder: Path) -> None:
+    path = folder / "shard-001.mdb"
+    with LmdbStore(folder, read_only=True) as store:
+        path.unlink()
+        path.symlink_to("nowhere")
+        assert any("shard-001.mdb: expected" in finding for finding in store.check())
+
+
+def test_a_page_in_the_place_of_another_hides_nothing(folder: Path, template: Path) -> None:
+    """LMDB would find no key there, as if it had never been written."""
+    path = folder / "shard-001.mdb"
+    whole = path.read_bytes()
+    told = 0
+    for number in range(2, len(whole) // 4096 - 1):
+        pages = [whole[at : at + 4096] for at in range(0, len(whole), 4096)]
+        pages[number], pages[number + 1] = pages[number + 1], pages[number]
+        path.write_bytes(b"".join(pages))
+        try:
+            with LmdbStore(folder, read_only=True) as store:
+                assert all(array is not None for array in store.get_many("payoff", KEYS))
+        except DamagedLockerError:
+            told += 1
+    assert told > 5
+
+
 @pytest.mark.parametrize("cut", [1, 4096, 5000])
 def test_truncation_by_little(tmp_path: Path, cut: int) -> None:
     with open_store(tmp_path, {}, shards=1) as store:

@@ -68,6 +68,13 @@ def test_another_manifest_names_all_that_differs(tmp_path: Path) -> None:
     assert shards_in_use(tmp_path) == 0
 
 
+def test_another_manifest_is_told_in_short(tmp_path: Path) -> None:
+    open_store(tmp_path, {str(n): "x" * 5000 for n in range(100)}).close()
+    with pytest.raises(ManifestMismatchError, match="; 94 more keys differ") as error:
+        open_store(tmp_path, {str(n): "y" * 5000 for n in range(100)})
+    assert len(str(error.value).removeprefix(str(tmp_path))) < 1000
+
+
 def test_an_empty_group_is_not_no_group(tmp_path: Path) -> None:
     open_store(tmp_path, {"rows": {}}).close()
     open_store(tmp_path, {"rows": {}}).close()
@@ -164,6 +171,24 @@ def test_a_bad_manifest(tmp_path: Path, change, kind: type[LockerError], message
     assert type(error.value) is kind
     assert any(message in finding for finding in store.check())
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"kuhn"', b'"kuhn\xff"'),
+        (b": 1,", b": " + b"[" * 9000 + b"]" * 9000 + b","),
+        (b": 1,", b": 1%d," % 10**4000),
+    ],
+    ids=["no text", "nested", "long"],
+)
+def test_a_bad_manifest_is_told_in_short(tmp_path: Path, old: bytes, new: bytes) -> None:
+    open_store(tmp_path, {"game": "kuhn", "text": "x" * 5000}).close()
+    path = tmp_path / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    with pytest.raises(LockerError, match=r"manifest\.json: expected") as error:
+        open_store(tmp_path)
+    assert len(str(error.value)) < 400
 
 
 @pytest.mark.parametrize("shards", [0, 257, "many"])

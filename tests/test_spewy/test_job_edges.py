@@ -101,6 +101,24 @@ def test_what_is_found_is_told_in_short(override, tmp_path):
     assert len(line) < 900
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["drop", "results", "--round", LONG], ["export", "results", f"x.{LONG}"], ["show", f"a/{LONG}"]],
+)
+def test_arguments_are_told_in_short(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    good("solve", write(tmp_path, TURN), "--out", "results", "--set", "solve.max_sweeps=1")
+    assert len(refused(*arguments)) < 1000
+
+
+def test_a_long_path_leaves_the_ends_of_the_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = refused("show", "/".join(["n" * 200] * 18))
+    assert line.startswith(f"Error: {tmp_path}/nnn")
+    assert line.endswith("n: expected a store, found no manifest.json")
+    assert len(line) < 1000
+
+
 def test_a_job_is_a_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert "expected a regular file, found a pipe" in refused("solve", tmp_path / "pipe")
@@ -119,7 +137,7 @@ def test_a_game_is_a_regular_file(tmp_path):
 
 def test_names_that_no_folder_can_have(tmp_path):
     line = refused("solve", write(tmp_path, TURN), "--out", tmp_path / ("n" * 300))
-    assert "expected to be able to read it, found: File name too long" in line
+    assert "expected names of at most 255 bytes" in line
     assert len(refused("solve", write(tmp_path, TURN), "--out", "n/" * 2500)) < 1000
 
 

@@ -14,8 +14,8 @@ from lockers import open_store
 from spewy.batch import Batch
 from spewy.batch_run import run_batch
 from spewy.cli.progress import check_text
-from spewy.solve.engines import saved_sweeps
 from spewy.solve.session import Session, forecast
+from spewy.solve.stored_chunks import saved_sweeps
 
 FAR = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400"]
 

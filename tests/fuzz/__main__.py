@@ -1,0 +1,75 @@
+"""The command: run cases, count their exits, and name those that are not as they have to be."""
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+import click
+from joblib import cpu_count
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+from .case import Found
+from .crew import SECONDS_PER_CASE, prepare, run_cases
+
+
+@click.command()
+@click.option("--seed", type=int, default=1, show_default=True, help="Another seed is other cases.")
+@click.option("--cases", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many.")
+@click.option("--seconds", type=float, default=float("inf"), help="Begin no more cases after so long.")
+@click.option(
+    "--case",
+    "alone",
+    type=int,
+    multiple=True,
+    help="Run these alone, and print all that they do; any number.",
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=cpu_count(), show_default=True, help="Processes."
+)
+@click.option(
+    "--limit", type=float, default=SECONDS_PER_CASE, show_default=True, help="Seconds that a case may take."
+)
+def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers: int, limit: float) -> None:
+    """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""
+    numbers = alone or range(cases)
+    ran: dict[int, Found] = {}
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as base:
+        click.echo("solving the folders that cases look at: half a minute", err=True)
+        prepare(Path(base))
+        found_by_case = run_cases(seed, numbers, Path(base), workers, seconds, limit)
+        for each, found in tqdm(found_by_case, total=len(numbers), unit=" cases", mininterval=1):
+            ran[each] = found
+            if found.faults or alone:
+                tqdm.write(told(each, found, seed), file=sys.stdout)
+    wrong = sorted(each for each, found in ran.items() if found.faults)
+    Console().print(table(ran.values()))
+    click.echo(f"{len(ran):,} of {len(numbers):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")
+    sys.exit(1 if wrong else 0)
+
+
+def told(number: int, found: Found, seed: int) -> str:
+    """A case with faults: what was run, and what was wrong with what came out."""
+    faults = "\n".join(f"* {fault}" for fault in found.faults)
+    return f"case {number} ({found.kind}; alone: --case {number} --seed {seed})\n{found.log}{faults}\n"
+
+
+def table(ran: Collection[Found]) -> Table:
+    """Cases, time and exits by kind."""
+    codes = sorted({code for found in ran for code in found.exits})
+    out = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("kind", "cases", "seconds", *codes):
+        out.add_column(name, justify="left" if name == "kind" else "right")
+    for kind in sorted({found.kind for found in ran}):
+        cases = [found for found in ran if found.kind == kind]
+        exits = sum((found.exits for found in cases), Counter[str]())
+        seconds = sum(found.seconds for found in cases)
+        out.add_row(kind, f"{len(cases):,}", f"{seconds:,.0f}", *(f"{exits[code]:,}" for code in codes))
+    return out
+
+
+if __name__ == "__main__":
+    main(prog_name="fuzz")

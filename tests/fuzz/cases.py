@@ -1,0 +1,426 @@
+"""What a case runs."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import cli_runs
+
+from spewy.batch import Batch
+from spewy.errors import SpewyError
+from spewy.game.gamefile import format_game, load_game
+from spewy.job import Job
+from spewy.solve.layout import Layout
+from spewy.solve.least import least_cost
+from spewy.solve.session import job_estimate
+
+from . import damage as damages
+from . import truth
+from .case import Case
+from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
+from .mutate import GAMES, odd_job, override
+from .spots import Data, random_job, random_river, random_toy, random_turn, renamed, scaled
+from .templates import TEMPLATES, Template
+from .text import ODD_NUMBERS, ODD_TEXTS, TOKENS, odd_text, some_text
+from .toml import toml
+
+SMALL_BYTES, SMALL_SETS = 64 << 20, 30_000
+"""Memory and information sets of a job that is solved; larger ones are estimated and printed only."""
+
+
+def odd_jobs(case: Case) -> None:
+    """A job that may be wrong, through what takes jobs."""
+    rng = case.rng
+    base = rng.choice((random_river, random_river, random_river, random_turn, random_toy, _known_job))(rng)
+    job = case.write("job.toml", odd_job(rng, base))
+    overrides = [override(rng) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
+    _try_job(case, job, overrides)
+
+
+def odd_games(case: Case) -> None:
+    """A job with a ``.game`` file that may be wrong."""
+    rng = case.rng
+    name = rng.choice(GAMES[:6])
+    lines = format_game(load_game(name)).splitlines()
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        place = rng.randrange(len(lines))
+        change = rng.choice((_odd_line, _odd_line, _odd_line, _odd_number, _odd_number, _no_line))
+        lines[place] = change(rng, lines[place])
+    case.write("odd.game", "\n".join(lines))
+    data = random_river(rng) if name in ("doyle", "upac") and rng.random() < 0.7 else random_toy(rng)
+    data["game"] = {"file": "odd.game"}
+    if rng.random() < 0.1:
+        data["bets"] = {"preflop": {"bet": some_text(rng, "sizes")}}
+    _try_job(case, case.write("job.toml", toml(data)), [])
+
+
+def right_jobs(case: Case) -> None:
+    """A job that is right is solved, and what comes out is true; now and then of a twin too."""
+    data = random_job(case.rng)
+    found = _solve_right(case, data, "one")
+    if found is None:
+        return
+    job = Job.of(data)
+    if case.rng.random() < 0.5:
+        _look_at(case, job, "one", found)
+    if job.spot is None or case.rng.random() > 0.5:
+        return
+    twin = case.rng.choice((_in_double, _in_double, renamed, lambda rng, data: scaled(data), _stored))(
+        case.rng, data
+    )
+    other = _solve_right(case, twin, "other")
+    if other is not None:
+        case.faults += truth.same_value(job, found, other)
+
+
+def odd_arguments(case: Case) -> None:
+    """Odd lines, boards, options and files for what looks at a folder."""
+    rng = case.rng
+    template = rng.choice(TEMPLATES)
+    command = rng.choice(("show",) * 6 + ("report",) * 3 + ("exploit", "check", "export", "drop", "solve"))
+    folder: object = case.templates / template.name
+    if command in ("drop", "solve"):
+        folder = case.copy(template.name)
+    case.spewy(*_shuffled(rng, _arguments(rng, command, folder, template)))
+
+
+def odd_boards(case: Case) -> None:
+    """``spewy buckets`` of odd boards, ranges and options."""
+    rng = case.rng
+    board = rng.choice((*("Ks 9d 6h 3c 2s",) * 3, "Ks 9d 6h 3c", "Ks 9d 6h", ""))
+    if rng.random() < 0.7:
+        board = odd_text(rng, board, "board")
+    arguments = ["buckets", board]
+    for name, values in (
+        ("--rows", ("1", "2", "5", "1326", "0", "-1", "x", str(2**70))),
+        ("--range", (some_text(rng, "range"), odd_text(rng, "QQ+,AKs:0.5", "range"))),
+        ("--clustering", ("ward", "k-means", "strength-k-means", "equity-quantiles", "", "wards")),
+    ):
+        if rng.random() < 0.4:
+            arguments += [name, rng.choice(values)]
+    case.spewy(*_shuffled(rng, [*arguments, *rng.choice(([], ["--json"]))]))
+
+
+def damage(case: Case) -> None:
+    """A damaged folder through what looks at it, goes on with it, and audits it."""
+    rng = case.rng
+    template = rng.choice(TEMPLATES)
+    folder = case.copy(template.name)
+    others = [case.templates / other.name for other in TEMPLATES]
+    done = damages.damage(rng, folder, others)
+    case.note(f"{template.name}: {done}")
+    audit = case.spewy("check", folder)
+    for command in rng.sample(("show", "exploit", "export", "report", "show"), rng.choice((1, 2))):
+        arguments = _right_arguments(rng, command, template)
+        found = case.spewy(command, folder, *arguments)
+        if damages.rewritten(done):
+            continue
+        right = cli_runs.spewy(command, case.templates / template.name, *arguments)
+        if found.code == 0:
+            case.expect(
+                _same(command, found, right.stdout), f"expected what {template.name} holds, or an error"
+            )
+        else:
+            case.expect(audit.code != 0 or found.code == right.exit_code, "expected check to find the damage")
+    if rng.random() < 0.4:
+        _go_on(case, template, folder)
+
+
+def processes(case: Case) -> None:
+    """A command in a process of its own, in surroundings that are not as usual."""
+    rng = case.rng
+    job = case.write("job.toml", cli_runs.POLARISED)
+    template = case.templates / "river"
+    command: list[object] = rng.choice(
+        (
+            ["show", template, "--json"], ["show", template], ["check", template], ["export", template, "out.csv"],
+            ["solve", job, "--json"], ["solve", job, "--out", "x/y"], ["tree", job], ["buckets", "Ks 9d 6h"],
+            ["--help"],
+            ["show", "nothing"], ["solve", "/dev/stdin"], ["tree", "/dev/null"], ["estimate", "."], [],
+        )
+    )  # fmt: skip
+    around, codes = rng.choice(SURROUNDINGS)
+    answer = case.process(around, *command)
+    case.count(answer)
+    if 1 not in codes:
+        case.faults += faults(answer) if command else ()
+        return
+    case.expect(answer.code in codes, f"expected exit code {codes}, found {answer.code}")
+    case.expect("Traceback" not in answer.err and NOT_FORESEEN not in answer.err, "expected no traceback")
+    case.expect(len(answer.error) <= MOST_OF_ERROR, "expected a short error")
+
+
+SURROUNDINGS = (
+    ('exec "$@"', (0, 2)),
+    ('exec "$@" <&-', (0, 2)),
+    ('exec "$@" >&-', (0, 1, 2)),
+    ('exec "$@" 2>&-', (0, 1, 2)),
+    ('exec "$@" <&- >&- 2>&-', (0, 1, 2)),
+    ('exec "$@" >/dev/full', (0, 1, 2)),
+    ('exec "$@" 2>/dev/full', (0, 1, 2)),
+    (
+        'cd "$(d=$(printf %0250d); for i in 1 2 3 4 5 6 7 8 9; do mkdir $d; cd -P $d; done; pwd)"; exec "$@"',
+        (0, 1, 2),
+    ),
+    ('mkdir gone; cd gone; rmdir ../gone; exec "$@"', (0, 1, 2)),
+    ('LC_ALL=C LANG=C PYTHONUTF8=0 exec "$@"', (0, 2)),
+    ('env -u HOME -u PATH TZ=:/dev/null COLUMNS=1 LINES=0 TERM=none "$@"', (0, 2)),
+    ('ulimit -n 12; exec "$@"', (0, 1, 2)),
+    ('ulimit -f 8; exec "$@"', (0, 1, 2)),
+    ('umask 777; exec "$@"', (0, 1, 2)),
+)
+"""Lines of shell, and the exit codes that may come out."""
+
+KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
+    (odd_jobs, 42),
+    (odd_games, 8),
+    (right_jobs, 15),
+    (odd_arguments, 15),
+    (odd_boards, 4),
+    (damage, 15),
+    (processes, 1),
+)
+"""Kinds of cases by weight."""
+
+
+def _known_job(rng: Random) -> Data:
+    """A job with all that a turn may have."""
+    sizes = {"bet": "60%, e, a", "raise": "2.5x"}
+    return {
+        "name": "full",
+        "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+        "spot": {
+            "board": "Qs Jh 2h 8c", "pot": 200, "stack": 900, "oop": "AA,AKs:0.5,QhQd", "ip": "KK-TT,AhKh:0.25",
+        },
+        "bets": {"turn": {"oop": dict(sizes), "ip": dict(sizes)}, "river": {**sizes, "donk": "50%"}},
+        "tree": {"add_allin": 1.5, "force_allin": 0.15, "merge": 0.1},
+        "rows": {"turn": rng.choice((2, "hands")), "river": "hands"},
+        "solve": {"variant": "dcfr", "target": "0.3%", "max_sweeps": 5, "workers": 2, "memory": "1 GiB"},
+    }  # fmt: skip
+
+
+def _odd_line(rng: Random, line: str) -> str:
+    return odd_text(rng, line)
+
+
+def _odd_number(rng: Random, line: str) -> str:
+    """One number of a line is another."""
+    words = line.split()
+    places = [i for i, word in enumerate(words) if word.isdigit()]
+    if places:
+        words[rng.choice(places)] = str(rng.choice((0, 1, 2, 3, 4, 5, 10, 13, 52, 53, *ODD_NUMBERS)))
+    return " ".join(words)
+
+
+def _no_line(rng: Random, line: str) -> str:
+    return rng.choice(("", f"{line}\n{line}", f"# {line}"))
+
+
+def _try_job(case: Case, job: str, overrides: Sequence[str]) -> None:
+    """A job through estimate and tree; what is small enough is solved, and what is refused is by all."""
+    settings = [part for text in overrides for part in ("--set", text)]
+    estimated = case.spewy("estimate", job, *settings, "--json")
+    if case.rng.random() < 0.3:
+        case.spewy("tree", job, *settings, *case.rng.choice(([], ["--json"])))
+    jobs = _jobs_of(job, overrides)
+    if jobs is None:
+        solved = case.spewy("solve", job, *settings)
+        case.expect(solved.code == 2, "expected a job that is refused to be refused by solve")
+        return
+    if len(jobs) > 4 or not all(map(_is_small, jobs)):
+        return
+    solved = _solve(case, job, settings, jobs)
+    if estimated.code == 2 and "boards" not in estimated.error:
+        case.expect(solved.code == 2, "expected what estimate refuses to be refused by solve")
+
+
+def _jobs_of(job: str, overrides: Sequence[str]) -> list[Job] | None:
+    """The jobs of a file; None where it is refused, and where something goes wrong, which ``solve`` then tells."""
+    with suppress(Exception):
+        return [entry.job for entry in Batch.load([job], overrides, Path("out")).entries]
+    return None
+
+
+def _is_small(job: Job) -> bool:
+    if not job.tree_count.complete or least_cost(job).memory_bytes > SMALL_BYTES:
+        return False
+    if (job.solve.iterations or 1) > 50:
+        return False
+    try:
+        cost = job_estimate(job, Layout.of(job.problem()))
+    except SpewyError:
+        return True  # it is refused, with little work
+    most = SMALL_SETS if job.live and not job.one_program else SMALL_SETS // 10
+    return cost.memory_bytes <= SMALL_BYTES and cost.information_sets <= most and sum(cost.chunks) <= 3000
+
+
+def _most_sweeps(job: Job) -> int:
+    """Sweeps that take a fraction of a second."""
+    if job.one_program:
+        return 1
+    if job.live:
+        return 30
+    return 1 if job.solve.integrate == "average" else 2
+
+
+def _solve(case: Case, job: str, settings: list[str], jobs: list[Job]) -> Answer:
+    """Solve what is not refused; a few sweeps of it, and look at it or solve it once more; the first answer."""
+    most = min(map(_most_sweeps, jobs))
+    if any(each.solve.max_sweeps > most and not each.one_program for each in jobs):
+        settings = [*settings, "--set", f"solve.max_sweeps={most}"]
+    arguments = ("solve", job, *settings, "--out", "out", "--json")
+    solved = case.spewy(*arguments)
+    if solved.code or case.faults:
+        return solved
+    told = solved.json()
+    if not isinstance(told, dict):
+        case.expect(all(each["error"] is None for each in told), "expected all boards to be solved")
+        return solved
+    found = Job.load(job, settings[1::2])
+    case.faults += truth.lies(found, told)
+    chance = case.rng.random()
+    if chance < 0.3:
+        _look_at(case, found, "out", told)
+    elif chance < 0.4:
+        again = case.spewy(*arguments)
+        case.expect(
+            again.code == 0 and again.json()["sweeps"] == told["sweeps"], "expected to go on at the end"
+        )
+    return solved
+
+
+def _solve_right(case: Case, data: Data, folder: str) -> dict[str, Any] | None:
+    job = case.write(f"{folder}.toml", toml(data))
+    solved = case.spewy("solve", job, "--out", folder, "--json")
+    case.expect(solved.code == 0, "expected a job that is right to be solved")
+    if case.faults:
+        return None
+    found: dict[str, Any] = solved.json()
+    case.faults += truth.lies(Job.load(job), found)
+    return found
+
+
+def _look_at(case: Case, job: Job, folder: str, solved: dict[str, Any]) -> None:
+    """What was stored is what was told."""
+    measured = case.spewy("exploit", folder, "--json")
+    case.expect(measured.code == 0, "expected to measure what was solved")
+    if measured.code == 0:
+        case.faults += truth.same_exploitability(job, solved, measured.json())
+    shown = case.spewy("show", folder, "--json")
+    if job.betting_tree.root.kind == "decision":
+        case.expect(shown.code == 0, "expected to show what was solved")
+    if shown.code == 0:
+        case.faults += truth.wrong_hands(shown.json())
+    if case.rng.random() < 0.1:
+        case.expect(case.spewy("export", folder, "out.csv").code == 0, "expected to export what was solved")
+        case.expect(case.spewy("check", folder).code == 0, "expected what was solved to be healthy")
+
+
+def _in_double(_: Random, data: Data) -> Data:
+    """The same game by the generic walk in double precision."""
+    kept = {key: data["solve"][key] for key in ("target", "check_every")}
+    changed = {key: value for key, value in data.items() if key != "rows"}
+    return changed | {"solve": kept | {"precision": "double", "max_sweeps": 20}}
+
+
+def _stored(rng: Random, data: Data) -> Data:
+    """The same game by stored chunks, unless it has what they do not know."""
+    if "lock" in data:
+        return renamed(rng, data) if not data["lock"] else data
+    kept = {key: data["solve"][key] for key in ("target", "check_every")}
+    changed = {key: value for key, value in data.items() if key != "rows"}
+    spot = {key: value for key, value in data["spot"].items() if key != "rake"}
+    return changed | {"spot": spot, "solve": kept | {"leaves": "stored", "max_sweeps": 1}}
+
+
+def _right_arguments(rng: Random, command: str, template: Template) -> list[str]:
+    """Arguments of a command after its folder."""
+    line, board = rng.choice(template.lines)
+    dealt = ["--board", board] if board else []
+    match command:
+        case "show":
+            return ["--line", line, *dealt, *rng.choice(([], ["--json"], ["--all"]))]
+        case "report":
+            return ["--line", rng.choice(("cc/", "cc", line)), *rng.choice(([], ["--json"]))]
+        case "export":
+            return [rng.choice(("out.csv", "out.parquet"))]
+        case "exploit":
+            return rng.choice(([], ["--json"]))
+        case _:
+            return []
+
+
+def _arguments(rng: Random, command: str, folder: object, template: Template) -> list[object]:
+    """A command line that may be wrong."""
+    line, board = rng.choice(template.lines)
+    if rng.random() < 0.6:
+        line = odd_text(rng, line, "line") if rng.random() < 0.6 else some_text(rng, "line", between="")
+    if rng.random() < 0.5:
+        board = odd_text(rng, board, "board")
+    arguments: list[object] = [command, folder]
+    match command:
+        case "show" | "report":
+            arguments += ["--line", line] + (["--board", board] if board else [])
+            if rng.random() < 0.2:
+                arguments += ["--target", rng.choice(TOKENS["target"])]
+            if command == "report" and rng.random() < 0.2:
+                arguments += [
+                    rng.choice(("--csv", "--plot")),
+                    rng.choice(("x.csv", "x.png", "x", "no/x.csv", ".")),
+                ]
+        case "export":
+            arguments.append(
+                rng.choice(("x.csv", "x.parquet", "x.CSV", "x", ".csv", "no/x.csv", ".", *ODD_TEXTS))
+            )
+        case "drop":
+            arguments += ["--round", rng.choice(("river", "turn", "flop", "preflop", "rivers", *ODD_TEXTS))]
+        case "solve":
+            arguments[1:] = [template_job(template, folder), "--out", folder, *template.settings]
+            if rng.random() < 0.5:
+                arguments += ["--set", override(rng), "--set", "solve.max_sweeps=1"]
+            if rng.random() < 0.3:
+                arguments += rng.choice(
+                    (["--again"], ["--jobs", "0"], ["--save-every", "nan"], ["--save-every", "0"])
+                )
+    return arguments + rng.choice(([], [], ["--json"]))
+
+
+def template_job(template: Template, folder: object) -> Path:
+    """A template's job file, written where its copy is."""
+    return cli_runs.write(Path(str(folder)).parent, template.text, f"{template.name}.toml")
+
+
+def _shuffled(rng: Random, arguments: list[object]) -> list[object]:
+    """Arguments with one lost, doubled, changed or added, now and then."""
+    if rng.random() > 0.3:
+        return arguments
+    place = rng.randrange(1, len(arguments))
+    match rng.randrange(4):
+        case 0:
+            return arguments[:place] + arguments[place + 1 :]
+        case 1:
+            return arguments[:place] + [arguments[place]] + arguments[place:]
+        case 2:
+            return arguments[:place] + [odd_text(rng, str(arguments[place]))] + arguments[place + 1 :]
+        case _:
+            added = rng.choice(
+                ("-v", "--help", "--", "--x", "-", "--json=1", "--set", "\udcff", "--line=", "--all")
+            )
+            return arguments[:place] + [added] + arguments[place:]
+
+
+def _same(command: str, found: Answer, right: str) -> bool:
+    """Whether a damaged folder's answer is the whole one's, if it is one that repeats."""
+    return command == "export" or found.out == right
+
+
+def _go_on(case: Case, template: Template, folder: Path) -> None:
+    """Solve on in a damaged folder, or drop a round."""
+    if case.rng.random() < 0.3:
+        case.spewy("drop", folder, "--round", "river", "--json")
+        return
+    job = case.write("job.toml", template.text)
+    settings = [*template.settings, "--set", "solve.max_sweeps=3"]
+    case.spewy("solve", job, "--out", folder, *settings, "--json", *case.rng.choice(([], ["--again"])))

@@ -1,0 +1,86 @@
+"""Cases in processes, with a limit on the time of each: a case that hangs or crashes ends its process, and is named."""
+
+import faulthandler
+import os
+import resource
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import takewhile
+from pathlib import Path
+
+from spewy.crew import Crew, Word
+
+from .case import TEMPLATES, Found, log_of, run_case
+from .templates import solve_templates
+
+SECONDS_PER_CASE = 20.0
+MOST_DATA = 4 << 30
+"""Bytes that a process may allocate: who needs more shall fail, and not the machine."""
+
+
+def prepare(base: Path) -> None:
+    """Solve the templates in a folder for cases, in a process of its own."""
+    (base / TEMPLATES).mkdir()
+    with closing(Crew(1).results(solve_templates, [(base / TEMPLATES,)])) as words:
+        for _ in words:
+            pass
+
+
+def run_cases(
+    seed: int,
+    numbers: Sequence[int],
+    base: Path,
+    workers: int,
+    seconds: float = float("inf"),
+    limit: float = SECONDS_PER_CASE,
+) -> Iterator[tuple[int, Found]]:
+    """Run cases side by side; each with its number, as they end.
+
+    Args:
+        seed: of all cases.
+        numbers: of the cases.
+        base: a folder that is prepared.
+        workers: processes, which find this package on PYTHONPATH.
+        seconds: after so long no more cases begin.
+        limit: seconds that a case may take.
+    """
+    ending = time.monotonic() + seconds
+    tasks = (
+        (seed, number, base, limit) for number in takewhile(lambda _: time.monotonic() < ending, numbers)
+    )
+    with closing(Crew(workers).work(limited_case, tasks)) as words:
+        for word in words:
+            if word is not None:
+                yield numbers[word.task], _heard(word, numbers[word.task], base, limit)
+
+
+def limited_case(_: object, seed: int, number: int, base: Path, limit: float) -> Found:
+    """Run a case in a worker, which a case that takes too long ends."""
+    os.environ["SPEWY_BUCKETS"] = str(base / "buckets")
+    warnings.simplefilter("always")  # on stderr, where the judge sees them
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, resource.RLIM_INFINITY))
+    with log_of(base, number).open("a") as log:
+        faulthandler.enable(log)
+        faulthandler.dump_traceback_later(limit, exit=True, file=log)
+        try:
+            return run_case(seed, number, base)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            faulthandler.disable()
+
+
+def _heard(word: Word, number: int, base: Path, limit: float) -> Found:
+    """What a case found, or that it ended its process, or that the case itself is wrong."""
+    if word.kind == "done":
+        found: Found = word.value
+        return found
+    if word.kind == "failed":
+        told = "".join(
+            [f"{type(word.value).__name__}: {word.value}\n", *getattr(word.value, "__notes__", [])]
+        )
+    else:
+        told = f"expected it to end within {limit:g} s: its process {word.value}"
+    return Found("unknown", Counter({word.kind: 1}), limit, (told,), log_of(base, number).read_text())

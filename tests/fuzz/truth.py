@@ -1,0 +1,108 @@
+"""What a result must say, whatever the job: conservation of chips, targets, bounds."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from spewy.job import Job, parse_target, unit_chips
+
+ROUNDING = 2e-4
+"""Of the pot, or of the big blind: sums in single precision, and two averages of 16 bits."""
+Found = dict[str, Any]
+
+
+def unit(job: Job) -> float:
+    """Chips that rounding is measured by."""
+    return job.pot or job.rules.big_blind
+
+
+def lies(job: Job, found: Found) -> Iterator[str]:
+    """What cannot be true of what ``solve --json`` tells about a job.
+
+    Args:
+        job: with one board.
+        found: the object.
+    """
+    epsilon, allowed = found["exploitability"], ROUNDING * unit(job)
+    amount, name = parse_target(job.solve.target)
+    target = amount * unit_chips(job.rules, job.pot, name)
+    if epsilon is None:
+        yield "expected an exploitability"
+        return
+    if epsilon < -allowed:
+        yield f"expected an exploitability of at least 0, found {epsilon}"
+    if found["converged"] != (epsilon <= target * (1 + 1e-9)):
+        yield f"expected converged to say whether {epsilon} is at most {target}"
+    if not found["converged"] and found["sweeps"] < job.last_sweep:
+        yield f"expected {job.last_sweep} sweeps or the target, found {found['sweeps']}"
+    if found["interrupted"] or found["name"] != job.name:
+        yield "expected this job, not interrupted"
+    steps = [(sweep, seconds) for sweep, seconds, _ in found["trace"]]
+    if not steps or steps != sorted(steps) or steps[-1][0] != found["sweeps"]:
+        yield f"expected a trace that goes on to the last sweep, found {steps}"
+    yield from _wrong_shares(job, found, allowed) if job.spot else _wrong_value(found, allowed)
+
+
+def _wrong_shares(job: Job, found: Found, allowed: float) -> Iterator[str]:
+    assert job.spot is not None
+    most = _most_rake(job)
+    total = sum(found["ev"])
+    if not job.spot.pot - most - allowed <= total <= job.spot.pot + allowed:
+        yield f"expected EVs that sum to {job.spot.pot}, less at most {most} of rake, found {found['ev']}"
+    if any(
+        not -job.spot.stack - allowed <= ev <= job.spot.pot + job.spot.stack + allowed for ev in found["ev"]
+    ):
+        yield f"expected EVs between what can be lost and won, found {found['ev']}"
+    share = found["equity"]
+    if abs(sum(share) - 1) > 1e-9 or not all(-1e-9 <= each <= 1 + 1e-9 for each in share):
+        yield f"expected equities that sum to 1, found {share}"
+
+
+def _wrong_value(found: Found, allowed: float) -> Iterator[str]:
+    low, high = found["value_bracket"]
+    if not low - allowed <= found["value"] <= high + allowed:
+        yield f"expected a value between {low} and {high}, found {found['value']}"
+
+
+def _most_rake(job: Job) -> float:
+    assert job.spot is not None
+    if job.spot.rake is None:
+        return 0.0
+    most = job.spot.rake.rate * (job.spot.pot + 2 * job.spot.stack)
+    return most if job.spot.rake.cap is None else min(most, job.spot.rake.cap)
+
+
+def same_value(job: Job, one: Found, other: Found) -> Iterator[str]:
+    """What two solves of one game cannot both say: each EV is within twice its exploitability of the value."""
+    if job.spot is None or job.spot.rake is not None:
+        return
+    apart = abs(one["ev"][0] - other["ev"][0])
+    most = 2 * (one["exploitability"] + other["exploitability"]) + ROUNDING * unit(job)
+    if apart > most:
+        yield f"expected EVs at most {most} apart, found {one['ev']} and {other['ev']}"
+    if abs(one["equity"][0] - other["equity"][0]) > 1e-6:
+        yield f"expected the same equity, found {one['equity']} and {other['equity']}"
+
+
+def same_exploitability(job: Job, solved: Found, measured: Found) -> Iterator[str]:
+    """What ``solve`` and ``exploit`` cannot both say of one strategy."""
+    apart = abs(solved["exploitability"] - measured["exploitability"])
+    if apart > ROUNDING * unit(job) * (1 + (job.spot.stack / job.spot.pot if job.spot else 0)):
+        yield (
+            f"expected exploit to find the solve's exploitability {solved['exploitability']}, "
+            f"found {measured['exploitability']}"
+        )
+    if solved["sweeps"] != measured["sweeps"]:
+        yield f"expected exploit to find {solved['sweeps']} sweeps, found {measured['sweeps']}"
+
+
+def wrong_hands(shown: Found) -> Iterator[str]:
+    """What cannot be true of what ``show --json`` tells."""
+    for hand, row in shown["hands"].items():
+        if abs(sum(row["strategy"]) - 1) > 1e-4 or min(row["strategy"]) < -1e-6:
+            yield f"expected frequencies of {hand} that sum to 1, found {row['strategy']}"
+        if row["equity"] is not None and not -1e-6 <= row["equity"] <= 1 + 1e-6:
+            yield f"expected an equity of {hand} in 0..1, found {row['equity']}"
+        if None not in (row["ev"], *row["action_ev"]):
+            mean = sum(f * ev for f, ev in zip(row["strategy"], row["action_ev"], strict=True))
+            if abs(mean - row["ev"]) > 1e-3 * (1 + max(map(abs, row["action_ev"]))):
+                yield f"expected the EV of {hand} to be that of its actions, found {row}"
