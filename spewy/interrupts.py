@@ -27,9 +27,8 @@ def interrupted_by_signals() -> Iterator[None]:
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
-        if _importing(
-            frame
-        ):  # packages make another exception of one in the middle of their import, or go on
+        # Packages make another exception of one in the middle of their import, or go on.
+        if _importing(frame):
             _end(number, frame)
         interrupted = True
         raise KeyboardInterrupt
