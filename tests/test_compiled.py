@@ -1,5 +1,6 @@
 """Machine code lies in a folder of the user's cache that changed sources do not share."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -7,10 +8,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from cli_runs import TURN, good, write
 
 import buckets
 import solvers
 from compiled import folder, stamp
+from spewy.cli.progress import Compiling
 
 SOURCE = """
 from compiled import inlined, kernel
@@ -100,6 +103,26 @@ def test_folders_that_nobody_uses_go(tmp_path, monkeypatch):
         folder.cache_clear()
     assert new.exists()
     assert not old.exists()
+
+
+def test_compiling_is_told_once(capsys):
+    log, handler = logging.getLogger("compiled"), Compiling()
+    for name in ("one", "two"):
+        handler.handle(log.makeRecord("compiled", logging.INFO, "", 0, f"compiling {name}", (), None))
+    assert capsys.readouterr().err.splitlines() == [
+        "compiling what this needs, once: a few seconds up to half a minute"
+    ]
+
+
+@pytest.mark.slow
+def test_looking_announces_that_it_compiles(tmp_path):
+    good("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
+    env = os.environ | {"SPEWY_KERNELS": str(tmp_path / "kernels")}
+    args = [sys.executable, "-m", "spewy", "show", str(tmp_path / "out")]
+    first, second = (subprocess.run(args, env=env, capture_output=True, text=True, check=True) for _ in "12")
+    assert first.stderr.startswith("compiling what this needs, once")
+    assert second.stderr == ""
+    assert first.stdout == second.stdout
 
 
 @pytest.mark.parametrize("package", [buckets, solvers])
