@@ -96,7 +96,9 @@ class Shard:
                 if isinstance(env, UnlockedFile):
                     return env.read(body)
                 with env.begin(buffers=True) as transaction:
-                    return body(LmdbSnapshot(transaction, self._require_absent))
+                    # Who writes misses many keys in the first sweep, and would pay for each.
+                    asked = None if self.writers else self._require_absent
+                    return body(LmdbSnapshot(transaction, asked))
             except lmdb.MapResizedError:
                 pass
             except (lmdb.Error, OSError) as error:

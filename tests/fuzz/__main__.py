@@ -31,7 +31,11 @@ from .crew import SECONDS_PER_CASE, prepare, run_cases
     "--workers", type=click.IntRange(min=1), default=cpu_count(), show_default=True, help="Processes."
 )
 @click.option(
-    "--limit", type=float, default=SECONDS_PER_CASE, show_default=True, help="Seconds that a case may take."
+    "--limit",
+    type=float,
+    default=SECONDS_PER_CASE,
+    show_default=True,
+    help="Seconds of work that a case may take.",
 )
 def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers: int, limit: float) -> None:
     """Run the command line on odd input; exit with 1 where an answer is not as it has to be."""

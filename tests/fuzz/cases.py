@@ -89,7 +89,7 @@ def odd_arguments(case: Case) -> None:
 def odd_boards(case: Case) -> None:
     """``spewy buckets`` of odd boards, ranges and options."""
     rng = case.rng
-    board = rng.choice((*("Ks 9d 6h 3c 2s",) * 3, "Ks 9d 6h 3c", "Ks 9d 6h", ""))
+    board = rng.choice((*("Ks 9d 6h 3c 2s",) * 5, *("Ks 9d 6h 3c", "Ks 9d 6h") * 3, ""))
     if rng.random() < 0.7:
         board = odd_text(rng, board, "board")
     arguments = ["buckets", board]

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import resource
+import signal
 import time
 import warnings
 from collections import Counter
@@ -17,6 +18,9 @@ from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates
 
 SECONDS_PER_CASE = 20.0
+"""Of processor time, of which a busy machine does not take more."""
+WAITING = 10
+"""Times as long a case may take by the clock."""
 MOST_DATA = 4 << 30
 """Bytes that a process may allocate: who needs more shall fail, and not the machine."""
 
@@ -45,7 +49,7 @@ def run_cases(
         base: a folder that is prepared.
         workers: processes, which find this package on PYTHONPATH.
         seconds: after so long no more cases begin.
-        limit: seconds that a case may take.
+        limit: seconds of processor time that a case may take, a tenth of what it may by the clock.
     """
     ending = time.monotonic() + seconds
     tasks = (
@@ -58,16 +62,19 @@ def run_cases(
 
 
 def limited_case(_: object, seed: int, number: int, base: Path, limit: float) -> Found:
-    """Run a case in a worker, which a case that takes too long ends."""
+    """Run a case in a worker, which a case that takes longer than ``limit`` seconds ends."""
     os.environ["SPEWY_BUCKETS"] = str(base / "buckets")
     warnings.simplefilter("always")  # on stderr, where the judge sees them
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, resource.RLIM_INFINITY))
     with log_of(base, number).open("a") as log:
         faulthandler.enable(log)
-        faulthandler.dump_traceback_later(limit, exit=True, file=log)
+        faulthandler.register(signal.SIGPROF, log, chain=True)  # and then it ends the process
+        faulthandler.dump_traceback_later(WAITING * limit, exit=True, file=log)
+        signal.setitimer(signal.ITIMER_PROF, limit)
         try:
             return run_case(seed, number, base)
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
             faulthandler.disable()
 
@@ -82,5 +89,5 @@ def _heard(word: Word, number: int, base: Path, limit: float) -> Found:
             [f"{type(word.value).__name__}: {word.value}\n", *getattr(word.value, "__notes__", [])]
         )
     else:
-        told = f"expected it to end within {limit:g} s: its process {word.value}"
+        told = f"expected it to end after {limit:g} s of work: its process {word.value}"
     return Found("unknown", Counter({word.kind: 1}), limit, (told,), log_of(base, number).read_text())
