@@ -29,7 +29,7 @@ from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
-from spewy.errors import MOST_OF_PATH, path_text, short
+from spewy.errors import path_text, short
 from spewy.failures import failure_text, is_a
 from spewy.interrupts import INTERRUPTED
 
@@ -46,11 +46,11 @@ BAD_INPUT = (
 
 
 class OneLine(click.ClickException):
-    """An error that is told in one line, of bounded length; of a word of thousands of characters the beginning."""
+    """An error that is told in one line, of bounded length."""
 
     def __init__(self, message: str) -> None:
-        line = " ".join(short(word, MOST_OF_PATH) for word in message.split())
-        if len(line) > MOST_OF_LINE:  # what was found stands at the end
+        line = " ".join(message.split())
+        if len(line) > MOST_OF_LINE:  # a path may be as long as this, and what was found stands at the end
             line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
         super().__init__(line)
 
