@@ -19,7 +19,6 @@ from lockers.errors import (
 
 # A short write reads EIO in LMDB ("filesystem full?" says its source); EFBIG is a limit on file sizes.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-_MOST_OF_PATH = 300
 _HANDLES = {errno.EMFILE, errno.ENFILE}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 _DAMAGED = (
@@ -82,8 +81,7 @@ def unreadable(error: OSError, path: Path) -> LockerError:
 
 
 def _nameless(path: Path) -> LockerError:
-    text = os.fspath(path)
-    return LockerError(f"{text[:_MOST_OF_PATH]}...: expected names of at most 255 bytes, found longer ones")
+    return LockerError(f"{path}: expected names of at most 255 bytes, found longer ones")
 
 
 def _free_bytes(path: Path) -> int | str:

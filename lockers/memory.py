@@ -103,6 +103,10 @@ class MemoryStore:
         """Find nobody: no other process can be here."""
         self._require_open()
 
+    def require_sound(self) -> None:
+        """Find no damage: there are no files."""
+        self._require_open()
+
     def check(self) -> list[str]:
         """Audit the store as the one on disk is audited."""
         with self._lock:

@@ -103,6 +103,13 @@ class Store(Reads, Protocol):
         """Refuse with a `LockerError` when another process has the store open right now."""
         ...
 
+    def require_sound(self) -> None:
+        """Refuse with a `DamagedLockerError` when something is wrong with the structure of the files.
+
+        To be asked before much is written: a write into damaged pages can end the process.
+        """
+        ...
+
     def check(self) -> list[str]:
         """Audit the store; each string names a locker, a key (hex) and a broken invariant. Empty: healthy."""
         ...

@@ -56,6 +56,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         lockers.LockerError: another process has the store open.
     """
     store.require_alone()
+    store.require_sound()
     if not saved_sweeps(store):
         raise InputError(f"{job.name}: expected a solve with at least one finished sweep, found none")
     before = first_dropped(store)

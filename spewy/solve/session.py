@@ -152,8 +152,9 @@ class Session:
             else open_store(self.folder, manifest, shards=shards)
         )
         try:
+            self.store.require_sound()
             require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
-        except InputError:
+        except BaseException:
             self.store.close()
             raise
         self.build_seconds = time.perf_counter() - started

@@ -49,3 +49,17 @@ def test_a_folder_without_a_sweep_has_no_chunks_to_miss(tmp_path):
         for key in list(store.keys(STRATEGY)):
             store.transact(key, lambda txn, key=key: txn.delete(STRATEGY, key))
     assert good_json("exploit", tmp_path / "out")["sweeps"] == 0
+
+
+@pytest.mark.parametrize("command", ["solve", "drop"])
+def test_nothing_is_written_into_damaged_pages(command, tmp_path):
+    """LMDB would end the process, or go on with what is left."""
+    job, folder = write(tmp_path, TURN), tmp_path / "out"
+    good("solve", job, "--out", folder, "--set", "solve.max_sweeps=3")
+    path = folder / "shard-000.mdb"
+    pages = [path.read_bytes()[at : at + 4096] for at in range(0, path.stat().st_size, 4096)]
+    before = b"".join([*pages[:2], *reversed(pages[2:])])
+    path.write_bytes(before)
+    arguments = {"solve": ["solve", job, "--out", folder], "drop": ["drop", folder, "--round", "river"]}
+    assert "shard-000.mdb: expected sound LMDB pages, found: " in refused(*arguments[command])
+    assert path.read_bytes() == before
