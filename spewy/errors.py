@@ -1,6 +1,6 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
-__all__ = ["MOST_OF_PATH", "InputError", "SolveError", "SpewyError", "path_text", "short", "shown"]
+__all__ = ["InputError", "SolveError", "SpewyError", "path_text", "short", "shown"]
 
 MOST_SHOWN, MOST_OF_PATH = 60, 300
 
