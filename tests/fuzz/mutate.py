@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from .spots import CLUSTERINGS, VARIANTS, Data
-from .text import ODD_INTEGERS, ODD_NUMBERS, ODD_REALS, ODD_TEXTS, TOKENS, odd_text, some_text
+from .text import ODD_INTEGERS, ODD_NUMBERS, ODD_REALS, ODD_TEXTS, TOKENS, argument, odd_text, some_text
 from .toml import toml
 
 KINDS = {
@@ -122,10 +122,11 @@ def odd_job(rng: Random, data: Data) -> bytes:
 
 
 def override(rng: Random) -> str:
-    """The text of ``--set``."""
+    """The text of ``--set``, as a command line can hold it."""
     key = rng.choice(tuple(CATALOGUE))
     text = f"{key}={_text_of(rng.choice(CATALOGUE[key]))}"
-    return odd_text(rng, text, KINDS.get(key.rpartition(".")[2], "any")) if rng.random() < 0.5 else text
+    odd = odd_text(rng, text, KINDS.get(key.rpartition(".")[2], "any")) if rng.random() < 0.5 else text
+    return argument(odd)
 
 
 def _text_of(value: Any) -> str:
