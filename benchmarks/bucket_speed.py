@@ -16,7 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from buckets import BoardTree, Deck, blocked, hands, outcomes
-from spewy.bucket_locker import BucketLocker
+from spewy.chunks.bucket_trees import BucketLocker
 
 BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}
 

@@ -16,8 +16,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from spewy.job import Job
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.run.session import Session
 
 HERE = Path(__file__).parent
 SPOTS = {

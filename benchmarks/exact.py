@@ -37,8 +37,7 @@ GOALS = {
 SOLVE = """
 import json, sys
 from pathlib import Path
-from spewy.job import Job
-from spewy.solve.session import Session
+from spewy import Job, Session
 job = Job.load(sys.argv[1], sys.argv[3:])
 session = Session(job, Path(sys.argv[2]))
 if len(job.spot.board.split()) > 3:
@@ -107,8 +106,8 @@ def profile(spot: str) -> None:
     from solvers.exact import ExactCfr, kernels
     from solvers.exact.vector import LANES, bare
     from solvers.variants import EXACT_VARIANT, variant
-    from spewy.job import Job
-    from spewy.solve.session import lay_out
+    from spewy.job.job import Job
+    from spewy.run.plan import lay_out
 
     game = lay_out(Job.load(EXAMPLES / f"{spot}.toml")).live
     engine = ExactCfr(game, variant(EXACT_VARIANT))

@@ -35,11 +35,12 @@ from solvers.forest import Floats
 from solvers.lp import SequenceForm, chunk_form, solve_live, solve_lp
 from solvers.variants import VARIANTS
 from solvers.walk import Walker
-from spewy.job import Job
-from spewy.solve.lp_engine import METHOD
-from spewy.solve.lp_size import lp_size
-from spewy.solve.one_chunk import OneChunk, one_chunk
-from spewy.solve.session import Session, lay_out
+from spewy.job.job import Job
+from spewy.learn.lp_engine import METHOD
+from spewy.learn.lp_size import lp_size
+from spewy.look.one_chunk import OneChunk, one_chunk
+from spewy.run.plan import lay_out
+from spewy.run.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {"chunks": "measured", "games": "whole games"}

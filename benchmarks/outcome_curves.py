@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from buckets import Deck, hand_index, parse_hand
-from spewy.bucket_view import BoardBuckets
+from spewy.look.buckets import BoardBuckets
 
 BOARD = "Js 8s 3d"
 HANDS = {"As4s": "nut flush draw", "4h3h": "weak pair", "Tc7h": "gutshot"}

@@ -17,13 +17,13 @@ from buckets.symmetry import hand_permutation
 from solvers.exploit import exploitability
 from solvers.live import Strategies
 from solvers.walk import Walker
-from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve.engines import load
-from spewy.solve.keys import STRATEGY
-from spewy.solve.layout import Layout
-from spewy.solve.locate import locate
-from spewy.solve.session import Session
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import locate
+from spewy.job.job import Job
+from spewy.look.solution import Solution
+from spewy.records.chunks import load
+from spewy.records.keys import STRATEGY
+from spewy.run.session import Session
 
 JOB = Path(__file__).parent.parent / "examples" / "rhode-island.toml"
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from solvers.exact import ExactCfr
 from solvers.variants import Variant
-from spewy.job import Job
-from spewy.solve.session import lay_out
+from spewy.job.job import Job
+from spewy.run.plan import lay_out
 
 HERE = Path(__file__).parent
 SPOTS = {

@@ -25,8 +25,7 @@ MOST_MS = 2.0
 WORK = """
 import json, sys, time
 from statistics import median
-from spewy.job import Job
-from spewy.solve.session import Session
+from spewy import Job, Session
 def once(job):
     started = time.perf_counter()
     session = Session(job)

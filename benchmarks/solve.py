@@ -11,8 +11,9 @@ import argparse
 from pathlib import Path
 from statistics import median
 
-from spewy.job import Job
-from spewy.solve.session import Session, SolveResult
+from spewy.job.job import Job
+from spewy.run.result import SolveResult
+from spewy.run.session import Session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TARGETS = ("1%", "0.5%", "0.3%", "0.1%")

@@ -19,8 +19,8 @@ from solvers.exact import ExactCfr
 from solvers.kernels import match
 from solvers.live import LiveGame
 from solvers.variants import EXACT_VARIANT, variant
-from spewy.job import Job
-from spewy.solve.session import lay_out
+from spewy.job.job import Job
+from spewy.run.plan import lay_out
 
 TARGETS = (0.5, 0.3, 0.1)
 STARTS = [(0, 0.0)] + [(done, weight) for done in (2, 3, 5, 10) for weight in (0.3, 1.0, 2.0)]

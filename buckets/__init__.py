@@ -2,17 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from .agglomeration import MergeTree, merge_tree
-from .board_tree import BoardTree, canonical_board
-from .cards import Deck, card_name, cards_name, parse_card, parse_cards
-from .cut import cut_labels
-from .equity import equities, range_equity
-from .errors import BoardError, BucketError, CardError, RangeError
-from .grouping import GROUPINGS, Grouping
-from .hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
-from .outcomes import outcomes
-from .strength import CATEGORIES, category, strength, strengths
-from .symmetry import (
+from buckets.agglomeration import MergeTree, merge_tree
+from buckets.board_tree import BoardTree, canonical_board
+from buckets.cards import Deck, card_name, cards_name, parse_card, parse_cards
+from buckets.categories import CATEGORIES
+from buckets.cut import cut_labels
+from buckets.equity import equities, range_equity
+from buckets.errors import BoardError, BucketError, CardError, RangeError
+from buckets.grouping import GROUPINGS, Grouping
+from buckets.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from buckets.outcomes import outcomes
+from buckets.strength import category, strength, strengths
+from buckets.symmetry import (
     Deal,
     History,
     Perms,
@@ -29,7 +30,7 @@ from .symmetry import (
 )
 
 if TYPE_CHECKING:
-    from .clustering import OutcomeClustering
+    from buckets.clustering import OutcomeClustering
 
 __all__ = [
     "CATEGORIES",
@@ -83,7 +84,7 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
     def __getattr__(name: str) -> object:
         """Load the estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
         if name == "OutcomeClustering":
-            from .clustering import OutcomeClustering
+            from buckets.clustering import OutcomeClustering
 
             return OutcomeClustering
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

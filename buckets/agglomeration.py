@@ -42,7 +42,7 @@ class MergeTree(NamedTuple):
 
 def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> MergeTree:
     """Merge n curves (n, n_outcomes), nonnegative, of positive weights (n,) until one cluster is left."""
-    from .kernels.agglomeration import merge_distinct
+    from buckets.kernels.agglomeration import merge_distinct
 
     n = len(curves)
     children = np.empty((max(n - 1, 0), 2), dtype=np.int64)
@@ -58,7 +58,7 @@ def merge_tree(curves: Floats, weights: Floats, *, max_factor: bool = True) -> M
 
 def clusters_of(children: Ints, n_leaves: int) -> Ints:
     """The number of the cluster that each leaf is in after some merges: shape (n_leaves,)."""
-    from .kernels.agglomeration import pass_down
+    from buckets.kernels.agglomeration import pass_down
 
     top = np.arange(n_leaves + len(children))
     pass_down(top, np.asarray(children, dtype=np.int64), n_leaves)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .agglomeration import Floats, MergeTree, merge_tree
-from .cards import Deck, cards_name
-from .cut import cut_labels
-from .errors import BoardError
-from .hands import blocked
-from .hands import hands as all_hands
-from .outcomes import outcomes
-from .symmetry import canonical, hand_permutation
+from buckets.agglomeration import Floats, MergeTree, merge_tree
+from buckets.cards import Deck, cards_name
+from buckets.cut import cut_labels
+from buckets.errors import BoardError
+from buckets.hands import blocked
+from buckets.hands import hands as all_hands
+from buckets.outcomes import outcomes
+from buckets.symmetry import canonical, hand_permutation
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from .errors import CardError
+from buckets.errors import CardError
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

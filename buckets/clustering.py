@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .agglomeration import MergeTree, merge_tree
-from .cut import check_weights, cut_labels
+from buckets.agglomeration import MergeTree, merge_tree
+from buckets.cut import check_weights, cut_labels
 
 
 class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]

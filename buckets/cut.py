@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .agglomeration import Floats, MergeTree, clusters_of
-from .errors import BoardError, RangeError
+from buckets.agglomeration import Floats, MergeTree, clusters_of
+from buckets.errors import BoardError, RangeError
 
 #: What a row without weight weighs, in units of the smallest positive weight: next to nothing.
 WEIGHTLESS = 1e-9

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cards import NUM_CARDS, Deck, cards_name
-from .errors import BoardError, RangeError
-from .strength import strengths
+from buckets.cards import NUM_CARDS, Deck, cards_name
+from buckets.errors import BoardError, RangeError
+from buckets.strength import strengths
 
 MAX_BOARDS = 1_000_000
 _BOARDS_PER_CALL = 1024  # bounds the strengths held at once to a few MB
@@ -93,7 +93,7 @@ def showdown_totals(
     seed: int = 0,
 ) -> ShowdownTotals:
     """Numerator and denominator of `equities`; with whole weights both are exact."""
-    from .kernels.equity import add_showdowns
+    from buckets.kernels.equity import add_showdowns
 
     weights = _check_weights(opp_weights, len(hands))
     boards = final_boards(board, deck or Deck(), n_board, samples=samples, seed=seed)

@@ -14,14 +14,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .agglomeration import merge_tree
-from .board_tree import BoardTree
-from .cards import Deck
-from .cut import check_weights, cut_labels, number_by_mean
-from .equity import check_board
-from .errors import BoardError, RangeError
-from .hands import blocked
-from .outcomes import outcomes
+from buckets.agglomeration import merge_tree
+from buckets.board_tree import BoardTree
+from buckets.cards import Deck
+from buckets.cut import check_weights, cut_labels, number_by_mean
+from buckets.equity import check_board
+from buckets.errors import BoardError, RangeError
+from buckets.hands import blocked
+from buckets.outcomes import outcomes
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]

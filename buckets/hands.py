@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .cards import NUM_CARDS, RANKS, Deck, cards_name, parse_cards
-from .errors import CardError
+from buckets.cards import NUM_CARDS, RANKS, Deck, cards_name, parse_cards
+from buckets.errors import CardError
 
 
 @lru_cache(maxsize=32)

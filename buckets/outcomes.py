@@ -17,11 +17,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from .cards import Deck
-from .equity import MAX_BOARDS, final_boards
-from .hands import blocked
-from .strength import strengths
-from .symmetry import hand_kinds
+from buckets.cards import Deck
+from buckets.equity import MAX_BOARDS, final_boards
+from buckets.hands import blocked
+from buckets.strength import strengths
+from buckets.symmetry import hand_kinds
 
 #: Final boards drawn where all of them are too many (before hold'em's flop).
 SAMPLES = 20_000
@@ -76,7 +76,7 @@ def outcomes(
 
 def _levels(boards: NDArray[np.int64], hands: NDArray[np.integer]) -> NDArray[np.int16]:
     """Level of each hand on each final board, -1 where the board hits it: shape (n_boards, n_hands)."""
-    from .kernels.outcomes import fill_levels
+    from buckets.kernels.outcomes import fill_levels
 
     levels = np.empty((len(boards), len(hands)), dtype=np.int16)
     hand_array = np.array(hands, dtype=np.int64)

@@ -21,28 +21,11 @@ of rank pairs is made and each hand looks itself up.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .cards import NUM_CARDS, RANKS, cards_name
-from .errors import BoardError, CardError
+from buckets.cards import NUM_CARDS, cards_name
+from buckets.categories import CATEGORIES, CATEGORY_SHIFT
+from buckets.errors import BoardError, CardError
 
-#: Names by category number. The last four belong to three cards, where their order is another one.
-CATEGORIES = (
-    "high card",
-    "pair",
-    "two pair",
-    "three of a kind",
-    "straight",
-    "flush",
-    "full house",
-    "four of a kind",
-    "straight flush",
-    "flush",
-    "straight",
-    "three of a kind",
-    "straight flush",
-)
 CARD_COUNTS = (1, 2, 3, 5, 6, 7)
-N_RANKS = len(RANKS)
-CATEGORY_SHIFT = 2 * N_RANKS
 
 
 def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
@@ -57,7 +40,7 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
         raise CardError(f"hands: expected 1 or 2 cards each, got {hole}")
     if n_cards not in CARD_COUNTS:
         raise BoardError(f"hole and board cards: expected one of {CARD_COUNTS} together, got {n_cards}")
-    from .kernels.strength import fill_strengths
+    from buckets.kernels.strength import fill_strengths
 
     out = np.empty((len(board_array), len(hand_array)), dtype=np.int32)
     fill_strengths(board_array, hand_array, out)

@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .cards import NUM_CARDS, SUITS, Deck, cards_name
-from .errors import BoardError, RangeError
-from .hands import hand_index, hands
+from buckets.cards import NUM_CARDS, SUITS, Deck, cards_name
+from buckets.errors import BoardError, RangeError
+from buckets.hands import hand_index, hands
 
 History: TypeAlias = tuple[tuple[int, ...], ...]
 Perms: TypeAlias = NDArray[np.int8]

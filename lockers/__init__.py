@@ -18,6 +18,7 @@ not at all:
 `open_store` gives the same on disk, for any number of processes at once.
 """
 
+from lockers.disk_size import SHARD_BYTES, DiskSize
 from lockers.errors import (
     BusyLockerError,
     DamagedLockerError,
@@ -34,8 +35,10 @@ from lockers.names import shard_part
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
+    "SHARD_BYTES",
     "BusyLockerError",
     "DamagedLockerError",
+    "DiskSize",
     "LmdbStore",
     "LockerError",
     "LockerFullError",

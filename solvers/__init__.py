@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from .errors import SolverError
-from .forest import Chance, Decision, Fold, Forest, Showdown
-from .live import Deal, LiveGame, Lock, Round, Rows, Strategies
-from .variants import VARIANTS, Variant, variant
+from solvers.errors import SolverError
+from solvers.forest import Chance, Decision, Fold, Forest, Showdown
+from solvers.live import Deal, LiveGame, Lock, Round, Rows, Strategies
+from solvers.variants import VARIANTS, Variant, variant
 
 if TYPE_CHECKING:
-    from .cfr import Cfr
-    from .chunk import Chunk
-    from .exact import ExactCfr
-    from .exploit import Exploitability, expected_value, exploitability
-    from .lp import LpResult, solve_lp
-    from .walk import Walker
+    from solvers.cfr import Cfr
+    from solvers.chunk import Chunk
+    from solvers.exact import ExactCfr
+    from solvers.exploit import Exploitability, expected_value, exploitability
+    from solvers.lp import LpResult, solve_lp
+    from solvers.walk import Walker
 
 __all__ = [
     "VARIANTS",

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spewy.errors import InputError, SpewyError
-    from spewy.job import Job
-    from spewy.solution import NodeView, Solution
-    from spewy.solve.session import Reporter, Session, SolveResult, solve
+    from spewy.job.job import Job
+    from spewy.look.solution import NodeView, Solution
+    from spewy.run.reporter import Reporter
+    from spewy.run.result import SolveResult
+    from spewy.run.session import Session, solve
 
 __all__ = [
     "InputError",
@@ -33,13 +35,14 @@ __version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody
 
 _MODULES = {
     "InputError": "errors",
-    "Job": "job",
-    "NodeView": "solution",
-    "Reporter": "solve.session",
-    "Session": "solve.session",
-    "Solution": "solution",
-    "SolveResult": "solve.session",
+    "Job": "job.job",
+    "NodeView": "look.solution",
+    "Reporter": "run.reporter",
+    "Session": "run.session",
+    "Solution": "look.solution",
+    "SolveResult": "run.result",
     "SpewyError": "errors",
+    "solve": "run.session",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
@@ -48,8 +51,6 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
         """Load what a name stands for."""
         from importlib import import_module
 
-        if name == "solve":
-            return import_module("spewy.solve")  # which is callable
         if name in _MODULES:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from spewy.interrupts import interrupted_by_signals
+from spewy.system.interrupts import interrupted_by_signals
 
 if TYPE_CHECKING:
     from typing import IO, Any

@@ -6,7 +6,7 @@ import sys
 import time
 from contextlib import closing
 
-from spewy.crew import Crew
+from spewy.system.crew import Crew
 
 
 def square(parent, number):

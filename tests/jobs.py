@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.look.solution import Solution
+from spewy.run.session import Session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -13,7 +13,7 @@ from fuzz.spots import random_job
 from fuzz.truth import lies
 from joblib import cpu_count
 
-from spewy.job import Job
+from spewy.job.job import Job
 
 
 @pytest.fixture

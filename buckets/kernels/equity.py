@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.cards import NUM_CARDS
 from compiled import kernel
-
-from ..cards import NUM_CARDS
 
 Array = NDArray[Any]
 

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.cards import NUM_CARDS
+from buckets.categories import CATEGORY_SHIFT, N_RANKS
 from compiled import kernel
-
-from ..cards import NUM_CARDS
-from ..strength import CATEGORY_SHIFT, N_RANKS
 
 Array = NDArray[Any]
 _HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL_HOUSE, _QUADS, _STRAIGHT_FLUSH = range(9)

@@ -30,8 +30,8 @@ from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.tree import tree
 from spewy.errors import path_text, short
-from spewy.failures import failure_text, is_a
-from spewy.interrupts import INTERRUPTED
+from spewy.system.failures import failure_text, is_a
+from spewy.system.interrupts import INTERRUPTED
 
 MOST_OF_LINE = 900
 """Characters of any error."""

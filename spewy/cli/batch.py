@@ -14,15 +14,15 @@ import click
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
 from spewy.cli.tables import count, duration, json_text, number, render, size
-from spewy.interrupts import INTERRUPTED
+from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from rich.table import Table
     from tqdm import tqdm
 
-    from spewy.batch import Batch, Entry, Outcome
-    from spewy.batch_run import BatchCost
-    from spewy.batch_work import Check
+    from spewy.batch.batch import Batch, Entry, Outcome
+    from spewy.batch.run import BatchCost
+    from spewy.batch.work import Check
 
 FAILED = 1
 QUIET_SECONDS = 1.0
@@ -41,9 +41,9 @@ def solve_batch(
     as_json: bool,
 ) -> int:
     """Solve, print, and return the exit code."""
-    from spewy.batch import Batch
-    from spewy.batch_run import run_batch
-    from spewy.solve.finished import Stored, start_again
+    from spewy.batch.batch import Batch
+    from spewy.batch.run import run_batch
+    from spewy.run.finished import Stored, start_again
 
     batch = Batch.load(files, overrides, out)
     if again:

@@ -14,7 +14,7 @@ from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
 
 if TYPE_CHECKING:
-    from spewy.bucket_view import BoardBuckets
+    from spewy.look.buckets import BoardBuckets
 
 DEFAULT_ROWS = 40
 PICTURES = (".png", ".svg", ".pdf")
@@ -90,9 +90,9 @@ def buckets(
     if plot is not None:
         require("matplotlib")
     from buckets import parse_cards
-    from spewy.bucket_locker import BucketLocker
-    from spewy.bucket_view import BoardBuckets
+    from spewy.chunks.bucket_trees import BucketLocker
     from spewy.game.ranges import parse_range
+    from spewy.look.buckets import BoardBuckets
 
     cards = parse_cards(" ".join(board))
     weights = None if range_text is None else parse_range(range_text, dead=cards).weights
@@ -109,7 +109,7 @@ def buckets(
             said = f"{count(found.n_rows, 'bucket')}: there are no more kinds of hands, {rows} were asked for"
             click.echo(said)
     if plot is not None:
-        from spewy.bucket_plot import plot_buckets
+        from spewy.look.bucket_plot import plot_buckets
 
         plot_buckets(found, plot)
         say(f"picture in {plot}")
@@ -118,7 +118,7 @@ def buckets(
 def _table(found: BoardBuckets) -> str:
     from rich.table import Table
 
-    from spewy.bucket_view import spark
+    from spewy.look.buckets import spark
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("bucket", "hands", "weight", "mean", "spread"):
@@ -145,7 +145,7 @@ def _precompute(family: str, workers: int) -> None:
 
     from tqdm import tqdm
 
-    from spewy.bucket_locker import FAMILIES, BucketLocker, default_folder
+    from spewy.chunks.bucket_trees import FAMILIES, BucketLocker, default_folder
 
     n_cards = FAMILIES[family]
     locker = BucketLocker.open()

@@ -13,9 +13,9 @@ from spewy.cli.options import job_argument, json_option, set_option, verbose_opt
 from spewy.cli.tables import count, facts, json_text, size
 
 if TYPE_CHECKING:
-    from spewy.job import Job
-    from spewy.solve.layout import Layout
-    from spewy.solve.least import Least
+    from spewy.chunks.layout import Layout
+    from spewy.job.job import Job
+    from spewy.run.least import Least
 
 SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
@@ -47,10 +47,11 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     Of a job whose lower bounds are too large already, what takes a closer look is null.
     """  # noqa: D301
-    from spewy.job import Job, parse_memory
+    from spewy.job.job import Job
+    from spewy.job.units import parse_memory
 
     job = Job.load(job_file, overrides)
-    from spewy.solve.least import least_cost  # which loads Numba
+    from spewy.run.least import least_cost  # which loads Numba
 
     least = least_cost(job)
     first, tree = job.tree_config.start_round, job.tree_count
@@ -67,9 +68,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
-    from spewy.job import parse_memory
-    from spewy.solve.lp_size import lp_size, require_small
-    from spewy.solve.session import job_estimate, streamed_bytes
+    from spewy.job.units import parse_memory
+    from spewy.learn.lp_size import lp_size, require_small
+    from spewy.run.plan import job_estimate, streamed_bytes
 
     if job.one_program:
         require_small(job.name, lp_size(job.problem()))
@@ -99,8 +100,8 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """What is known of a job that is too large: as JSON, and as facts."""
     from spewy.game.count import MAX_NODES
-    from spewy.job import parse_memory
-    from spewy.solve.estimate import Estimate
+    from spewy.job.units import parse_memory
+    from spewy.run.estimate import Estimate
 
     budget, tree = parse_memory(job.solve.memory), job.tree_count
     found = dict.fromkeys(field.name for field in fields(Estimate))
@@ -122,7 +123,7 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
 
 def _laid_out(job: Job) -> Layout:
     """The layout, with a bar where one can be drawn."""
-    from spewy.solve.layout import Layout
+    from spewy.chunks.layout import Layout
 
     if not sys.stderr.isatty():
         return Layout.of(job.problem())

@@ -46,7 +46,7 @@ def export(folder: Path, file: Path) -> None:
     """  # noqa: D301
     suffix = check_file(file, tuple(_WRITERS))
     require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
-    from spewy.solution import Solution
+    from spewy.look.solution import Solution
 
     write = _WRITERS[suffix]
     with Solution.open(folder) as solution, appearing(file) as temporary:

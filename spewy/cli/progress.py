@@ -14,8 +14,8 @@ from spewy.cli.tables import LONGEST_SECONDS, count, duration, size
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from spewy.job import Job
-    from spewy.solve.estimate import Estimate
+    from spewy.job.job import Job
+    from spewy.run.estimate import Estimate
 
 BAR = "{desc} {percentage:3.0f}%|{bar}| {n:.4g}/{total_fmt} sweeps, {elapsed}{postfix}"
 

@@ -19,8 +19,8 @@ from spewy.cli.tables import count, facts, json_text, number, render
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.report import CardRow, Report
-    from spewy.solution import Solution
+    from spewy.look.report import CardRow, Report
+    from spewy.look.solution import Solution
 
 
 @click.command()
@@ -87,8 +87,8 @@ def report(
     if plot is not None:
         check_file(plot, PICTURES)
         require("matplotlib")
-    from spewy.report import report as report_on
-    from spewy.solution import Solution
+    from spewy.look.report import report as report_on
+    from spewy.look.solution import Solution
 
     with Solution.open(folder, target, _tell) as solution:
         with _bar() as progress:
@@ -104,7 +104,7 @@ def report(
             found.frame().to_csv(temporary, index=False, lineterminator="\n")
         say(f"table in {table_file}")
     if plot is not None:
-        from spewy.report_plot import plot_report
+        from spewy.look.report_plot import plot_report
 
         with appearing(plot) as temporary:
             plot_report(found, temporary)

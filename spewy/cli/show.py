@@ -14,7 +14,7 @@ from spewy.cli.tables import facts, json_text, number, render, terminal_rows
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.solution import NodeView, Solution
+    from spewy.look.solution import NodeView, Solution
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""
@@ -57,7 +57,7 @@ def show(folder: Path, line: str, board: str | None, every: bool, target: str | 
        "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "action_ev": [130, 130.3],
                           "equity": 0.63}}}
     """  # noqa: D301
-    from spewy.solution import Solution
+    from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         view = solution.node(line, board)

@@ -16,11 +16,12 @@ from spewy.cli.options import Seconds, json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
 from spewy.errors import path_text
-from spewy.interrupts import INTERRUPTED
+from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
-    from spewy.job import Job
-    from spewy.solve.session import Session, SolveResult
+    from spewy.job.job import Job
+    from spewy.run.result import SolveResult
+    from spewy.run.session import Session
 
 
 @click.command()
@@ -94,10 +95,10 @@ def solve(
 
     All jobs are validated before anything starts. Where one fails the others still finish, and the exit code is 1.
     """  # noqa: D301
-    from spewy.batch import lists_boards
-    from spewy.job import Job
-    from spewy.solve.finished import start_again
-    from spewy.solve.session import Session
+    from spewy.batch.batch import lists_boards
+    from spewy.job.job import Job
+    from spewy.run.finished import start_again
+    from spewy.run.session import Session
 
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
@@ -127,7 +128,7 @@ def default_folder(name: str) -> Path:
     >>> default_folder("Rhode Island").as_posix(), default_folder("../T1").as_posix()
     ('results/Rhode Island', 'results/-T1')
     """
-    from spewy.batch import folder_name
+    from spewy.batch.batch import folder_name
 
     return Path("results") / folder_name(name)
 
@@ -168,15 +169,14 @@ def _exploitability(result: SolveResult) -> str:
 def _first_action(job: Job, session: Session) -> tuple[tuple[str, float], ...]:
     """How often the range takes each action at the root, from the root's chunk alone; empty where nobody has any."""
     from solvers.kernels import match
-    from spewy.solve.keys import STRATEGY
-    from spewy.solve.visit import split
+    from spewy.records.chunks import Chunks
 
     node = job.betting_tree.root
-    array = None if node.player is None else session.store.get(STRATEGY, session.layout.key(0, 0, 0))
-    if array is None or node.player is None:
+    found = None if node.player is None else Chunks(session.layout, session.store).get(0, 0, 0)
+    if found is None or node.player is None:
         return ()
     p, tree = node.player, session.layout.tree(0, 0)
-    sums = split(session.layout, 0, 0, 0, array)[p].astype(float)
+    sums = found[p].astype(float)
     strategy = sums.copy()
     match(tree.forest.arrays, p, sums, strategy)
     rows = session.layout.board(0, 0).rows[p]

@@ -29,8 +29,8 @@ def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     --json prints {"betting_nodes": n, "root": node}; a node is "terminal" or
       {"actions": {"Check": node, "Bet(120)": node}, "put_in": [0, 0]}, with "new_street": true where a round starts
     """  # noqa: D301
-    from spewy.game.tree import tree_text
-    from spewy.job import Job
+    from spewy.game.treetext import tree_json, tree_text
+    from spewy.job.job import Job
 
     betting = Job.load(job_file, overrides).betting_tree
-    click.echo(json_text(betting.to_json()) if as_json else tree_text(betting), nl=as_json)
+    click.echo(json_text(tree_json(betting)) if as_json else tree_text(betting), nl=as_json)

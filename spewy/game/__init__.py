@@ -1,11 +1,12 @@
 """The game: rules, betting, bet sizes, betting trees and ranges."""
 
-from .betting import Betting
-from .gamefile import Game, format_game, load_game, parse_game
-from .ranges import Range, format_range, parse_range
-from .sizes import Size, parse_sizes
-from .tree import BettingTree, Node, build_tree, tree_text
-from .treeconfig import Rake, TreeConfig, game_config, spot_config
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.game.ranges import Range, format_range, parse_range
+from spewy.game.sizes import Size, parse_sizes
+from spewy.game.tree import BettingTree, Node, build_tree
+from spewy.game.treeconfig import Rake, TreeConfig, game_config, spot_config
+from spewy.game.treetext import tree_json, tree_text
 
 __all__ = [
     "Betting",
@@ -25,5 +26,6 @@ __all__ = [
     "parse_range",
     "parse_sizes",
     "spot_config",
+    "tree_json",
     "tree_text",
 ]

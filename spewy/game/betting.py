@@ -9,8 +9,8 @@ any more the remaining rounds are empty.
 import re
 from dataclasses import dataclass, replace
 
-from ..errors import InputError, shown
-from .gamefile import Game
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
 
 __all__ = ["MAX_ACTIONS", "UNLIMITED", "Betting", "parse_line"]
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ..errors import InputError
-from .betting import Betting
-from .moves import is_donk, raise_totals
-from .treeconfig import TreeConfig
+from spewy.errors import InputError
+from spewy.game.betting import Betting
+from spewy.game.moves import is_donk, raise_totals
+from spewy.game.treeconfig import TreeConfig
 
 __all__ = [
     "MAX_NODES",

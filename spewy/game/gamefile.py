@@ -13,9 +13,8 @@ from importlib import resources
 from pathlib import Path
 
 from buckets.cards import Deck
-
-from ..errors import InputError, path_text, shown
-from ..textfile import exists, read_text
+from spewy.errors import InputError, path_text, shown
+from spewy.system.textfile import exists, read_text
 
 __all__ = [
     "DEFAULT_MAX_RAISES",

@@ -1,8 +1,8 @@
 """What a job's bet sizes let a player do at a decision; `tree` builds with it and `count` counts with it."""
 
-from .betting import Betting
-from .sizing import Stake, bet_amounts
-from .treeconfig import TreeConfig
+from spewy.game.betting import Betting
+from spewy.game.sizing import Stake, bet_amounts
+from spewy.game.treeconfig import TreeConfig
 
 __all__ = ["is_donk", "raise_totals"]
 

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from buckets.cards import RANKS, SUITS, Deck, parse_card
 from buckets.hands import blocked, hands
-
-from ..errors import InputError, shown
-from .handclass import NUM_HANDS, HandClass, class_hands, combo_name, hand_number
-from .rangetext import weights_text
+from spewy.errors import InputError, shown
+from spewy.game.handclass import NUM_HANDS, HandClass, class_hands, combo_name, hand_number
+from spewy.game.rangetext import weights_text
 
 __all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range"]
 

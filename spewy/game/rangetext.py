@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from buckets.cards import RANKS
-
-from .handclass import HandClass, class_hands, combo_name
+from spewy.game.handclass import HandClass, class_hands, combo_name
 
 __all__ = ["weights_text"]
 

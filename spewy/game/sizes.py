@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from ..errors import InputError, shown
+from spewy.errors import InputError, shown
 
 __all__ = ["Size", "SizeKind", "format_sizes", "parse_sizes"]
 

@@ -23,7 +23,7 @@ Then, in this order:
 import math
 from dataclasses import dataclass
 
-from .sizes import Size
+from spewy.game.sizes import Size
 
 __all__ = ["Stake", "Thresholds", "bet_amounts", "round_half_up"]
 

@@ -10,14 +10,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from ..errors import InputError, shown
-from .betting import Betting
-from .count import TreeCount, count_tree, require_buildable, require_sizes_used
-from .moves import is_donk, raise_totals
-from .treeconfig import PlayerSizes, RoundSizes, Sizes, TreeConfig, game_config, player_sizes, spot_config
-from .treetext import indented, node_json
+from spewy.errors import InputError, shown
+from spewy.game.betting import Betting
+from spewy.game.count import TreeCount, count_tree, require_buildable, require_sizes_used
+from spewy.game.moves import is_donk, raise_totals
+from spewy.game.treeconfig import (
+    PlayerSizes,
+    RoundSizes,
+    Sizes,
+    TreeConfig,
+    game_config,
+    player_sizes,
+    spot_config,
+)
 
 __all__ = [
     "Action",
@@ -35,7 +42,6 @@ __all__ = [
     "spot_config",
     "terminal_rake",
     "terminal_stakes",
-    "tree_text",
 ]
 
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
@@ -114,10 +120,6 @@ class BettingTree:
                 found[child.round][child.line] = child
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the form that solvers exchange; see `treetext`."""
-        return {"betting_nodes": self.count(), "root": node_json(self.root)}
-
 
 def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTree:
     """Build the tree of a configuration, whose count may be known.
@@ -129,11 +131,6 @@ def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTre
     require_buildable(count)
     require_sizes_used(config, count)
     return BettingTree(_Builder(config).root(), config)
-
-
-def tree_text(tree: BettingTree) -> str:
-    """Print a tree with one indented line per node."""
-    return indented(tree.root, tree.config.game.round_names)
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from ..errors import InputError
-from .betting import Betting
-from .gamefile import Game
-from .sizes import Size, parse_sizes
-from .sizing import Thresholds
+from spewy.errors import InputError
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game
+from spewy.game.sizes import Size, parse_sizes
+from spewy.game.sizing import Thresholds
 
 __all__ = [
     "PlayerSizes",

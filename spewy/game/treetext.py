@@ -7,33 +7,22 @@ last round.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .tree import Node
+from spewy.game.tree import BettingTree, Node
 
-__all__ = ["indented", "node_json"]
-
-
-def node_json(node: Node, new_street: bool = False) -> dict[str, Any] | str:
-    """Give a node's JSON form."""
-    if node.kind == "chance":
-        return node_json(node.children[0], True)
-    if node.kind != "decision":
-        return "terminal"
-    actions = {
-        action.label: node_json(child) for action, child in zip(node.actions, node.children, strict=True)
-    }
-    form: dict[str, Any] = {"actions": actions, "put_in": list(node.put_in)}
-    if new_street:
-        form["new_street"] = True
-    return form
+__all__ = ["tree_json", "tree_text"]
 
 
-def indented(root: Node, round_names: tuple[str, ...]) -> str:
+def tree_json(tree: BettingTree) -> dict[str, Any]:
+    """Give the form that solvers exchange."""
+    return {"betting_nodes": tree.count(), "root": _node_json(tree.root)}
+
+
+def tree_text(tree: BettingTree) -> str:
     """Print one line per decision or end, indented by depth; rounds are told where they start."""
-    lines = []
-    pending = [("", root, 0, True)]
+    lines, round_names = [], tree.config.game.round_names
+    pending = [("", tree.root, 0, True)]
     while pending:
         label, node, depth, starts_round = pending.pop()
         if node.kind == "chance" and node.children[0].kind == "decision":
@@ -45,6 +34,21 @@ def indented(root: Node, round_names: tuple[str, ...]) -> str:
             for action, child in zip(reversed(node.actions), reversed(node.children), strict=False)
         )
     return "\n".join(lines) + "\n"
+
+
+def _node_json(node: Node, new_street: bool = False) -> dict[str, Any] | str:
+    """Give a node's JSON form."""
+    if node.kind == "chance":
+        return _node_json(node.children[0], True)
+    if node.kind != "decision":
+        return "terminal"
+    actions = {
+        action.label: _node_json(child) for action, child in zip(node.actions, node.children, strict=True)
+    }
+    form: dict[str, Any] = {"actions": actions, "put_in": list(node.put_in)}
+    if new_street:
+        form["new_street"] = True
+    return form
 
 
 def _describe(node: Node) -> str:

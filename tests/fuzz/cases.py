@@ -8,13 +8,13 @@ from typing import Any
 
 import cli_runs
 
-from spewy.batch import Batch
+from spewy.batch.batch import Batch
+from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
-from spewy.job import Job
-from spewy.solve.layout import Layout
-from spewy.solve.least import least_cost
-from spewy.solve.session import job_estimate
+from spewy.job.job import Job
+from spewy.run.least import least_cost
+from spewy.run.plan import job_estimate
 
 from . import damage as damages
 from . import truth

@@ -12,7 +12,7 @@ from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
-from spewy.crew import Crew, Word
+from spewy.system.crew import Crew, Word
 
 from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates

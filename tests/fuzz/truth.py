@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from spewy.job import Job, parse_target, unit_chips
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
 
 ROUNDING = 2e-4
 """Of the pot, or of the big blind: sums in single precision, and two averages of 16 bits."""

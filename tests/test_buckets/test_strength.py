@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from buckets.cards import Deck, parse_cards
+from buckets.categories import CATEGORIES
 from buckets.errors import BoardError, CardError
 from buckets.hands import blocked, hands
-from buckets.strength import CATEGORIES, category, strength, strengths
+from buckets.strength import category, strength, strengths
 from buckets.symmetry import hand_permutation, permute_cards, suit_permutations
 
 PAIRS = hands(Deck(), 2)

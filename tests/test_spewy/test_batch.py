@@ -12,13 +12,14 @@ from cli_runs import COMMAND, KUHN, POLARISED, TURN, good, good_json, refused, s
 from test_cli_solve import FIELDS
 
 from lockers import open_store
-from spewy.batch import Batch, Outcome, same_up_to_suits
-from spewy.batch_run import memory_at_once, processes, run_batch
-from spewy.batch_work import Check
+from spewy.batch.batch import Batch, Outcome, same_up_to_suits
+from spewy.batch.run import processes, run_batch
+from spewy.batch.work import Check
 from spewy.errors import InputError
-from spewy.job import Job
-from spewy.solve.finished import finished, look
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.run.finished import finished, look
+from spewy.run.memory import memory_at_once
+from spewy.run.session import Session
 
 LOCK = '[[lock]]\nline = ""\nhands = { AhAd = [0.5, 0.5] }\n[solve]'
 BATCH_FIELDS = [*FIELDS, "board", "same_as", "folder", "skipped", "error"]
@@ -326,7 +327,7 @@ class Killer:
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
-                    if "spewy.crew" in Path(f"/proc/{child}/cmdline").read_text():
+                    if "spewy.system.crew" in Path(f"/proc/{child}/cmdline").read_text():
                         os.kill(int(child), signal.SIGKILL)
 
     def __getattr__(self, name):
@@ -356,7 +357,7 @@ def test_processes(tmp_path, monkeypatch):
 
 def test_memory_bounds_the_default(tmp_path, monkeypatch):
     monkeypatch.setattr("joblib.cpu_count", lambda: 2)
-    monkeypatch.setattr("spewy.batch_run.available_memory", lambda: 2**20)
+    monkeypatch.setattr("spewy.batch.run.available_memory", lambda: 2**20)
     result = spewy("solve", write(tmp_path, BOARDS), "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
     assert result.exit_code == 0
     assert "2 to solve, 1 at once" in result.stderr

@@ -18,10 +18,10 @@ from lockers import (
     MemoryStore,
     open_store,
 )
-from spewy.bucket_locker import MANIFEST, BucketCache, BucketLocker
-from spewy.bucket_view import BoardBuckets
-from spewy.job import Job
-from spewy.solve.groups import board_groups
+from spewy.chunks.bucket_trees import MANIFEST, BucketCache, BucketLocker
+from spewy.chunks.groups import board_groups
+from spewy.job.job import Job
+from spewy.look.buckets import BoardBuckets
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -167,7 +167,7 @@ def test_fewer_kinds_than_rows_is_said(tmp_path):
 
 
 def warnings_of(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "spewy.bucket_locker"]
+    return [record.getMessage() for record in caplog.records if record.name == "spewy.chunks.bucket_trees"]
 
 
 def no_folder(path):

@@ -10,7 +10,7 @@ from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, process, refused, spewy
 from without_rights import without_rights
 
 from lockers import open_store
-from spewy.solve.keys import STRATEGY
+from spewy.records.keys import STRATEGY
 
 GAME = """GAMEDEF
 nolimit
@@ -282,7 +282,7 @@ def test_unexpected_is_one_line_and_1(tmp_path, monkeypatch):
     def breaks(*args, **options):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("spewy.job.Job.load", breaks)
+    monkeypatch.setattr("spewy.job.job.Job.load", breaks)
     result = spewy("tree", write(tmp_path, TURN))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1

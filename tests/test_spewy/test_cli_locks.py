@@ -12,10 +12,10 @@ from lockers import open_store
 from solvers.exploit import exploitability
 from solvers.live import compatible_reach
 from solvers.walk import Walker
+from spewy.chunks.boards import symmetries
+from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.job import Job
-from spewy.solve.boards import symmetries
-from spewy.solve.layout import Layout
+from spewy.job.job import Job
 
 # Value: aces. Air: queens and jacks. Between them kings. No hand shares a card with one of the other player's, and
 # 6 combos of each meet 6 kings. The only bet is all-in, the pot.

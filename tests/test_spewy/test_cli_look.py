@@ -14,7 +14,7 @@ from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, pro
 from jobs import EXAMPLES
 
 import spewy.cli.export as export_module
-from spewy.solution import Solution
+from spewy.look.solution import Solution
 
 SPOTS = Path(__file__).parents[1] / "data" / "spots"
 COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "ev", "action_ev", "equity"]

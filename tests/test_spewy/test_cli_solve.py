@@ -12,7 +12,7 @@ from jobs import EXAMPLES
 
 from lockers import open_store
 from spewy.cli.solve import default_folder
-from spewy.solve.session import Session
+from spewy.run.session import Session
 
 FIELDS = [
     "name",

@@ -11,8 +11,8 @@ from pathlib import Path
 import crew_tasks
 import pytest
 
-from spewy.child import HOME, start_python
-from spewy.crew import THREADS, Crew
+from spewy.system.child import HOME, start_python
+from spewy.system.crew import THREADS, Crew
 
 TESTS = Path(crew_tasks.__file__).parent
 GONE_SECONDS = 20.0
@@ -132,7 +132,7 @@ def test_a_script_without_a_guard(tmp_path):
     """Its code is not run again in workers."""
     script = tmp_path / "plain.py"
     script.write_text(
-        "import crew_tasks\nfrom contextlib import closing\nfrom spewy.crew import Crew\n"
+        "import crew_tasks\nfrom contextlib import closing\nfrom spewy.system.crew import Crew\n"
         "with closing(Crew(2)) as crew:\n"
         "    words = crew.results(crew_tasks.square, [(1,), (2,)])\n"
         "    print(sorted(word.value for word in words if word is not None))\n"
@@ -159,9 +159,12 @@ def test_children_search_no_current_folder(crew, tmp_path, monkeypatch):
 
 def test_a_child_ends_with_its_parent():
     """As the compiler of kernels does, which works for a minute without a word; also where it begins too late."""
-    child = "from spewy.child import end_with_parent as end; import sys, time; end(int(sys.argv[1])); time.sleep(60)"
+    child = (
+        "from spewy.system.child import end_with_parent as end; import sys, time; "
+        "end(int(sys.argv[1])); time.sleep(60)"
+    )
     parent = (
-        "import os; from spewy.child import start_python\n"
+        "import os; from spewy.system.child import start_python\n"
         f"print(start_python(['-c', {child!r}, str(os.getpid())]).pid, flush=True); os._exit(0)"
     )
     told = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
-import spewy.solve.resolve as resolve
+import spewy.look.resolve as resolve
 from lockers import open_store
-from spewy.report import report
-from spewy.solution import Solution
-from spewy.solve.keys import LEAVES, REGRET, STRATEGY
+from spewy.look.report import report
+from spewy.look.solution import Solution
+from spewy.records.keys import LEAVES, REGRET, STRATEGY
 
 RIVER = "Qs 7h 2d 3c 5h"
 LINES = ("cc/", "cr50c/", "r50c/")
@@ -303,7 +303,7 @@ def test_more_than_the_memory_allows(tmp_path):
 
 def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
     """What is still there is not believed, and the same command goes on."""
-    import spewy.solve.drop as drop
+    import spewy.look.drop as drop
 
     shutil.copytree(turn[0], tmp_path / "f")
 

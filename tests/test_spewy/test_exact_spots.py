@@ -5,8 +5,8 @@ import pytest
 from jobs import example
 from naive_spot import NaiveSpot
 
-from spewy.job import Job
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.run.session import Session
 
 SMALL = {
     "name": "small",

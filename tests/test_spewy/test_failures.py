@@ -9,10 +9,10 @@ import pytest
 from cli_runs import COMMAND, LEDUC, POLARISED, good, process, refused, spewy, write
 
 from lockers import LockerError, LockerFullError, StorageError
-from spewy.batch_work import solve_job
+from spewy.batch.work import solve_job
 from spewy.errors import InputError
-from spewy.failures import failure_text
-from spewy.job import Job
+from spewy.job.job import Job
+from spewy.system.failures import failure_text
 
 
 def caused(error, cause):
@@ -96,7 +96,7 @@ def test_a_failure_within_a_command(monkeypatch, tmp_path):
     def fails(*args, **options):
         raise OSError(errno.ENFILE, "Too many open files in system", "somewhere")
 
-    monkeypatch.setattr("spewy.solve.session.Session.__init__", fails)
+    monkeypatch.setattr("spewy.run.session.Session.__init__", fails)
     job = write(tmp_path, LEDUC)
     result = spewy("solve", job, "--out", tmp_path / "out")
     told = "somewhere: expected room, memory and files to open, found: Too many open files in system"

@@ -13,7 +13,8 @@ from jobs import EXAMPLES
 
 import spewy
 from lockers import LockerError
-from spewy.solve.session import Silent, solve
+from spewy.run.reporter import Silent
+from spewy.run.session import solve
 
 ROOT = EXAMPLES.parent
 PACKAGES = (
@@ -25,7 +26,6 @@ PACKAGES = (
     "spewy",
     "spewy.cli",
     "spewy.game",
-    "spewy.solve",
 )
 
 
@@ -58,7 +58,7 @@ def test_dir_tells_names_that_are_not_loaded():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", ["buckets", "solvers", "spewy", "spewy.solve"])
+@pytest.mark.parametrize("name", ["buckets", "solvers", "spewy"])
 def test_an_unknown_name_is_an_attribute_error(name):
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nothing'"):
         importlib.import_module(name).Nothing  # noqa: B018
@@ -108,9 +108,7 @@ def test_solve_tells_how_it_goes(tmp_path):
     assert checks[-1] == result.sweeps
 
 
-@pytest.mark.parametrize(
-    "first", ["", "import spewy.solve", "import spewy.solve.session", "from spewy import Session"]
-)
+@pytest.mark.parametrize("first", ["", "import spewy.run.session", "from spewy import Session"])
 def test_solve_is_a_function_whatever_was_imported_before(tmp_path, first):
     path = write(tmp_path, POLARISED)
     imports = f"{first}\nimport spewy\nfrom spewy import solve\n"

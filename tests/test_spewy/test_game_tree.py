@@ -19,8 +19,8 @@ from spewy.game.tree import (
     player_sizes,
     spot_config,
     terminal_stakes,
-    tree_text,
 )
+from spewy.game.treetext import tree_json, tree_text
 
 SPOTS = Path(__file__).parent.parent / "data" / "spots"
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -54,7 +54,7 @@ def spot_tree(name):
 
 @pytest.mark.parametrize("name", ["R1", "T1", "F1", "P1"])
 def test_spots_equal_the_solver_they_come_from(name):
-    assert spot_tree(name).to_json() == json.loads((SPOTS / f"{name}.tree.json").read_text())
+    assert tree_json(spot_tree(name)) == json.loads((SPOTS / f"{name}.tree.json").read_text())
 
 
 def check(tree):

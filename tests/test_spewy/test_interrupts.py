@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, process, write
 
-from spewy.interrupts import SIGNALS, interrupted_by_signals, interruptible
+from spewy.system.interrupts import SIGNALS, interrupted_by_signals, interruptible
 
 STORED = ["--set", "solve.workers=2", "--set", "solve.max_sweeps=100000"]
 

@@ -8,8 +8,8 @@ from cli_runs import COMMAND, TURN, good, refused, spewy, write
 from jobs import example, solved
 
 from spewy.errors import InputError
-from spewy.job import Job
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.run.session import Session
 
 LONG = "Q" * 5000
 GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}

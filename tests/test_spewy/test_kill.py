@@ -10,7 +10,7 @@ import pytest
 from cli_runs import COMMAND, good, good_json
 from jobs import EXAMPLES
 
-from spewy.solution import Solution
+from spewy.look.solution import Solution
 
 SETTINGS = {"solve.target": "0.3%", "solve.workers": "2", "solve.check_every": "1"}
 """With ``--save-every 0`` a save follows each check, so that kills fall into saves and between them."""

@@ -16,11 +16,11 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from spiel import tabular_policy
 
 from solvers.lp import live_form
-from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve import lp_engine
-from spewy.solve.lp_size import lp_size
-from spewy.solve.session import lay_out
+from spewy.job.job import Job
+from spewy.learn import lp_engine
+from spewy.learn.lp_size import lp_size
+from spewy.look.solution import Solution
+from spewy.run.plan import lay_out
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -143,7 +143,7 @@ def test_refused(text, options, named, tmp_path):
 @pytest.mark.parametrize("name", ["T1", "F1", "rhode-island"])
 def test_too_large_is_said_with_its_size_before_anything_is_laid_out(name, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("spewy.solve.layout.board_rounds", None)
+    monkeypatch.setattr("spewy.chunks.layout.board_rounds", None)
     line = refused(command, EXAMPLES / f"{name}.toml", *LP)
     assert "expected one that takes at most about 5 minutes, found" in line
     assert "nonzeros, about" in line

@@ -5,7 +5,7 @@ import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, write
 
 from lockers import open_store
-from spewy.solve.keys import STRATEGY
+from spewy.records.keys import STRATEGY
 
 
 @pytest.fixture(params=["live", "stored"])

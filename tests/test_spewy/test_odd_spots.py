@@ -3,7 +3,7 @@
 import jobs
 import pytest
 
-from spewy.job import Job
+from spewy.job.job import Job
 
 
 def solved(board, oop, ip, *, stack=20, game="holdem.nolimit.2p.reverse_blinds", rows=None, **solve):

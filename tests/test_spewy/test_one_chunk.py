@@ -5,7 +5,7 @@ import pytest
 from jobs import example
 
 from spewy.errors import InputError
-from spewy.solve.one_chunk import one_chunk
+from spewy.look.one_chunk import one_chunk
 
 
 def test_lp_and_cfr_agree_on_a_river_chunk():

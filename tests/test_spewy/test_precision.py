@@ -6,8 +6,9 @@ from jobs import example, solved
 
 from solvers.exploit import Exploitability
 from spewy.errors import InputError, SolveError
-from spewy.solve import session as sessions
-from spewy.solve.session import Session, exact, lay_out
+from spewy.run import session as sessions
+from spewy.run.plan import exact, lay_out
+from spewy.run.session import Session
 
 DEEP = "spot.stack=1000000"  # at a pot of 60
 

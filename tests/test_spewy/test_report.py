@@ -13,11 +13,11 @@ from buckets.cards import card_name, cards_name, parse_cards
 from buckets.equity import range_equity
 from buckets.hands import parse_hand
 from spewy.errors import InputError
-from spewy.job import Job
-from spewy.report import report
-from spewy.solution import Solution
-from spewy.solve.line_view import LineView, NodeTotals
-from spewy.solve.session import Session
+from spewy.job.job import Job
+from spewy.look.line_view import LineView, NodeTotals
+from spewy.look.report import report
+from spewy.look.solution import Solution
+from spewy.run.session import Session
 
 # Clubs and diamonds are alike, but for the turn card of the flop spot below.
 TURN_TEXT = """

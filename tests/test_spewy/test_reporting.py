@@ -11,11 +11,12 @@ from cli_runs import COMMAND, KUHN, TURN, good_json, process, write
 from jobs import EXAMPLES, example
 
 from lockers import open_store
-from spewy.batch import Batch
-from spewy.batch_run import run_batch
+from spewy.batch.batch import Batch
+from spewy.batch.run import run_batch
 from spewy.cli.progress import check_text
-from spewy.solve.session import Session, forecast
-from spewy.solve.stored_chunks import saved_sweeps
+from spewy.records.progress import saved_sweeps
+from spewy.run.forecast import forecast
+from spewy.run.session import Session
 
 FAR = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400"]
 

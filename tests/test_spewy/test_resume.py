@@ -10,13 +10,13 @@ import pytest
 from jobs import EXAMPLES, example, toy
 
 from lockers import ManifestMismatchError, open_store
-from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve.engines import load
-from spewy.solve.keys import STRATEGY
-from spewy.solve.layout import Layout
-from spewy.solve.session import Session
-from spewy.solve.visit import Visitor, VisitSettings
+from spewy.chunks.layout import Layout
+from spewy.job.job import Job
+from spewy.learn.visit import Visitor, VisitSettings
+from spewy.look.solution import Solution
+from spewy.records.chunks import load
+from spewy.records.keys import STRATEGY
+from spewy.run.session import Session
 
 JOBS = {
     "regret": toy("leduc", max_sweeps=60, check_every=20),

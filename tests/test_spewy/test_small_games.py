@@ -6,7 +6,7 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from spiel import UnchunkedLeduc, tabular_policy
 
 from solvers.lp import live_form, solve_lp
-from spewy.solve.session import Session
+from spewy.run.session import Session
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}
 BOTTOM_UP = [(1, 0), (1, 1), (0, 0), (0, 1)]

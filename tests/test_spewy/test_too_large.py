@@ -9,9 +9,10 @@ from jobs import example, toy
 
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
-from spewy.job import Job
-from spewy.solve.least import least_cost
-from spewy.solve.session import Session, job_estimate, lay_out
+from spewy.job.job import Job
+from spewy.run.least import least_cost
+from spewy.run.plan import job_estimate, lay_out
+from spewy.run.session import Session
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
 NO_LIMIT = f"""

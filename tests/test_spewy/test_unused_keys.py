@@ -6,8 +6,8 @@ import pytest
 from cli_runs import TURN, good, refused, write
 
 from spewy.errors import InputError
-from spewy.job import Job
-from spewy.solution import stored_job
+from spewy.job.job import Job
+from spewy.look.solution import stored_job
 
 LIMIT = {"name": "limit", "game": {"file": "leduc"}}
 

@@ -15,12 +15,12 @@ from solvers.cfr import Cfr
 from solvers.exploit import expected_value, exploitability
 from solvers.variants import VARIANTS
 from solvers.walk import Walker
+from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game import rangepair
-from spewy.job import Job
-from spewy.solution import Solution
-from spewy.solve.layout import Layout
-from spewy.solve.session import Session, solve
+from spewy.job.job import Job
+from spewy.look.solution import Solution
+from spewy.run.session import Session, solve
 
 OPTIONS = ("spot.oop=TT+,AJs+,98s,54s", "spot.ip=QQ-88,AQ", "bets.river={bet = '60%, a', raise = 'a'}")
 RAKE = ("spot.rake={rate = 0.05, cap = 4}",)

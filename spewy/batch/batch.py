@@ -1,0 +1,286 @@
+"""Many solves as one: several job files, or one job with a list of boards, each with lockers of its own.
+
+A batch is a list of single jobs. Boards of one job that a renaming of suits turns into each other, ranges included,
+are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
+runs in :mod:`spewy.batch.run`.
+
+>>> from spewy.batch import Batch
+>>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from buckets.cards import cards_name
+from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
+from lockers import holds_store
+from spewy.errors import InputError, shown
+from spewy.job.job import Job
+from spewy.job.load import read_job
+from spewy.run.finished import Stored, finished, look
+from spewy.run.result import SolveResult
+
+SECTIONS_WITHOUT_CARDS = {"name", "game", "bets", "tree", "rows", "solve", "rake"}
+"""Sections that name no suit; a job with others is the same as another on the same cards only."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One job of a batch.
+
+    Attributes:
+        job: with a single board.
+        source: the file it comes from.
+        label: how reports call it: its name, with the board if that comes from a list.
+        folder: where its lockers are or shall be: those of the entry that is solved, if that is another.
+        same_as: the number of the entry that is solved for this one too; None: itself.
+    """
+
+    job: Job
+    source: str
+    label: str
+    folder: Path
+    same_as: int | None = None
+
+    @property
+    def board(self) -> str | None:
+        """The board's name; None for whole games."""
+        return cards_name(self.job.board) if self.job.spot else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one job ended: with a result, with an error, or (neither) not reached before an interruption."""
+
+    result: SolveResult | None = None
+    error: str | None = None
+    details: str = ""
+    """The traceback of an error that nobody expected."""
+    skipped: bool = False
+    """It was done before: nothing was solved."""
+    stored: Stored = field(default_factory=Stored)
+    """What the folder holds where there is no result."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the job reached its target or ``max_sweeps``."""
+        return self.result is not None and not self.result.interrupted
+
+    def to_json(self) -> dict[str, Any]:
+        """The documented object of a solve; null where an error or an interruption left nothing to tell."""
+        if self.result is not None:
+            return self.result.to_json()
+        known = {
+            "converged": False,
+            "interrupted": self.error is None,
+            "sweeps": self.stored.sweeps,
+            "trace": self.stored.trace,
+        }
+        return dict.fromkeys(SolveResult.__dataclass_fields__) | known
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What to solve, in the order of the input, and what earlier runs left of it (by number of the entry).
+
+    ``save_every`` is for the sessions that solve it.
+    """
+
+    entries: tuple[Entry, ...]
+    stored: Mapping[int, Stored]
+    save_every: float | None = None
+
+    @classmethod
+    def load(
+        cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
+    ) -> Batch:
+        """Read and validate all jobs, and look into their folders, before anything starts.
+
+        Args:
+            files: job files; ``spot.boards`` in one stands for as many jobs.
+            overrides: as for :meth:`Job.load`, for every job.
+            out: folder of the jobs' folders; default ``results``, and ``results/<name>`` for the boards of one file.
+
+        Raises:
+            InputError: a job is wrong, or two would share a folder.
+            lockers.LockerError: a folder holds another job, something else, or is damaged.
+        """
+        if not files:
+            raise InputError("batch: expected at least one job file, found none")
+        base, inside = out or Path("results"), out is not None and len(files) == 1
+        entries: list[Entry] = []
+        for file in files:
+            entries += _entries(file, overrides, base, len(entries), inside=inside)
+        _require_own_folders(entries)
+        stored = {i: _look(entry) for i, entry in enumerate(entries) if entry.same_as is None}
+        return cls(tuple(entries), stored)
+
+    @cached_property
+    def done(self) -> dict[int, SolveResult]:
+        """Results of the entries that are done already."""
+        found = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
+        return {i: result for i, result in found if result is not None}
+
+    @property
+    def to_do(self) -> tuple[int, ...]:
+        """Numbers of the entries that are to be solved."""
+        return tuple(i for i in self.stored if i not in self.done)
+
+    def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+        """One documented object per entry, given the outcome of each."""
+        return [
+            outcome.to_json()
+            | {
+                "name": entry.job.name,
+                "board": entry.board,
+                "same_as": None if entry.same_as is None else self.entries[entry.same_as].board,
+                "folder": str(entry.folder),
+                "skipped": outcome.skipped,
+                "error": outcome.error,
+            }
+            for entry, outcome in zip(self.entries, outcomes, strict=True)
+        ]
+
+
+def lists_boards(file: str | Path, overrides: Sequence[str] = ()) -> bool:
+    """Whether a job file has ``spot.boards``, and so is a batch by itself.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    spot = read_job(file, overrides).get("spot")
+    return isinstance(spot, dict) and "boards" in spot
+
+
+def folder_name(name: str) -> str:
+    """A job's name as that of a folder, in which nothing leads elsewhere.
+
+    >>> folder_name("Rhode Island"), folder_name("../T1"), folder_name("..")
+    ('Rhode Island', '-T1', 'job')
+    """
+    return re.sub(r"[/\\\0]", "-", name).strip(". ") or "job"
+
+
+def _entries(
+    file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
+) -> list[Entry]:
+    """The jobs of a file. ``first``: how many entries are before; ``inside``: boards lie in ``base`` itself."""
+    data, source = read_job(file, overrides), str(file)
+    spot = data.get("spot")
+    if not isinstance(spot, dict) or "boards" not in spot:
+        job = _validated(data, f"job {source}")
+        return [Entry(job, source, job.name, base / folder_name(job.name))]
+    entries = []
+    for number, board in enumerate(_boards(spot, source)):
+        one = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
+        job = _validated(data | {"spot": one}, f"job {source}, spot.boards, number {number + 1}")
+        name = cards_name(job.board)
+        folder = base / name if inside else base / folder_name(job.name) / name
+        entries.append(Entry(job, source, f"{job.name} {name}", folder))
+    return _merged(entries, first)
+
+
+def _boards(spot: dict[str, Any], source: str) -> list[str]:
+    boards = spot["boards"]
+    if "board" in spot:
+        raise InputError(f"job {source}: spot.boards: expected either spot.board or spot.boards, found both")
+    if not isinstance(boards, list) or not boards or not all(isinstance(board, str) for board in boards):
+        raise InputError(
+            f"job {source}: spot.boards: expected a list of at least one board, found {shown(boards)}"
+        )
+    return boards
+
+
+def _validated(data: dict[str, Any], subject: str) -> Job:
+    try:
+        return Job.of(data, subject)
+    except InputError as error:
+        told = str(error)
+        raise InputError(told if told.startswith(subject) else f"{subject}: {told}") from None
+
+
+def _merged(entries: list[Entry], first: int) -> list[Entry]:
+    """Let one of those that are the same up to suits stand for all: the first that has a folder, or the first."""
+    groups: dict[int, list[int]] = {}
+    alike: dict[History, list[int]] = {}
+    for i, entry in enumerate(entries):
+        key = canonical(entry.job.history, entry.job.rules.deck)[0]
+        for head in alike.setdefault(key, []):
+            if same_up_to_suits(entries[head].job, entry.job):
+                groups[head].append(i)
+                break
+        else:
+            alike[key].append(i)
+            groups[i] = [i]
+    out = list(entries)
+    for members in groups.values():
+        chosen = next((i for i in members if holds_store(entries[i].folder)), members[0])
+        for i in members:
+            if i != chosen:
+                out[i] = replace(entries[i], folder=entries[chosen].folder, same_as=first + chosen)
+    return out
+
+
+def same_up_to_suits(a: Job, b: Job) -> bool:
+    """Whether a renaming of suits turns one board of a job into another, and its live ranges into the other's.
+
+    The jobs must differ in the board only.
+    """
+    deck = a.rules.deck
+    cards_named = any(a.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values())
+    perms = suit_permutations(deck)[:1] if cards_named or not a.solve.symmetry else suit_permutations(deck)
+    for perm in perms:
+        if permute_history(a.history, perm) != b.history:
+            continue
+        moved = hand_permutation(deck, a.rules.num_hole_cards, perm)
+        if all(
+            np.array_equal(mine, theirs[moved]) for mine, theirs in zip(a.weights, b.weights, strict=True)
+        ):
+            return True
+    return False
+
+
+def _require_own_folders(entries: Iterable[Entry]) -> None:
+    """Refuse two jobs in one folder, or one job's folder within another's."""
+    solved = [entry for entry in entries if entry.same_as is None]
+    owners: dict[Path, Entry] = {}
+    for entry in solved:
+        folder = Path(os.path.realpath(entry.folder))  # which no loop of links stops
+        if folder in owners:
+            raise _shared(owners[folder], entry)
+        owners[folder] = entry
+    for folder, entry in owners.items():
+        for above in folder.parents:
+            if above in owners:
+                raise _shared(owners[above], entry)
+
+
+def _shared(a: Entry, b: Entry) -> InputError:
+    return InputError(
+        f"jobs {a.label} ({a.source}) and {b.label} ({b.source}): expected a folder for each, "
+        f"found {a.folder} for both"
+    )
+
+
+def _look(entry: Entry) -> Stored:
+    folder = entry.folder
+    there = holds_store(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{entry.label}: expected a folder for its lockers, found a file {folder}")
+    if folder.is_dir() and not there:
+        strangers = [path.name for path in folder.iterdir() if not path.name.startswith(("shard-", "."))]
+        if strangers:
+            raise InputError(
+                f"{entry.label}: {folder}: expected lockers or an empty folder, "
+                f"found {min(strangers)} and no manifest.json"
+            )
+    return look(entry.job, folder)

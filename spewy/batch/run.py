@@ -1,0 +1,199 @@
+"""Run a batch: several solves at once in a crew's processes, or one after the other in this one.
+
+The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
+a terminal sends to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import joblib
+
+from spewy.batch.batch import Batch, Outcome
+from spewy.batch.work import Check, estimate_job, estimate_task, job_text, left, solve_job, solve_task
+from spewy.run.estimate import Estimate
+from spewy.run.memory import available_memory, memory_at_once
+from spewy.run.reporter import Stop, unfailing
+from spewy.system.crew import Crew
+from spewy.system.interrupts import interruptible
+
+
+@dataclass(frozen=True)
+class BatchCost:
+    """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
+
+    estimates: Mapping[int, Estimate]
+    at_once: int
+    available_bytes: int | None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Of the largest jobs that may run at once, their processes included."""
+        return memory_at_once([cost.memory_bytes for cost in self.estimates.values()], self.at_once)
+
+    @property
+    def disk_bytes(self) -> int:
+        """Of all lockers together."""
+        return sum(cost.disk_bytes for cost in self.estimates.values())
+
+
+class BatchReporter(Protocol):
+    """Hears how a batch goes."""
+
+    def laid_out(self, done: int, total: int) -> None:
+        """Jobs whose cost is known so far, and in all."""
+
+    def begin(self, batch: Batch, cost: BatchCost) -> None:
+        """Before the first solve."""
+
+    def started(self, number: int) -> None:
+        """A job's solve begins."""
+
+    def check(self, number: int, check: Check) -> None:
+        """A running job was judged."""
+
+    def ended(self, number: int, outcome: Outcome) -> None:
+        """A job is done, failed or stopped."""
+
+    def stopping(self) -> None:
+        """Ctrl-C: the running ones save."""
+
+    def end(self) -> None:
+        """After the last."""
+
+
+def processes(batch: Batch, asked: int | None = None) -> int:
+    """How many jobs to run at once: as asked, else as many as the cores feed with ``solve.workers`` each."""
+    workers = max((batch.entries[i].job.solve.workers for i in batch.to_do), default=1)
+    wanted = asked or max(1, joblib.cpu_count() // workers)
+    return max(1, min(wanted, len(batch.to_do)))
+
+
+def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
+    """Solve what is to be solved; an outcome for each entry.
+
+    Args:
+        batch: what to solve.
+        report: told of the cost before anything starts, and of all that happens then.
+        asked: solves at once; by default as many as cores and the memory available hold.
+
+    Raises:
+        InputError: a job needs more than its ``solve.memory``; nothing was started.
+    """
+    n = processes(batch, asked)
+    report = unfailing(report)
+    outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
+    with closing(Crew(n)) as crew:
+        runner = _Here() if n == 1 else _There(crew)
+        estimates: dict[int, Estimate] = {}
+        for i, cost in runner.estimates(batch):
+            estimates[i] = cost
+            report.laid_out(len(estimates), len(batch.to_do))
+        available = available_memory()
+        if asked is None and available is not None:
+            sizes = [cost.memory_bytes for cost in estimates.values()]
+            while n > 1 and memory_at_once(sizes, n) > available:
+                n -= 1
+        report.begin(batch, BatchCost(estimates, n, available))
+        try:
+            with interruptible() as stop:
+                for i, outcome in runner.solve(batch, n, report, stop):
+                    outcomes[i] = outcome
+                    report.ended(i, outcome)
+        finally:
+            report.end()
+    return tuple(
+        outcomes[i if entry.same_as is None else entry.same_as] for i, entry in enumerate(batch.entries)
+    )
+
+
+class _Here:
+    """One solve after the other, in this process."""
+
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+        for i in batch.to_do:
+            yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
+
+    def solve(self, batch: Batch, n: int, report: BatchReporter, stop: Stop) -> Iterator[tuple[int, Outcome]]:
+        for i in batch.to_do:
+            if stop.is_set():
+                yield i, Outcome(stored=batch.stored[i])
+                continue
+            report.started(i)
+            entry = batch.entries[i]
+
+            def told(check: Check, i: int = i) -> None:
+                report.check(i, check)
+
+            yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every)
+
+
+class _There:
+    """Solves in a crew's processes. What ran in one that died is tried once more, alone."""
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew = crew
+
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+        tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
+        for word in self._crew.results(estimate_task, tasks):
+            if word is not None:
+                yield batch.to_do[word.task], word.value
+
+    def solve(self, batch: Batch, n: int, report: BatchReporter, stop: Stop) -> Iterator[tuple[int, Outcome]]:
+        died: dict[int, str] = {}
+        yield from self._shift(batch, batch.to_do, n, report, stop, died)
+        for i in died:
+            entry, again = batch.entries[i], dict[int, str]()
+            if stop.is_set():
+                yield i, Outcome(stored=left(entry.job, entry.folder))
+                continue
+            yield from self._shift(batch, [i], 1, report, stop, again)
+            if again:
+                yield i, Outcome(error=f"its process {again[i]}", stored=left(entry.job, entry.folder))
+
+    def _shift(
+        self,
+        batch: Batch,
+        numbers: Sequence[int],
+        n: int,
+        report: BatchReporter,
+        stop: Stop,
+        died: dict[int, str],
+    ) -> Iterator[tuple[int, Outcome]]:
+        """Solve some entries; ``died`` gets those whose process did, and how."""
+        begun = 0
+
+        def tasks() -> Iterator[tuple[str, Path, float | None]]:
+            nonlocal begun
+            for i in numbers:
+                if stop.is_set():
+                    return
+                begun += 1
+                report.started(i)
+                yield job_text(batch.entries[i].job), batch.entries[i].folder, batch.save_every
+
+        stopping = False
+        for word in self._crew.work(solve_task, tasks(), n):
+            if stop.is_set() and not stopping:
+                stopping = True
+                self._crew.stop()
+                report.stopping()
+            if word is None:
+                continue
+            i = numbers[word.task]
+            if word.kind == "news":
+                report.check(i, word.value)
+            elif word.kind == "done":
+                yield i, word.value
+            elif word.kind == "died":
+                died[i] = word.value
+            else:
+                raise word.value
+        for i in numbers[begun:]:
+            yield i, Outcome(stored=batch.stored[i])

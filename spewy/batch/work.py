@@ -1,0 +1,124 @@
+"""One job of a batch in one process: solve it, and tell what is found on the way."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from buckets.errors import BucketError
+from lockers import LockerError
+from solvers.errors import SolverError
+from spewy.batch.batch import Outcome
+from spewy.errors import InputError, SpewyError
+from spewy.job.job import Job
+from spewy.run.estimate import Estimate
+from spewy.run.finished import Stored, look
+from spewy.run.plan import job_estimate, lay_out, require_solvable
+from spewy.run.reporter import Silent, Stop
+from spewy.run.session import Session
+from spewy.system.crew import Parent
+from spewy.system.failures import failure_text
+
+
+@dataclass(frozen=True)
+class Check:
+    """A worker's news: the exploitability in the target's unit, and a forecast."""
+
+    sweep: int
+    found: float
+    unit: str
+    seconds_left: float | None
+
+
+class Relay(Silent):
+    """Passes checks on."""
+
+    def __init__(self, told: Callable[[Check], None]) -> None:
+        self._told = told
+        self.done_before = 0
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Remember where the solve began."""
+        self.done_before = done
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Tell."""
+        self._told(Check(sweep, found, unit, seconds_left))
+
+
+def solve_task(parent: Parent, text: str, folder: Path, save_every: float | None) -> Outcome:
+    """Solve in a worker."""
+    return solve_job(parse_job(text), folder, parent.tell, parent, save_every)
+
+
+def solve_job(
+    job: Job,
+    folder: Path,
+    told: Callable[[Check], None],
+    stop: Stop,
+    save_every: float | None = None,
+) -> Outcome:
+    """Solve one job; whatever goes wrong becomes its outcome."""
+    _forget_peak()
+    relay = Relay(told)
+    try:
+        if stop.is_set():
+            return Outcome(stored=look(job, folder))
+        session = Session(job, folder, save_every)
+        try:
+            result = session.solve(relay, stop)
+        finally:
+            session.close()
+        return Outcome(result, skipped=0 < result.sweeps == relay.done_before and not result.interrupted)
+    except (SpewyError, LockerError, BucketError, SolverError) as error:
+        return Outcome(error=str(error), stored=left(job, folder))
+    except Exception as error:
+        failed = failure_text(error)
+        if failed is not None:
+            return Outcome(error=failed, stored=left(job, folder))
+        told_as = f"unexpected {type(error).__name__}: {error}"
+        return Outcome(error=told_as, details=traceback.format_exc(), stored=left(job, folder))
+
+
+def left(job: Job, folder: Path) -> Stored:
+    """What a failed job's folder holds; nothing where that is what failed."""
+    try:
+        return look(job, folder)
+    except (SpewyError, LockerError):
+        return Stored()
+
+
+def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
+    """Estimate in a worker."""
+    return estimate_job(parse_job(text), label)
+
+
+def estimate_job(job: Job, label: str) -> Estimate:
+    """Lay a job out and add up what it needs; refuse what may not start."""
+    try:
+        layout = lay_out(job)
+        cost = job_estimate(job, layout)
+        require_solvable(job, layout, cost)
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+    return cost
+
+
+def job_text(job: Job) -> str:
+    """Write a job as it goes to a worker; `parse_job` reads it there."""
+    return job.model_dump_json(by_alias=True)
+
+
+def parse_job(text: str) -> Job:
+    """Read what `job_text` wrote."""
+    return Job.of(json.loads(text))
+
+
+def _forget_peak() -> None:
+    """Begin ``peak_rss_mib`` anew: a process solves several jobs. Linux only; elsewhere it is the process's."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")

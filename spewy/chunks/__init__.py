@@ -1,0 +1,1 @@
+"""Where play can be: problems, boards, rounds of betting and their chunks; no results, no files of jobs."""

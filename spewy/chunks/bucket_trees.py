@@ -1,0 +1,208 @@
+"""The bucket locker: merge trees of boards, computed when first asked for, kept on disk for every later job.
+
+One folder serves all jobs and processes of a user: ``SPEWY_BUCKETS`` names it, else it lies in the user's cache.
+A tree depends on the cards alone, so nothing in it ever becomes stale but by a change of the algorithm, which
+changes the manifest. Under the key of a canonical board lie its ``children`` and ``distances`` (single precision)
+and the ``means`` of its leaves: 16 bytes a hand, 19 KB for a flop.
+
+The folder saves time and nothing else, so no solve fails for it: see `BucketCache`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
+from lockers import LockerError, MemoryStore, Store, Transaction, open_store
+from spewy.system.crew import Crew, Parent
+
+CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
+MANIFEST = {"buckets": 1, "cost": "equation 1"}
+#: Boards that can be made in advance, and their numbers of cards.
+FAMILIES = {"flops": 3, "turns": 4}
+ENVIRONMENT = "SPEWY_BUCKETS"
+SHARDS = 4
+PORTION = 8  # boards between two signs of life of a worker
+
+_LOG = logging.getLogger(__name__)
+
+
+class BucketLocker:
+    """Merge trees in a store. What is asked for and missing is computed and put there."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @classmethod
+    def open(cls, folder: Path | None = None, *, read_only: bool = False) -> Self:
+        """Open a folder, by default the user's, and create it where it is missing, unless it is only to be read.
+
+        Raises:
+            lockers.LockerError: the folder holds something else, is damaged, or cannot be written.
+        """
+        return cls(open_store(folder or default_folder(), MANIFEST, shards=SHARDS, read_only=read_only))
+
+    def tree(
+        self, board: Sequence[int], deck: Deck | None = None, hole: int = 2, n_board: int = 5
+    ) -> BoardTree:
+        """The tree of a board, from the store or fresh; a store that is read-only stays as it is."""
+        deck = deck or Deck()
+        cards = canonical_board(board, deck)
+        key = _key(cards, deck, hole, n_board)
+        children, distances, means = (self.store.get(name, key) for name in (CHILDREN, DISTANCES, MEANS))
+        if children is not None and distances is not None and means is not None:
+            n_distinct = len(means) - int(np.argmax(distances > 0)) if distances.any() else 1
+            merges = MergeTree(children.astype(np.int64), distances.astype(np.float64), n_distinct)
+            return BoardTree(cards, deck, hole, merges, means)
+        tree = BoardTree.of(cards, deck, hole, n_board)
+        if self.store.read_only:
+            return tree
+
+        def put(transaction: Transaction) -> None:
+            transaction.put(CHILDREN, key, tree.tree.children.astype(np.uint16))
+            transaction.put(DISTANCES, key, tree.tree.distances.astype(np.float32))
+            transaction.put(MEANS, key, tree.means)
+
+        self.store.transact(key, put)
+        return tree
+
+    def labels(
+        self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
+    ) -> NDArray[np.int32]:
+        """Bucket of each hand of the deck, as `BoardTree.labels`."""
+        return self.tree(board, deck, hole, n_board).labels(board, k)
+
+    def missing(self, n_cards: int) -> list[tuple[int, ...]]:
+        """Hold'em's canonical boards of so many cards that are not here yet."""
+        boards = [tuple(row) for row in canonical_flops(n_cards=n_cards)[0].tolist()]
+        here = set(self.store.keys(MEANS))
+        return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
+
+    def precompute(self, n_cards: int, workers: int, progress: Callable[[int], object]) -> list[float]:
+        """Compute every missing board of so many cards; ``progress`` hears how many were done each time.
+
+        Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
+        """
+        if isinstance(self.store, MemoryStore):
+            raise TypeError("precompute: expected a locker on disk, found one in memory")
+        boards = self.missing(n_cards)
+        portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
+        peaks: dict[int, float] = {}
+        with closing(Crew(workers)) as crew:
+            for word in crew.results(_fill, ((self.store, portion) for portion in portions)):
+                if word is not None:
+                    done, process, peak = word.value
+                    peaks[process] = max(peak, peaks.get(process, 0.0))
+                    progress(done)
+        return sorted(peaks.values())
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+
+def default_folder() -> Path:
+    """``$SPEWY_BUCKETS``, or a folder in the user's cache.
+
+    Raises:
+        lockers.LockerError: there is neither.
+    """
+    folder = _user_folder()
+    if folder is None:
+        raise LockerError(
+            f"bucket locker: expected a home directory or a folder in ${ENVIRONMENT}, found neither"
+        )
+    return folder
+
+
+def _user_folder() -> Path | None:
+    if os.environ.get(ENVIRONMENT):
+        return Path(os.environ[ENVIRONMENT])
+    from spewy.system.user_cache import user_cache
+
+    return user_cache("buckets")
+
+
+class BucketCache:
+    """A bucket locker that solves can do without.
+
+    One that cannot be written is read. Where that fails too, trees are computed and forgotten. A warning of one line
+    tells of either.
+
+    Args:
+        folder: where it is; None: the user's.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._locker: BucketLocker | None = None
+        try:
+            self._locker = BucketLocker.open(folder)
+        except LockerError as error:
+            self._do_without_writing(error)
+
+    def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
+        """Bucket of each hand of the deck, as `BucketLocker.labels`."""
+        while self._locker is not None:
+            try:
+                return self._locker.labels(board, k, deck, hole, n_board)
+            except LockerError as error:
+                self._do_with_less(self._locker, error)
+        return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
+
+    def _do_with_less(self, locker: BucketLocker, error: LockerError) -> None:
+        locker.close()
+        if locker.store.read_only:
+            self._do_without(error)
+        else:
+            self._do_without_writing(error)
+
+    def _do_without_writing(self, error: LockerError) -> None:
+        try:
+            self._locker = BucketLocker.open(self._folder, read_only=True)
+        except LockerError:
+            self._do_without(error)
+        else:
+            _warn("the bucket locker is only read, and new trees are not kept", error)
+
+    def _do_without(self, error: LockerError) -> None:
+        self._locker = None
+        _warn("the bucket locker is not used, and trees are computed", error)
+
+
+def shared_cache() -> BucketCache:
+    """Return this process's handle on the user's folder."""
+    return _cache(_user_folder())
+
+
+@lru_cache(maxsize=1)
+def _cache(folder: Path | None) -> BucketCache:
+    return BucketCache(folder)
+
+
+def _warn(text: str, error: LockerError) -> None:
+    _LOG.warning("%s: %s", text, " ".join(str(error).split()))
+
+
+def _fill(parent: Parent, store: Store, boards: Sequence[tuple[int, ...]]) -> tuple[int, int, float]:
+    """In a worker: compute boards. Returns how many, the process, and its peak memory in MiB."""
+    import resource
+
+    locker = BucketLocker(store)
+    for board in boards:
+        locker.tree(board)
+    return len(boards), os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:
+    """``7d2cKs|13x4.2.5``: the canonical board, which decides the shard, and the shape of the game."""
+    return f"{cards_name(board)}|{deck.num_ranks}x{deck.num_suits}.{hole}.{n_board}".encode()

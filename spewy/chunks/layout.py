@@ -1,0 +1,132 @@
+"""All public chunks of a problem: chunk (t, b, r) is root r of round t's forest on board b, t counted from the root.
+
+A layout is made from the problem alone and holds no results; every process makes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from solvers.live import LiveGame, Strategies
+from solvers.matrices import Hands
+from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
+from spewy.chunks.live_game import live_game
+from spewy.chunks.place import chunk_key
+from spewy.chunks.problem import Ints, Problem
+from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
+
+Images = tuple[tuple[Ints, Ints], ...]
+"""Per member of an entry, per player: the row below of each row, -1 where the deal takes it."""
+
+
+@dataclass
+class Layout:
+    """Betting and boards of a problem, round by round from its root."""
+
+    problem: Problem
+    betting: list[BettingRound]
+    boards: list[BoardRound]
+    _images: dict[tuple[int, int, int], Images] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
+        """Lay out a problem. ``progress`` is told of each finished board."""
+        betting = betting_rounds(problem.tree)
+        return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds from the root's to the last that betting reaches."""
+        return len(self.betting)
+
+    @cached_property
+    def live(self) -> LiveGame:
+        """The same chunks as a live game."""
+        return live_game(self.problem, self.betting, self.boards)
+
+    def forget_live(self) -> None:
+        """Let the live game go; it is made anew where it is asked for again."""
+        self.__dict__.pop("live", None)
+
+    def below(self, t: int, b: int) -> Layout:
+        """Board b of round t and all that follows it, with all lines that reach it."""
+        tables, numbers = [], [b]
+        arrived: list[tuple[int, int, int]] = []
+        for i in range(t, self.n_rounds):
+            boards: list[Board] = []
+            following: list[tuple[int, int, int]] = []
+            for position, number in enumerate(numbers):
+                board = self.board(i, number)
+                entries = tuple(
+                    replace(entry, child=len(following) + e) for e, entry in enumerate(board.entries)
+                )
+                following += [(position, e, entry.child) for e, entry in enumerate(board.entries)]
+                boards.append(replace(board, entries=entries))
+            if i > t:
+                boards = [
+                    replace(board, parent=parent, entry=e)
+                    for board, (parent, e, _) in zip(boards, arrived, strict=True)
+                ]
+            tables.append(replace(self.boards[i], boards=tuple(boards)))
+            arrived, numbers = following, [child for _, _, child in following]
+        return Layout(self.problem, self.betting[t:], tables)
+
+    def chunks(self, t: int) -> Iterator[tuple[int, int]]:
+        """(b, r) of all chunks of a round."""
+        for b in range(len(self.boards[t].boards)):
+            for r in range(len(self.betting[t].chunks)):
+                yield b, r
+
+    def board(self, t: int, b: int) -> Board:
+        """Board b of round t."""
+        return self.boards[t].boards[b]
+
+    def tree(self, t: int, r: int) -> ChunkTree:
+        """The betting of the chunks (t, ·, r)."""
+        return self.betting[t].chunks[r]
+
+    def n_rows(self, t: int, b: int) -> tuple[int, int]:
+        """Rows of the players' strategies on a board."""
+        rows = self.board(t, b).rows
+        return rows[0].n_groups, rows[1].n_groups
+
+    def key(self, t: int, b: int, r: int) -> bytes:
+        """The chunk's key in the lockers."""
+        table = self.boards[t]
+        return chunk_key(table.round, self.board(t, b).history, self.tree(t, r).line, self.n_rows(t, b))
+
+    def hands(self, t: int, b: int, p: int) -> Hands:
+        """Player p's hands on a board, as the matrix kernels take them."""
+        live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
+        n = len(rows.hands)
+        return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)
+
+    def images(self, t: int, b: int, e: int) -> Images:
+        """Where entry e of a board takes its rows; the first member is the child board itself."""
+        found = self._images.get((t, b, e))
+        if found is None:
+            board, entry = self.board(t, b), self.board(t, b).entries[e]
+            child = self.board(t + 1, entry.child)
+            found = tuple(
+                (
+                    row_image(self.problem, board.rows[0], child.rows[0], perm),
+                    row_image(self.problem, board.rows[1], child.rows[1], perm),
+                )
+                for _, perm in entry.members
+            )
+            self._images[t, b, e] = found
+        return found
+
+    def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
+        """Put a chunk's arrays ``[slot, row]`` where they belong among those of the live game."""
+        for p in (0, 1):
+            into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
+
+    def take(self, source: Strategies, t: int, b: int, r: int) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse of :meth:`place`."""
+        rows, slots = self.n_rows(t, b), self.tree(t, r).slots
+        return source[t][0][b][slots[0], : rows[0]], source[t][1][b][slots[1], : rows[1]]

@@ -1,0 +1,118 @@
+"""From boards and betting rounds to the solvers' live game: cards become row numbers, blocker ids and strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.live import Deal, LiveGame, Lock, Round, Rows
+from spewy.chunks.boards import Board, BoardRound, row_image
+from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.rounds import BettingRound
+
+if TYPE_CHECKING:
+    from spewy.chunks.boards import BoardRound
+    from spewy.chunks.problem import Problem
+    from spewy.chunks.rounds import BettingRound
+
+
+def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
+    """The problem as a game of live chunks; hands of one bucket share strategy rows but keep their own values."""
+    rounds = []
+    for i, (bets, table) in enumerate(zip(betting, boards, strict=False)):
+        deal = _deal(problem, table, boards[i + 1]) if i + 1 < len(betting) else None
+        rows = _rows(problem, table, 0), _rows(problem, table, 1)
+        rounds.append(Round(bets.forest, rows, deal))
+    root = boards[0].boards[0]
+    reach = (root.rows[0].weight[None, :].copy(), root.rows[1].weight[None, :].copy())
+    return LiveGame(rounds, reach, 4 * 13, game_locks(problem, betting, boards))
+
+
+def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:
+    boards = table.boards
+    width = max(len(board.rows[p].hands) for board in boards)
+    shape = (len(boards), width)
+    count = np.array([len(board.rows[p].hands) for board in boards], dtype=np.int64)
+    blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
+    strength, twin = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int16)
+    group = np.tile(np.arange(width, dtype=np.int16), (len(boards), 1))
+    weight = np.zeros(shape)
+    bucketed = problem.rows[table.round] is not None
+    for b, board in enumerate(boards):
+        mine, n = board.rows[p], count[b]
+        blockers[b, :n] = problem.hands[mine.hands]
+        strength[b, :n], weight[b, :n] = mine.strength, mine.weight
+        twin[b, :n] = _twins(problem, board, p)
+        if bucketed:
+            group[b, :n], group[b, n:] = mine.group, 0
+    n_groups = max(board.rows[p].n_groups for board in boards) if bucketed else width
+    return Rows(count, blockers, strength, twin, group, weight, n_groups)
+
+
+def _twins(problem: Problem, board: Board, p: int) -> Ints:
+    position = np.full(len(problem.hands), -1, dtype=np.int64)
+    other = board.rows[1 - p].hands
+    position[other] = np.arange(len(other))
+    return position[board.rows[p].hands]
+
+
+def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
+    children, first, first_image = [], [0], [0]
+    images: tuple[list[Shorts], list[Shorts]] = ([], [])
+    origins: tuple[list[Shorts], list[Shorts]] = ([], [])
+    upper = [max(len(b.rows[p].hands) for b in table.boards) for p in (0, 1)]
+    lower = [max(len(b.rows[p].hands) for b in below.boards) for p in (0, 1)]
+    for board in table.boards:
+        for entry in board.entries:
+            child = below.boards[entry.child]
+            children.append(entry.child)
+            for m, (_, perm) in enumerate(entry.members):
+                for p in (0, 1):
+                    image = row_image(problem, board.rows[p], child.rows[p], perm)
+                    images[p].append(_padded(image, upper[p], -1))
+                    if m == 0:
+                        there = np.flatnonzero(image >= 0)
+                        origin = np.zeros(len(child.rows[p].hands), dtype=np.int64)
+                        origin[image[there]] = there
+                        origins[p].append(_padded(origin, lower[p], 0))
+            first_image.append(len(images[0]))
+        first.append(len(children))
+    return Deal(
+        np.array(first, dtype=np.int64),
+        np.array(children, dtype=np.int64),
+        (np.array(origins[0]), np.array(origins[1])),
+        np.array(first_image, dtype=np.int64),
+        (np.array(images[0]), np.array(images[1])),
+        table.probability,
+    )
+
+
+def _padded(rows: Ints, width: int, fill: int) -> Shorts:
+    out = np.full(width, fill, dtype=np.int16)
+    out[: len(rows)] = rows
+    return out
+
+
+def game_locks(
+    problem: Problem, betting: Sequence[BettingRound], boards: Sequence[BoardRound]
+) -> tuple[Lock, ...]:
+    """The problem's locks in the rounds of a live game, one for each node; none where their boards are not."""
+    found: dict[tuple[int, int], Lock] = {}
+    for lock in problem.locks:
+        t = lock.round - boards[0].round
+        if not 0 <= t < len(betting):
+            continue
+        n = next(
+            n for n, node in enumerate(betting[t].nodes) if node.kind == "decision" and node.line == lock.line
+        )
+        width = max(len(board.rows[lock.player].hands) for board in boards[t].boards)
+        blank = np.full((len(boards[t].boards), len(lock.frequencies), width), np.nan)
+        there = found.setdefault((t, n), Lock(t, lock.player, n, blank)).frequencies
+        for b, board in enumerate(boards[t].boards):
+            if lock.history in (None, board.history):
+                given = lock.frequencies[:, board.rows[lock.player].hands]
+                mine = there[b, :, : given.shape[1]]
+                np.copyto(mine, given, where=~np.isnan(given))
+    return tuple(lock for lock in found.values() if not np.isnan(lock.frequencies).all())

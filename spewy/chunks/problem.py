@@ -1,0 +1,71 @@
+"""What is to be solved, free of files and formats: rules, betting tree, board, ranges, and how rows are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.hands import hands
+from buckets.symmetry import History
+from solvers.forest import Floats
+from spewy.chunks.locks import NodeLock
+from spewy.game.gamefile import Game
+from spewy.game.tree import BettingTree
+
+Ints = NDArray[np.int64]
+Shorts = NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A spot or a whole game.
+
+    Attributes:
+        history: public cards at the root, one group per round that dealt any; empty for whole games.
+        pot: chips in the middle at the root of a spot; 0 for whole games, whose blinds are in the tree.
+        ranges: initial weight of every hand of the deck, per player.
+        rows: per round of the game the number of buckets, or None for a row per hand.
+        grouping: the name of the clustering in ``buckets.GROUPINGS``.
+        range_weights: whether buckets are made for each player's own range instead of for all hands alike.
+        symmetry: whether boards that are the same up to suits are solved once.
+        locks: decisions where some hands play given frequencies; at most one for each hand and board of a line.
+        units: per player, the weight that the user gave for a weight of 1 of ``ranges``, of every hand; None: 1.
+    """
+
+    game: Game
+    tree: BettingTree
+    history: History
+    pot: float
+    ranges: tuple[Floats, Floats]
+    rows: tuple[int | None, ...]
+    grouping: str
+    range_weights: bool = False
+    symmetry: bool = True
+    locks: tuple[NodeLock, ...] = ()
+    units: tuple[Floats, Floats] | None = None
+
+    @property
+    def first_round(self) -> int:
+        """The round of the root."""
+        return self.tree.root.round
+
+    @cached_property
+    def hands(self) -> Ints:
+        """``[hand, hole card]``: the numbering of hands that ranges use."""
+        return hands(self.game.deck, self.game.num_hole_cards).astype(np.int64)
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether the root lies after the deal, with a pot in the middle."""
+        return self.pot > 0
+
+
+def by_hand(problem: Problem, first: int | None) -> Problem:
+    """The problem with a row per hand in dropped rounds, where buckets have nothing to save any more."""
+    if first is None:
+        return problem
+    rows = tuple(None if t >= first else k for t, k in enumerate(problem.rows))
+    return replace(problem, rows=rows)

@@ -1,0 +1,1 @@
+"""The job file: sections, loading, locks and units."""

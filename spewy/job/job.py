@@ -1,0 +1,394 @@
+"""The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
+
+Players, rounds and bet sizes are in the field's words; :meth:`Job.problem` turns them into a
+:class:`~spewy.chunks.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, ValidationError, field_validator
+
+from buckets.cards import Deck, parse_cards
+from buckets.errors import CardError
+from buckets.hands import hands
+from buckets.symmetry import History
+from solvers.forest import Floats
+from spewy.chunks.problem import Problem
+from spewy.errors import InputError, path_text, shown
+from spewy.game.count import TreeCount, count_tree, require_sizes_used
+from spewy.game.gamefile import Game, format_game, load_game, parse_game
+from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.game.rangepair import SMALLEST, RangePair, meet
+from spewy.game.ranges import Range, parse_range
+from spewy.game.tree import BettingTree, build_tree
+from spewy.game.treeconfig import (
+    PlayerSizes,
+    Rake,
+    RoundSizes,
+    Sizes,
+    TreeConfig,
+    game_config,
+    player_sizes,
+    spot_config,
+)
+from spewy.job.load import explain, read_job, require_one_board, with_target
+from spewy.job.locks import LockSection, node_locks
+from spewy.job.sections import (
+    BetsSection,
+    GameSection,
+    PlayerBets,
+    RowsSection,
+    Section,
+    SolveSection,
+    SpotSection,
+    TreeSection,
+)
+from spewy.job.units import parse_target, unit_chips
+from spewy.job.unused import require_used
+
+MOST_NAMED = 6
+MOST_POTS_SINGLE = 10_000
+"""Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
+MOST_NAME = 255
+"""Bytes of a job's name, which a folder bears."""
+
+
+class Job(Section):
+    """A whole job file."""
+
+    name: str = Field(min_length=1)
+    game: GameSection
+    spot: SpotSection | None = None
+    bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
+    tree: TreeSection = TreeSection()
+    rows: RowsSection = RowsSection()
+    solve: SolveSection = SolveSection()
+    lock: tuple[LockSection, ...] = Field((), strict=False)
+
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, value: str) -> str:
+        size = len(value.encode(errors="replace"))
+        if size > MOST_NAME:
+            raise ValueError(f"expected at most {MOST_NAME} bytes, the longest name of a folder")
+        return value
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Job:
+        """Read a job file. ``overrides`` are ``"solve.target=0.1%"``: a key of the file and a TOML value or bare text.
+
+        Raises:
+            InputError: the file cannot be read, is not TOML, or a key is unknown, missing or has a wrong value.
+        """
+        return cls.of(read_job(path, overrides), f"job {path_text(path)}")
+
+    @classmethod
+    def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
+        """Validate a job given as nested dictionaries, the file's form.
+
+        Raises:
+            InputError: as :meth:`load`.
+        """
+        job = cls.stored(data, subject)
+        root = job.tree_config.start_round
+        require_used(job.rules, root, job.bets, job.tree, job.solve, live=job.live)
+        return job
+
+    @classmethod
+    def stored(cls, data: dict[str, Any], subject: str) -> Job:
+        """Validate a job that a folder holds: it may have keys without effect, which were no error once.
+
+        Raises:
+            InputError: as :meth:`load`.
+        """
+        if not isinstance(data, dict):
+            raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
+        require_one_board(data, subject)
+        try:
+            job = cls.model_validate(with_target(data))
+        except ValidationError as error:
+            lines = dict.fromkeys(explain(subject, item) for item in error.errors())
+            raise InputError("; ".join(lines)) from None
+        job._check()
+        return job
+
+    @cached_property
+    def rules(self) -> Game:
+        """The game's rules."""
+        if self.game.text is not None:
+            return parse_game(self.game.text, "game.text")
+        assert self.game.file is not None
+        return load_game(self.game.file)
+
+    @cached_property
+    def tree_config(self) -> TreeConfig:
+        """What the betting tree is built from."""
+        game, sizes, options = self.rules, self._sizes(self.rules), self.tree.model_dump()
+        if self.spot is None:
+            return game_config(game, sizes, **options)
+        start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
+        if self.spot.rake is not None:
+            options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
+        return spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options)
+
+    @cached_property
+    def tree_count(self) -> TreeCount:
+        """The betting tree's nodes, counted without building it."""
+        return count_tree(self.tree_config)
+
+    @cached_property
+    def betting_tree(self) -> BettingTree:
+        """The explicit betting tree.
+
+        Raises:
+            InputError: it is too large to be built.
+        """
+        return build_tree(self.tree_config, self.tree_count)
+
+    @property
+    def pot(self) -> float:
+        """Chips in the middle at the root of a spot; 0 for whole games."""
+        return float(self.spot.pot) if self.spot else 0.0
+
+    @cached_property
+    def ranges(self) -> tuple[Range, Range] | None:
+        """Both parsed ranges of a spot, oop first; None for whole games."""
+        if self.spot is None:
+            return None
+        return self._range("oop", self.spot.oop), self._range("ip", self.spot.ip)
+
+    @cached_property
+    def range_pair(self) -> RangePair | None:
+        """The ranges on the scale on which they are solved; None for whole games.
+
+        Raises:
+            InputError: the board leaves a range empty, or no two hands go together.
+        """
+        if self.ranges is None:
+            return None
+        return meet(self.ranges[0].weights, self.ranges[1].weights, hands(Deck(), 2))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A line for each range of which hands are left out, and why."""
+        if self.ranges is None or self.range_pair is None:
+            return ()
+        told = []
+        for name, held, small in zip(("oop", "ip"), self.ranges, self.range_pair.left_out, strict=True):
+            if held.dropped:
+                told.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
+            if small:
+                why = f"less than {SMALLEST:g} of the largest weight"
+                told.append(f"spot.{name}: {_listed(small)} left out: {why}")
+        return tuple(told)
+
+    @property
+    def too_deep_for_single(self) -> bool:
+        """Whether stacks are so deep that sums of chips in single precision are off by what shows in the pot."""
+        return self.spot is not None and self.spot.stack > MOST_POTS_SINGLE * self.spot.pot
+
+    @cached_property
+    def board(self) -> tuple[int, ...]:
+        """The cards of the spot's board; empty for whole games."""
+        if self.spot is None:
+            return ()
+        try:
+            return parse_cards(self.spot.board)
+        except CardError as error:
+            raise InputError(f"spot.board: {error}") from None
+
+    def problem(self) -> Problem:
+        """What is to be solved.
+
+        Raises:
+            InputError: board, ranges, rows or sizes that the game does not allow.
+        """
+        return Problem(
+            self.rules,
+            self.betting_tree,
+            self.history,
+            self.pot,
+            self.weights,
+            self.rows_by_round,
+            self.rows.clustering,
+            self.rows.weights == "ranges",
+            self.solve.symmetry and not self.one_program,  # merged boards have no plan of their own
+            node_locks(self.lock, self.betting_tree, self.history, self.weights),
+            None if self.range_pair is None else self.range_pair.unit,
+        )
+
+    @cached_property
+    def weights(self) -> tuple[Floats, Floats]:
+        """Both players' initial weight of every hand of the deck, on the scale on which they are solved.
+
+        Raises:
+            InputError: ranges that the board leaves empty, or that cannot be dealt together.
+        """
+        if self.range_pair is not None:
+            return self.range_pair.weights
+        every = np.ones(len(hands(self.rules.deck, self.rules.num_hole_cards)))
+        return every, every
+
+    def manifest(self) -> dict[str, Any]:
+        """What makes two jobs the same for a folder: all but where to stop and how many hands help."""
+        data = json.loads(self.model_dump_json(by_alias=True))
+        for key in ("target", "max_sweeps", "check_every", "workers", "memory"):
+            del data["solve"][key]
+        data["game"] = {"text": format_game(self.rules)}
+        if not self.lock:  # as before there were any: folders stay what they are
+            del data["lock"]
+        if self.spot is not None and self.spot.rake is None:
+            del data["spot"]["rake"]
+        return {"spewy": 1, "job": data}
+
+    @property
+    def live(self) -> bool:
+        """Whether chance leaves recurse into the chunks below instead of reading stored payoffs."""
+        if self.solve.leaves != "auto":
+            return self.solve.leaves == "live"
+        bucketed = any(k is not None for k in self.rows_by_round)
+        return not bucketed and self.solve.integrate == "regret"
+
+    @property
+    def one_program(self) -> bool:
+        """Whether one linear program solves the whole game, boards and all, instead of a program per chunk."""
+        return self.solve.method == "lp" and self.solve.integrate == "regret"
+
+    @property
+    def last_sweep(self) -> int:
+        """After how many sweeps nothing more comes, whatever the target; a linear program is one."""
+        return 1 if self.one_program else self.solve.max_sweeps
+
+    @property
+    def rows_by_round(self) -> tuple[int | None, ...]:
+        """Rows of each of the game's rounds; None: a row per hand."""
+        chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
+        return tuple(None if k == "hands" else k for k in chosen)
+
+    def _range(self, name: str, text: str) -> Range:
+        try:
+            return parse_range(text, dead=self.board)
+        except InputError as error:
+            raise InputError(f"spot.{name}: {error}") from None
+
+    def _check(self) -> None:
+        """Find everything that is wrong now, not in the middle of a solve; the tree is built for locks alone."""
+        self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt
+        require_sizes_used(self.tree_config, self.tree_count)
+        if self.lock and self.tree_count.complete:
+            self.problem()
+        unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
+        self._check_method()
+
+    def _check_method(self) -> None:
+        """Refuse combinations that would quietly solve in another way than the job says."""
+        solve = self.solve
+        if self.one_program:
+            self._check_program()
+        if solve.integrate == "average" and solve.leaves == "live":
+            raise InputError(
+                'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", found "live"'
+            )
+        self._check_exact()
+        for name in ROUND_NAMES[self.rules.num_rounds :]:
+            if getattr(self.rows, name) != "hands":
+                raise InputError(
+                    f"rows.{name}: expected one of the {self.rules.num_rounds} rounds of {self.rules.name}"
+                )
+
+    def _check_program(self) -> None:
+        """Refuse what the linear program of a whole game cannot say."""
+        subject = 'solve.method: "lp" solves the whole game at once'
+        if self.spot is not None and self.spot.rake is not None:
+            raise InputError(f"{subject}, which has to be zero-sum: expected no spot.rake, found some")
+        if self.solve.leaves == "stored":
+            raise InputError(f'{subject}: expected solve.leaves = "auto" or "live", found "stored"')
+        for name in ROUND_NAMES:
+            rows = getattr(self.rows, name)
+            if rows != "hands":
+                raise InputError(
+                    f'{subject}, with perfect recall, which buckets lose: expected rows.{name} = "hands", '
+                    f'found {rows}; take solve.method = "cfr", or solve.integrate = "average"'
+                )
+
+    def _check_exact(self) -> None:
+        """Refuse rake and locks where only walks with live leaves know of them; locks are by hand."""
+        raked = self.spot is not None and self.spot.rake is not None
+        key = "spot.rake" if raked else "lock"
+        if not raked and not self.lock:
+            return
+        solve = self.solve
+        for name, found, needed in (
+            ("method", solve.method, ("cfr",) if raked else ("cfr", "lp")),
+            ("integrate", solve.integrate, ("regret",)),
+            ("leaves", solve.leaves, ("auto", "live")),
+        ):
+            if found not in needed:
+                wanted = " or ".join(f'"{value}"' for value in needed)
+                raise InputError(f'{key}: expected live leaves, solve.{name} = {wanted}, found "{found}"')
+        bucketed = [name for name in ROUND_NAMES if getattr(self.rows, name) != "hands"]
+        if self.lock and bucketed:
+            name = bucketed[0]
+            raise InputError(
+                f'lock: expected a row per hand, rows.{name} = "hands", found {getattr(self.rows, name)}'
+            )
+        if not self.live:
+            raise InputError(
+                f'{key}: expected live leaves, solve.leaves = "live" where rows are buckets, '
+                f'found "{solve.leaves}" and rows.{bucketed[0]} = {getattr(self.rows, bucketed[0])}'
+            )
+
+    @cached_property
+    def history(self) -> History:
+        """Public cards at the root, a group for each round that dealt any; none for whole games.
+
+        Raises:
+            InputError: a spot of another game than hold'em, or a board that ends no round.
+        """
+        game = self.rules
+        if self.spot is None:
+            return ()
+        if game.num_hole_cards != 2 or len(game.deck) != 52:
+            raise InputError(f"spot: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
+        sizes = np.cumsum(game.num_board_cards)
+        if sizes.tolist().count(len(self.board)) != 1 or not self.board:
+            allowed = ", ".join(map(str, sizes[1:]))
+            raise InputError(
+                f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
+            )
+        groups, start = [], 0
+        for size in sizes[: int(np.searchsorted(sizes, len(self.board))) + 1]:
+            if size > start:
+                groups.append(tuple(sorted(self.board[start:size])))
+                start = int(size)
+        return tuple(groups)
+
+    def _sizes(self, game: Game) -> Sizes:
+        out: dict[int, RoundSizes] = {}
+        for name, section in self.bets.items():
+            number = ROUND_NAMES.index(name)
+            if number >= game.num_rounds:
+                raise InputError(f"bets.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
+            oop, ip = (_player_sizes(f"bets.{name}", section, mine) for mine in (section.oop, section.ip))
+            out[number] = (oop, ip)
+        return out
+
+
+def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> PlayerSizes:
+    """A player's own sizes where given, else those of the round."""
+    own = mine or PlayerBets()
+    bet = both.bet if own.bet is None else own.bet
+    raises = both.raise_ if own.raise_ is None else own.raise_
+    return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Hands by name where there are few, else how many."""
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} hands"

@@ -1,0 +1,179 @@
+"""The job file's ``[[lock]]`` entries: which hands play which frequencies at a decision, whatever they would learn.
+
+A lock is for the whole range (``strategy``), for some hands (``hands``, by range groups), or for both: then ``hands``
+override. Frequencies are a list in the order of the actions, or a table by action in which a missing action is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from buckets.hands import blocked, hand_index, hand_name, hands
+from buckets.symmetry import History
+from solvers.forest import Floats
+from spewy.chunks.locks import NodeLock
+from spewy.chunks.problem import Ints
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.game.names import PLAYER_NAMES
+from spewy.game.ranges import NUM_HANDS, parse_range
+from spewy.game.tree import BettingTree, Node
+
+Frequencies: TypeAlias = list[float] | dict[str, float]
+
+TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normalised
+
+
+class LockSection(BaseModel):
+    """One ``[[lock]]`` as it stands in the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    line: str
+    board: str | None = None
+    strategy: Frequencies | None = None
+    hands: dict[str, Frequencies] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _some(self) -> LockSection:
+        if self.strategy is None and not self.hands:
+            raise ValueError("expected strategy, hands or both")
+        return self
+
+
+def node_locks(
+    sections: Sequence[LockSection], tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
+) -> tuple[NodeLock, ...]:
+    """Find the lines, boards and hands that locks name in a tree whose root has the public cards ``root``.
+
+    Raises:
+        InputError: one that is not there, frequencies that are none, or a hand that is locked twice.
+    """
+    locks = [_node_lock(f"lock.{i}", section, tree, root, ranges) for i, section in enumerate(sections)]
+    deck, hole = tree.config.game.deck, tree.config.game.num_hole_cards
+    for (i, one), (j, other) in combinations(enumerate(locks), 2):
+        apart = None not in (one.history, other.history) and one.history != other.history
+        if one.line != other.line or apart:
+            continue
+        both = np.flatnonzero(~np.isnan(one.frequencies[0]) & ~np.isnan(other.frequencies[0]))
+        if len(both):
+            hand = hand_name(hands(deck, hole)[both[0]])
+            raise InputError(
+                f"lock.{j}: expected hands that no other lock at line {other.line!r} names, "
+                f"found {hand} in lock.{i} too"
+            )
+    return tuple(locks)
+
+
+def _node_lock(
+    key: str, section: LockSection, tree: BettingTree, root: History, ranges: tuple[Floats, Floats]
+) -> NodeLock:
+    node = _decision(key, section.line, tree)
+    game, player = tree.config.game, node.player
+    assert player is not None
+    history = None if section.board is None else _history(key, section.board, node, game, root)
+    dead = [card for group in history or root for card in group]
+    held = (ranges[player] > 0) & ~blocked(hands(game.deck, game.num_hole_cards), dead)
+    frequencies = np.full((len(node.actions), len(held)), np.nan)
+    if section.strategy is not None:
+        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node)[:, None]
+    named: dict[int, str] = {}
+    for text, given in section.hands.items():
+        subject = f"{key}.hands.{text}"
+        chosen = _hands(subject, text, game, dead)
+        chosen = chosen[held[chosen]]
+        if not len(chosen):
+            raise InputError(
+                f"{subject}: expected hands of the range of {PLAYER_NAMES[player]}"
+                f"{'' if history is None else f' on {section.board}'}, found none"
+            )
+        for hand in chosen.tolist():
+            if hand in named:
+                name = hand_name(hands(game.deck, game.num_hole_cards)[hand])
+                raise InputError(f"{subject}: expected each hand once, found {name} in {named[hand]} too")
+            named[hand] = text
+        frequencies[:, chosen] = _frequencies(subject, given, node)[:, None]
+    return NodeLock(node.line, player, node.round, history, frequencies)
+
+
+def _decision(key: str, line: str, tree: BettingTree) -> Node:
+    try:
+        node = tree.find(line)
+    except InputError as error:
+        raise InputError(f"{key}.{error}") from None
+    if node.kind != "decision":
+        hint = f" (the round that follows is {line + '/'!r})" if node.kind == "chance" else ""
+        raise InputError(f"{key}.line {line!r}: expected a decision, found a {node.kind} node{hint}")
+    return node
+
+
+def _history(key: str, text: str, node: Node, game: Game, root: History) -> History:
+    """The public cards of a node's round, in groups; they must begin with those of the root."""
+    try:
+        cards = parse_cards(text)
+    except CardError as error:
+        raise InputError(f"{key}.board: {error}") from None
+    sizes = [size for size in game.num_board_cards[: node.round + 1] if size]
+    if len(cards) != sum(sizes):
+        raise InputError(
+            f"{key}.board: expected {sum(sizes)} cards, those at line {node.line!r}, found {len(cards)} ({text})"
+        )
+    foreign = [card for card in cards if card not in game.deck.cards]
+    if foreign:
+        raise InputError(f"{key}.board: expected cards of the game's deck, found {cards_name(foreign)}")
+    starts = np.cumsum([0, *sizes])
+    history = tuple(
+        tuple(sorted(cards[start : start + size])) for start, size in zip(starts, sizes, strict=False)
+    )
+    if history[: len(root)] != root:
+        begin = cards_name([card for group in root for card in group])
+        raise InputError(f"{key}.board: expected to begin with {begin}, found {text}")
+    return history
+
+
+def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
+    """Numbers of the hands that a range group names; in games without range groups, one hand by its cards."""
+    every = hands(game.deck, game.num_hole_cards)
+    if len(every) == NUM_HANDS:
+        try:
+            weights = parse_range(text, dead).weights
+        except InputError as error:
+            raise InputError(f"{subject}: {error}") from None
+        if np.any((weights > 0) & (weights < 1)):
+            raise InputError(f"{subject}: expected hands without weights, found some")
+        return np.flatnonzero(weights)
+    try:
+        cards = parse_cards(text)
+        if len(cards) != game.num_hole_cards:
+            raise CardError(f"expected a hand of {game.num_hole_cards} cards, found {len(cards)}")
+        return np.atleast_1d(hand_index(game.deck, np.array(cards)))
+    except CardError as error:
+        raise InputError(f"{subject}: {error}") from None
+
+
+def _frequencies(subject: str, given: Frequencies, node: Node) -> Floats:
+    labels = [action.label for action in node.actions]
+    if isinstance(given, Mapping):
+        for label in given:
+            if label not in labels:
+                raise InputError(f"{subject}: expected actions among {', '.join(labels)}, found {label}")
+        found = np.array([given.get(label, 0.0) for label in labels])
+    else:
+        found = np.array(given, dtype=np.float64)
+        if len(found) != len(labels):
+            raise InputError(
+                f"{subject}: expected {len(labels)} frequencies ({', '.join(labels)}), found {len(found)}"
+            )
+    if not np.all(found >= 0):
+        raise InputError(f"{subject}: expected frequencies of at least 0, found {found.tolist()}")
+    if not abs(found.sum() - 1) <= TOLERANCE:
+        raise InputError(f"{subject}: expected frequencies that sum to 1, found {found.sum():g}")
+    normalised: Floats = found / found.sum()
+    return normalised

@@ -1,0 +1,144 @@
+"""The sections of a job file, each validated on its own."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from buckets.grouping import GROUPINGS
+from solvers.variants import VARIANTS
+from spewy.game.gamefile import MAX_CHIPS
+from spewy.job.units import parse_memory, parse_target
+
+MOST_ITERATIONS = 10_000
+"""Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
+
+
+class Section(BaseModel):
+    """A table of the file: unknown keys are errors, and values have their own type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class GameSection(Section):
+    """``file``: a shipped game's name, or a path to a .game file; or its ``text`` itself."""
+
+    file: str | None = None
+    text: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> GameSection:
+        if (self.file is None) == (self.text is None):
+            raise ValueError("expected either file or text")
+        return self
+
+
+class RakeSection(Section):
+    """What the house takes from every pot: a share of it, and at most ``cap`` chips."""
+
+    rate: float = Field(ge=0, le=1)
+    cap: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+class SpotSection(Section):
+    """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
+
+    board: str
+    pot: int = Field(gt=0, le=MAX_CHIPS)
+    stack: int = Field(gt=0, le=MAX_CHIPS)
+    oop: str
+    ip: str
+    rake: RakeSection | None = None
+
+
+class PlayerBets(Section):
+    """One player's sizes in a round; None: what the round gives both."""
+
+    bet: str | None = None
+    raise_: str | None = Field(None, alias="raise")
+    donk: str | None = None
+
+
+class BetsSection(PlayerBets):
+    """Sizes of a round, for both players or for each."""
+
+    oop: PlayerBets | None = None
+    ip: PlayerBets | None = None
+
+
+class TreeSection(Section):
+    """Thresholds: add an all-in, make it one, merge sizes. Fractions of the pot, as in the docs of bet sizes."""
+
+    add_allin: float = Field(0.0, ge=0)
+    force_allin: float = Field(0.0, ge=0)
+    merge: float = Field(0.0, ge=0)
+    min_bet: int | None = Field(None, gt=0, le=MAX_CHIPS)
+
+
+class RowsSection(Section):
+    """Rows per board: a number of buckets or "hands"; how hands are grouped, and what they weigh in it."""
+
+    preflop: int | Literal["hands"] = "hands"
+    flop: int | Literal["hands"] = "hands"
+    turn: int | Literal["hands"] = "hands"
+    river: int | Literal["hands"] = "hands"
+    clustering: str = "equation-1"
+    weights: Literal["uniform", "ranges"] = "uniform"
+
+    @field_validator("preflop", "flop", "turn", "river")
+    @classmethod
+    def _positive(cls, value: int | str) -> int | str:
+        if isinstance(value, int) and value < 1:
+            raise ValueError('expected "hands" or a number of rows of at least 1')
+        return value
+
+    @field_validator("clustering")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in GROUPINGS:
+            raise ValueError(f"expected one of {', '.join(GROUPINGS)}")
+        return value
+
+
+class SolveSection(Section):
+    """How to solve; what differs from the default and cannot have an effect is refused (:mod:`spewy.job.unused`)."""
+
+    method: Literal["cfr", "lp"] = "cfr"
+    variant: str | None = None
+    integrate: Literal["regret", "average"] = "regret"
+    leaves: Literal["auto", "stored", "live"] = "auto"
+    target: str = "0.3%"
+    max_sweeps: int = Field(1000, gt=0)
+    check_every: int = Field(10, gt=0)
+    iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
+    tremble: float = Field(1e-3, gt=0, lt=1)
+    order: Literal["bottom-up", "top-down"] = "bottom-up"
+    symmetry: bool = True
+    precision: Literal["auto", "16-bit", "single", "double"] = "auto"
+    workers: int = Field(1, gt=0)
+    memory: str = "2 GiB"
+
+    @property
+    def short(self) -> bool:
+        """Whether regrets and sums are kept in 16 bits."""
+        return self.precision == "16-bit"
+
+    @field_validator("variant")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        if value is not None and value not in VARIANTS:
+            raise ValueError(f"expected one of {', '.join(VARIANTS)}")
+        return value
+
+    @field_validator("target")
+    @classmethod
+    def _target(cls, value: str) -> str:
+        parse_target(value)
+        return value
+
+    @field_validator("memory")
+    @classmethod
+    def _memory(cls, value: str) -> str:
+        parse_memory(value)
+        return value

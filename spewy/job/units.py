@@ -1,0 +1,51 @@
+"""Units of a job file: targets in % of the pot, mbb per hand or chips; sizes of memory."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+
+
+def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
+    """``"0.3%"`` of the pot, ``"1 mbb"`` per hand, or ``"0.005 chips"``."""
+    for unit in ("%", "mbb", "chips"):
+        if text.endswith(unit):
+            try:
+                number = float(text.removesuffix(unit))
+            except ValueError:
+                break
+            if 0 <= number < float("inf"):
+                return number, unit
+    raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
+
+
+def unit_chips(game: Game, pot: float, unit: str) -> float:
+    """Chips that one unit of a target is worth, in a spot with this pot or (0) in a whole game.
+
+    Raises:
+        InputError: % of the pot for a whole game, mbb for a spot.
+    """
+    if unit == "%":
+        if not pot:
+            raise InputError("solve.target: expected mbb or chips for a whole game, found %")
+        return pot / 100
+    if unit == "mbb":
+        if pot:
+            raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
+        return game.big_blind / 1000
+    return 1.0
+
+
+def parse_memory(text: str) -> int:
+    """Bytes of ``"2 GiB"``, ``"500 MiB"``."""
+    for unit, size in (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
+        if text.endswith(unit):
+            try:
+                number = float(text.removesuffix(unit)) * size
+            except ValueError:
+                break
+            if 0 < number < float("inf"):
+                return int(number)
+    raise ValueError('expected a positive number and a unit: "500 MiB" or "2 GiB"')

@@ -1,0 +1,1 @@
+"""How chunks learn: play-down, leaves, visits, and the engines that sweep over all chunks."""

@@ -1,0 +1,29 @@
+"""Exact values of strategies in the real game."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from solvers.exploit import Exploitability, expected_value, exploitability
+from solvers.live import Strategies
+from solvers.walk import Walker
+from spewy.chunks.layout import Layout
+
+
+class Judge:
+    """Exact values of strategies in the real game, by the generic walk."""
+
+    def __init__(self, layout: Layout, threads: int) -> None:
+        self._layout, self._threads = layout, threads
+
+    @cached_property
+    def _walker(self) -> Walker:
+        return Walker(self._layout.live, self._threads)
+
+    def exploitability(self, averages: Strategies) -> Exploitability:
+        """Best responses to the matched averages."""
+        return exploitability(self._walker, averages)
+
+    def expected_values(self, averages: Strategies) -> tuple[float, float]:
+        """Both players' chips per deal, each from a walk of its own."""
+        return expected_value(self._walker, averages), expected_value(self._walker, averages, 1)

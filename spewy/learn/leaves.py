@@ -1,0 +1,150 @@
+"""From ranges and payoffs below to a chunk: the leaf matrices, ``A_leaf = W ∘ U_leaf``, with exact card removal.
+
+Two ways to weigh the hands within a row, see :class:`Weighing`. Rows that a player's range has left weigh as in the
+initial range (nothing is 0 / 0), but their reach inside the chunk starts at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.chunk import Chunk, ChunkStrategy, root_matrices
+from solvers.forest import CHANCE, DECISION, FOLD, Floats
+from solvers.matrices import Hands, deal_matrix, row_matrices
+from spewy.chunks.boards import BoardRows
+from spewy.chunks.layout import Layout
+
+FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
+
+Payoffs = Callable[[int, int, int], Floats]
+"""(t, b, r) → payoff matrices ``[view, row of player 0, row of player 1]``; one view serves both players if alone."""
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """The hand weights of both views of a chunk.
+
+    ``own[p][hand]`` and ``other[q][hand]`` are what player p's view multiplies: in ``views = 2`` the own hands weigh
+    as in the initial range (a player's own reach must not enter its counterfactual values) and the opponent's by
+    reach; in ``views = 1`` both weigh by reach and player 1 sees what player 0 sees.
+    """
+
+    own: tuple[Floats, Floats]
+    other: tuple[Floats, Floats]
+    entering: tuple[Floats, Floats]
+    views: int
+
+
+def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
+    """Weights for regret updates."""
+    rows = layout.board(t, b).rows
+    (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
+    return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
+
+
+def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
+    """Weights for a solution of the whole chunk: ``range + tremble · initial`` keeps every row alive."""
+    rows = layout.board(t, b).rows
+    (first, alive0), (second, alive1) = (
+        _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
+    )
+    return Weighing((first, second), (first, second), (alive0, alive1), 1)
+
+
+def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, below: Payoffs) -> Chunk:
+    """The chunk with its leaf matrices; ``below`` gives the payoff matrices of the chunks that its leaves hide."""
+    tree = layout.tree(t, r)
+    hands = layout.hands(t, b, 0), layout.hands(t, b, 1)
+    n_ids = layout.live.n_ids
+    stacks = []
+    for p in range(weighing.views):
+        own, other = hands[p], hands[1 - p]
+        weights = weighing.own[p], weighing.other[1 - p]
+        joint, showdown = row_matrices(own, other, *weights, n_ids)
+        parts = [joint, showdown]
+        for exit_root in tree.exits:
+            parts.append(_chance_matrix(layout, t, b, int(exit_root), p, own, other, weights, below))
+        stack = np.array(parts)
+        if p == 1:  # all in chips of player 0, [row of player 0, row of player 1]
+            stack[SHOWDOWN_OPERATOR:] *= -1
+            stack = stack.transpose(0, 2, 1)
+        stacks.append(stack)
+    a = tree.forest.arrays
+    operator = np.where(a.kind == DECISION, -1, np.where(a.kind == FOLD, FOLD_OPERATOR, SHOWDOWN_OPERATOR))
+    operator[tree.forest.chance_leaves] = FIRST_CHANCE_OPERATOR + np.arange(len(tree.exits))
+    scale = np.where(a.kind == CHANCE, 1.0, a.stake)
+    return Chunk(tree.forest, (stacks[0], stacks[-1]), operator, scale, weighing.entering)
+
+
+def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
+    """The chunk's own payoff matrices ``U[view, x, y]`` under a strategy; 0 where no pair of hands is possible."""
+    totals = root_matrices(chunk, strategy)
+    out = []
+    for p in range(views):
+        joint = chunk.matrices[p][FOLD_OPERATOR]
+        out.append(
+            np.divide(
+                totals[p], joint, out=np.zeros_like(joint), where=joint > 1e-13 * joint.max(initial=0.0)
+            )
+        )
+    return np.array(out)
+
+
+def no_more_betting(layout: Layout) -> Payoffs:
+    """The paper's estimate for chunks never visited: both players check to the end (all-in equity)."""
+    shares: dict[tuple[int, int], Floats] = {}
+
+    def share(t: int, b: int) -> Floats:
+        """Player 0's expected showdown result ``[row, row]`` at stake 1."""
+        found = shares.get((t, b))
+        if found is None:
+            own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
+            rows = layout.board(t, b).rows
+            weights = rows[0].weight, rows[1].weight
+            joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
+            if t < len(layout.boards) - 1:
+                total = _chance_matrix(
+                    layout, t, b, 0, 0, own, other, weights, lambda t, b, _: share(t, b)[None]
+                )
+            found = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
+            shares[t, b] = found
+        return found
+
+    def estimate(t: int, b: int, r: int) -> Floats:
+        root = layout.tree(t, r).nodes[0]
+        return (layout.problem.pot / 2 + min(root.put_in)) * share(t, b)[None]
+
+    return estimate
+
+
+def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:
+    """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
+    living = np.bincount(rows.group, weights=weights, minlength=rows.n_groups) > 0
+    return np.where(living[rows.group], weights, rows.weight), living.astype(np.float64)
+
+
+def _chance_matrix(
+    layout: Layout,
+    t: int,
+    b: int,
+    exit_root: int,
+    p: int,
+    own: Hands,
+    other: Hands,
+    weights: tuple[Floats, Floats],
+    below: Payoffs,
+) -> Floats:
+    """``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
+    total = np.zeros((own.n_groups, other.n_groups))
+    for e, entry in enumerate(layout.board(t, b).entries):
+        payoffs = below(t + 1, entry.child, exit_root)
+        view = payoffs[min(p, len(payoffs) - 1)]
+        mine = view if p == 0 else -view.T
+        child = layout.board(t + 1, entry.child).rows
+        for image in layout.images(t, b, e):
+            images = [np.append(child[s].group, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
+            total += deal_matrix(own, other, *weights, mine, images[0], images[1], layout.live.n_ids)
+    return total * layout.boards[t].probability

@@ -1,0 +1,66 @@
+"""Play down: both ranges at a chunk's root, from the initial ranges and the stored strategies above it.
+
+``range[hand] = initial[hand] · Π (own actions on the way)``; the opponent's actions and the cards do not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.forest import Floats
+from solvers.kernels import match, reach_down
+from spewy.chunks.layout import Layout
+
+Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
+"""(t, b, r) → per player ``[slot, row]`` to be normalised (regrets or sums), or None: uniform."""
+
+
+class PlayDown:
+    """Ranges at chunk roots. What is read is kept, so one instance serves as long as strategies above stand still."""
+
+    def __init__(self, layout: Layout, read: Reader) -> None:
+        self.layout = layout
+        self._read = read
+        self._ranges: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+
+    def ranges(self, t: int, b: int) -> tuple[Floats, Floats]:
+        """Per player ``[root, row's hand]`` on board b of round t."""
+        found = self._ranges.get((t, b))
+        if found is None:
+            found = self._ranges[t, b] = self._compute(t, b)
+        return found
+
+    def _compute(self, t: int, b: int) -> tuple[Floats, Floats]:
+        layout, board = self.layout, self.layout.board(t, b)
+        if t == 0:
+            return board.rows[0].weight[None, :].copy(), board.rows[1].weight[None, :].copy()
+        above = self.ranges(t - 1, board.parent)
+        image = layout.images(t - 1, board.parent, board.entry)[0]
+        n_roots = layout.betting[t].forest.n_roots
+        out = [np.zeros((n_roots, len(board.rows[p].hands))) for p in (0, 1)]
+        for r, chunk in enumerate(layout.betting[t - 1].chunks):
+            if not len(chunk.exits):
+                continue
+            stored = self._read(t - 1, board.parent, r)
+            for p in (0, 1):
+                leaving = self._leave(t - 1, board.parent, r, p, above[p][r], stored)
+                stays = image[p] >= 0
+                out[p][np.ix_(chunk.exits, image[p][stays])] = leaving[:, stays]
+        return out[0], out[1]
+
+    def _leave(
+        self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
+    ) -> Floats:
+        """Player p's range ``[chance leaf, hand]`` when the chunk is left."""
+        chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).rows[p]
+        arrays = chunk.forest.arrays
+        source = np.zeros((chunk.forest.n_slots[p], rows.n_groups)) if stored is None else stored[p]
+        strategy = np.empty_like(source)
+        match(arrays, p, np.ascontiguousarray(source), strategy)
+        reach = np.empty((chunk.forest.n_sequences(p), len(entering)))
+        reach[0] = entering
+        reach_down(arrays, p, strategy, rows.group, False, len(entering), reach)
+        out: Floats = reach[arrays.sequence[p, chunk.forest.chance_leaves]]
+        return out

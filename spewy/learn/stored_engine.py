@@ -1,0 +1,131 @@
+"""The stored way to sweep over all chunks, in a crew's processes: see `engines`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import Literal
+
+import numpy as np
+
+from lockers import Store
+from solvers.exploit import Exploitability
+from spewy.chunks.layout import Layout
+from spewy.chunks.problem import Problem
+from spewy.learn.engine import Check, Progress
+from spewy.learn.judge import Judge
+from spewy.learn.visit import Visitor, VisitSettings
+from spewy.records.chunks import Chunks
+from spewy.records.progress import finish_sweep, saved_sweeps
+from spewy.system.crew import Crew, Parent
+
+Order = Literal["bottom-up", "top-down"]
+
+
+class StoredEngine:
+    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped."""
+
+    def __init__(
+        self, layout: Layout, store: Store, settings: VisitSettings, order: Order, workers: int = 1
+    ) -> None:
+        self.layout = layout
+        self.store = store
+        self.settings = settings
+        self.order = order
+        self._workers = workers
+        self._token = uuid.uuid4().hex
+        self._crew = Crew(workers)
+        self._sweeps = saved_sweeps(store)
+        self._begun: set[int] = set()
+        self._judge = Judge(layout, workers)
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps that visited every chunk."""
+        return self._sweeps
+
+    at_once = 1
+
+    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
+        """Visit all chunks level by level; each visit is saved at once."""
+        for _ in range(sweeps):
+            self._sweep(progress)
+
+    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
+        """Sweeps here are not short."""
+        return []
+
+    def exploitability(self) -> Exploitability:
+        """Judged by the live walk."""
+        return self._judge.exploitability(Chunks(self.layout, self.store).whole())
+
+    def expected_values(self) -> tuple[float, float]:
+        """The same way."""
+        return self._judge.expected_values(Chunks(self.layout, self.store).whole())
+
+    def _sweep(self, progress: Progress | None) -> None:
+        number, layout = self.sweeps + 1, self.layout
+        levels = range(layout.n_rounds)
+        total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
+            with closing(self._visit(t, number)) as visits:  # an interrupted sweep leaves no worker at work
+                for finished in visits:
+                    done += finished
+                    if progress is not None:
+                        progress(done, total)
+        finish_sweep(self.store, number)
+        self._sweeps = number
+
+    def save(self) -> None:
+        """Visits are saved as they happen; this only asks the disk to write."""
+        self.store.flush()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._crew.close()
+
+    def _visit(self, t: int, number: int) -> Generator[int, None, None]:
+        """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
+        chunks = list(self.layout.chunks(t))
+        if self._workers == 1 or len(chunks) < 2 * self._workers:
+            visitor = Visitor(self.layout, self.store, self.settings)
+            for b, r in chunks:
+                visitor.visit(t, b, r, number)
+                yield 1
+            return
+        if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
+            self._begun.add(t)
+            Visitor(self.layout, self.store, self.settings).visit(t, *chunks[0], number)
+        boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
+        roots = len(self.layout.betting[t].chunks)
+        portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
+        shared = (self._token, self.layout.problem, self.store, self.settings, t, number)
+        with closing(
+            self._crew.results(_visit_portion, [(*shared, portion) for portion in portions])
+        ) as words:
+            for word in words:
+                yield 0 if word is None else word.value
+
+
+_layouts: dict[str, Layout] = {}
+
+
+def _visit_portion(
+    parent: Parent,
+    token: str,
+    problem: Problem,
+    store: Store,
+    settings: VisitSettings,
+    t: int,
+    number: int,
+    chunks: Sequence[tuple[int, int]],
+) -> int:
+    """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
+    if token not in _layouts:
+        _layouts.clear()
+        _layouts[token] = Layout.of(problem)
+    visitor = Visitor(_layouts[token], store, settings)
+    for b, r in chunks:
+        visitor.visit(t, b, r, number)
+    return len(chunks)

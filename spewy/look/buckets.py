@@ -1,0 +1,135 @@
+"""The buckets of one board to look at: members, outcome curves, histograms.
+
+>>> buckets = BoardBuckets.of("Ks 7d 2c", rows=40)
+>>> buckets.n_rows, buckets.curves.shape
+(40, (40, 1081))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets import GROUPINGS, Deck, cards_name, hand_name, hands, outcomes, parse_cards
+from buckets.errors import BoardError
+from spewy.chunks.bucket_trees import BucketLocker
+from spewy.chunks.groups import LOCKED
+from spewy.errors import InputError, shown
+
+BINS = 10
+BARS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True)
+class BoardBuckets:
+    """Buckets of a hold'em board, numbered from the weakest.
+
+    Attributes:
+        labels: ``[hand]``, bucket of each of the 1326 hands, -1 where the board hits it.
+        weights: ``[hand]``, what each hand weighed; 0 where the board hits it.
+        outcomes: ``[hand, k]``, sorted percentile outcomes; nan where the board hits the hand.
+        curves: ``[bucket, k]``, weighted average outcomes of the members.
+    """
+
+    board: tuple[int, ...]
+    asked: int
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    outcomes: NDArray[np.float64]
+    curves: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        board: str | Sequence[int],
+        rows: int = 40,
+        weights: NDArray[np.float64] | None = None,
+        clustering: str = LOCKED,
+        locker: BucketLocker | None = None,
+    ) -> Self:
+        """Group the hands of a board.
+
+        weights: (1326,); None: each hand that the board leaves weighs 1.
+        locker: where the tree of the board is kept; None: computed here.
+
+        Raises:
+            BoardError: not 0, 3, 4 or 5 different cards.
+            InputError: no such clustering, or no weight on hands that the board leaves.
+        """
+        cards = parse_cards(board) if isinstance(board, str) else tuple(board)
+        if len(cards) not in (0, 3, 4, 5):
+            raise BoardError(f"board {cards_name(cards)!r}: expected 0, 3, 4 or 5 cards, found {len(cards)}")
+        if clustering not in GROUPINGS:
+            raise InputError(f"clustering: expected one of {', '.join(GROUPINGS)}, found {shown(clustering)}")
+        combos = hands(Deck(), 2)
+        own = np.ones(len(combos)) if weights is None else weights
+        if weights is None and clustering == LOCKED and locker is not None:
+            labels = locker.labels(cards, rows)
+        else:
+            labels = GROUPINGS[clustering](cards, combos, own, rows)
+        live = labels >= 0
+        mass = np.where(live, own, 0.0)
+        if not mass.any():
+            raise InputError(f"range: expected weight on hands that {cards_name(cards)} leaves, found none")
+        curves_of_hands = outcomes(cards, combos)
+        n_rows = int(labels.max()) + 1
+        curves = np.empty((n_rows, curves_of_hands.shape[1]))
+        for row in range(n_rows):
+            members = np.flatnonzero(labels == row)
+            pull = mass[members] if mass[members].any() else None
+            curves[row] = np.average(curves_of_hands[members], axis=0, weights=pull)
+        return cls(cards, rows, labels, mass, curves_of_hands, curves)
+
+    @property
+    def n_rows(self) -> int:
+        """How many buckets there are."""
+        return len(self.curves)
+
+    def members(self, row: int) -> list[str]:
+        """Names of a bucket's hands, the strongest first."""
+        found = np.flatnonzero(self.labels == row)
+        strongest = found[np.argsort(-self.outcomes[found].mean(axis=1), kind="stable")]
+        combos = hands(Deck(), 2)
+        return [hand_name(combos[h]) for h in strongest]
+
+    def histogram(self, row: int) -> NDArray[np.float64]:
+        """Share of a bucket's outcomes in each tenth from 0 to 1; its hands weigh the same."""
+        found = self.outcomes[self.labels == row]
+        counts, _ = np.histogram(found, bins=BINS, range=(0.0, 1.0))
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def spread(self, row: int) -> float:
+        """Standard deviation of a bucket's outcomes, over hands and run-outs."""
+        return float(self.outcomes[self.labels == row].std())
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``spewy buckets --json`` prints."""
+        return {
+            "board": cards_name(self.board),
+            "rows": self.n_rows,
+            "asked": self.asked,
+            "buckets": [
+                {
+                    "hands": self.members(row),
+                    "weight": float(self.weights[self.labels == row].sum()),
+                    "mean": float(self.curves[row].mean()),
+                    "spread": self.spread(row),
+                    "histogram": self.histogram(row).tolist(),
+                }
+                for row in range(self.n_rows)
+            ],
+        }
+
+
+def spark(shares: NDArray[np.float64]) -> str:
+    """A histogram as one line of bars, the highest full.
+
+    >>> spark(np.array([0.0, 0.25, 0.5]))
+    ' ▄█'
+    """
+    top = shares.max()
+    return "".join(BARS[int(np.ceil(share / top * (len(BARS) - 1)))] for share in shares)

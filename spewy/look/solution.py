@@ -1,0 +1,282 @@
+"""A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
+
+>>> from spewy.solution import Solution
+>>> solution = Solution.open("results/T1")  # doctest: +SKIP
+>>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from buckets.cards import cards_name
+from buckets.hands import hand_name
+from buckets.symmetry import permute_cards
+from lockers import Store, open_store
+from solvers.exploit import exploitability
+from solvers.forest import DECISION, Floats
+from solvers.walk import Walker
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import board_cards, locate
+from spewy.chunks.part import chunk_of
+from spewy.chunks.problem import by_hand
+from spewy.errors import InputError, shown
+from spewy.game.tree import Node
+from spewy.job.job import Job
+from spewy.look.board_view import BoardView, NodeArrays
+from spewy.look.resolve import Refilled, Tell
+from spewy.records.chunks import Chunks
+from spewy.records.progress import first_dropped, require_whole, saved_sweeps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One decision: arrays over the hands of the player to act.
+
+    ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
+    expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
+    ``equity`` the chance to win without further betting. NaN: the opponent has no hand that goes with this one.
+    """
+
+    player: int
+    line: str
+    board: tuple[int, ...]
+    actions: tuple[str, ...]
+    hands: tuple[str, ...]
+    reach: Floats
+    strategy: Floats
+    ev: Floats
+    action_ev: Floats
+    equity: Floats
+
+    @property
+    def frequencies(self) -> Floats:
+        """``[action]``: how often the range takes each action; NaN if it never comes here."""
+        total = self.reach.sum()
+        return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per hand and action, the columns of an export."""
+        import pandas as pd
+
+        n_actions, n_hands = self.strategy.shape
+        return pd.DataFrame(
+            {
+                "board": cards_name(self.board),
+                "line": self.line,
+                "player": self.player,
+                "hand": np.repeat(np.array(self.hands, dtype=object), n_actions),
+                "action": np.tile(np.array(self.actions, dtype=object), n_hands),
+                "reach": np.repeat(self.reach, n_actions),
+                "frequency": self.strategy.T.ravel(),
+                "ev": np.repeat(self.ev, n_actions),
+                "action_ev": self.action_ev.T.ravel(),
+                "equity": np.repeat(self.equity, n_actions),
+            }
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``spewy show --json`` prints."""
+        hands = {
+            hand: {
+                "reach": float(self.reach[h]),
+                "strategy": self.strategy[:, h].tolist(),
+                "ev": _number(self.ev[h]),
+                "action_ev": [_number(ev) for ev in self.action_ev[:, h]],
+                "equity": _number(self.equity[h]),
+            }
+            for h, hand in enumerate(self.hands)
+        }
+        return {"player": self.player, "actions": list(self.actions), "hands": hands}
+
+
+@dataclass(frozen=True)
+class ExploitResult:
+    """Exact best responses to the stored average strategies, in chips, % of the pot (spots) or mbb/hand (games)."""
+
+    sweeps: int
+    exploitability: float
+    exploitability_pct: float | None
+    exploitability_mbb: float | None
+    best_response: tuple[float, float]
+    value_bracket: tuple[float, float] | None
+
+
+class Solution:
+    """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere.
+
+    Dropped rounds are solved where they are looked at and kept in memory; ``reads`` is the store with them.
+
+    Args:
+        job: what the store was made for.
+        store: its lockers.
+        target: accuracy of dropped rounds, ``"0.1%"`` of the pot where a chunk begins; None: the job's target.
+        tell: told of what is solved.
+    """
+
+    def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
+        self.job = job
+        self.store = store
+        self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
+        self.sweeps = saved_sweeps(store)
+        self.reads = Refilled(job, self.layout, store, target, tell)
+        self._views: dict[tuple[int, int, int], BoardView] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path, target: str | None = None, tell: Tell | None = None) -> Solution:
+        """Open the lockers of a solve.
+
+        Raises:
+            lockers.LockerError: nothing is there, or it is damaged.
+            InputError: the lockers were made by something else, or the target is none.
+        """
+        store = open_store(Path(folder), read_only=True)
+        try:
+            return cls(stored_job(store, folder), store, target, tell)
+        except BaseException:
+            store.close()
+            raise
+
+    def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Raises:
+            InputError: no such line, no decision there, or a board that cannot follow.
+        """
+        if not isinstance(line, str):
+            raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(line)}")
+        node = self.job.betting_tree.find(line)
+        if node.kind != "decision":
+            raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
+        t = node.round - self.layout.problem.first_round
+        cards = board_cards(self.layout, t, self.job.board if board is None else board)
+        b, perm = locate(self.layout, t, cards)
+        self.reads.require(t, b, chunk_of(self.layout, node))
+        view = self._view(t, b)
+        n = self.layout.betting[t].nodes.index(node)
+        return self._node_view(view.node(n), node, cards, t, b, perm)
+
+    def exploitability(self) -> ExploitResult:
+        """Walk the real game with best responses to what is stored.
+
+        Raises:
+            InputError: rounds were dropped.
+        """
+        self._require_whole()
+        found = exploitability(
+            Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
+        )
+        problem = self.layout.problem
+        return ExploitResult(
+            self.sweeps,
+            found.value,
+            100 * found.value / problem.pot if problem.is_spot else None,
+            None if problem.is_spot else 1000 * found.value / problem.game.big_blind,
+            found.best_response,
+            found.bracket,
+        )
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames :meth:`frames` yields: decisions on all boards after symmetry."""
+        counts = (
+            len(table.boards) * int(np.sum(bets.forest.arrays.kind == DECISION))
+            for bets, table in zip(self.layout.betting, self.layout.boards, strict=True)
+        )
+        return sum(counts)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """One frame per decision and board (boards that are the same up to suits once), round by round.
+
+        Raises:
+            InputError: rounds were dropped.
+        """
+        self._require_whole()
+        return self._frames()
+
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        identity = np.arange(4)
+        for t, bets in enumerate(self.layout.betting):
+            decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
+            for b, board in enumerate(self.layout.boards[t].boards):
+                if not len(decisions):
+                    break
+                view = BoardView(self.layout, self.store, t, b)
+                for n in decisions:
+                    node = bets.nodes[n]
+                    yield self._node_view(view.node(int(n)), node, board.cards, t, b, identity).frame()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        """The solution itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+        self.close()
+
+    def _require_whole(self) -> None:
+        require_whole(self.store, self.job.rules.num_rounds, self.job.name)
+
+    def _view(self, t: int, b: int) -> BoardView:
+        key = t, b, self.reads.n_solved
+        if key not in self._views:
+            self._views.clear()  # one board at a time: views of early rounds are large
+            self._views[key] = BoardView(self.layout, self.reads, t, b)
+        return self._views[key]
+
+    def _node_view(
+        self, arrays: NodeArrays, node: Node, cards: Sequence[int], t: int, b: int, perm: np.ndarray
+    ) -> NodeView:
+        """Name the hands: a row of the solved board is the hand that ``perm`` turns into it."""
+        assert node.player is not None
+        back = np.argsort(perm)
+        problem, rows = self.layout.problem, self.layout.board(t, b).rows[node.player]
+        names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
+        reach = (
+            arrays.reach if problem.units is None else arrays.reach * problem.units[node.player][rows.hands]
+        )
+        order = np.lexsort((np.array(names), -reach)) if names else np.zeros(0, dtype=np.int64)
+        return NodeView(
+            node.player,
+            node.line,
+            tuple(int(c) for c in cards),
+            tuple(action.label for action in node.actions),
+            tuple(names[i] for i in order),
+            reach[order],
+            arrays.strategy[:, order],
+            arrays.ev[order],
+            arrays.action_ev[:, order],
+            arrays.equity[order],
+        )
+
+
+def stored_job(store: Store, folder: str | Path) -> Job:
+    """The job that a folder's lockers were made for.
+
+    Raises:
+        InputError: they were made by something else.
+    """
+    data = store.manifest.get("job")
+    if not isinstance(data, dict):
+        raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
+    return Job.stored(data, f"folder {folder}")
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _article(kind: str) -> str:
+    return {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[kind]

@@ -1,0 +1,247 @@
+"""What lockers hold of each chunk: ``[slot, row]`` arrays of both players, and payoff matrices.
+
+Both players' arrays of a chunk are one value: player 0's, then player 1's, flat. Every sweep visits every chunk, so
+that once a sweep is finished a chunk that has decisions is there, or the lockers are damaged: a key that a broken page
+hides looks like one that was never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from lockers import Reads, Store, Transaction, shard_part
+from lockers.codec import Array
+from solvers.chunk import ChunkStrategy
+from solvers.forest import Floats
+from solvers.live import Strategies
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.records.keys import GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY, SWEEP_KEY
+from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
+
+
+class Kind(StrEnum):
+    """What a chunk's arrays are: the names of their lockers."""
+
+    REGRETS = REGRET
+    SUMS = STRATEGY
+    """Of strategies, weighted: the average strategy, not yet normalised."""
+    GUESSES = GUESS
+    """What a predictive variant plays by."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a visit leaves of a chunk.
+
+    Attributes:
+        arrays: per player ``[slot, row]``, of each kind that the solve keeps.
+        payoffs: ``[view, row of player 0, row of player 1]`` at its root; None where no chunk is above.
+    """
+
+    arrays: Mapping[Kind, ChunkStrategy]
+    payoffs: Floats | None = None
+
+
+class Chunks:
+    """The arrays of one kind by chunk, per player ``[slot, row]``.
+
+    None is what no sweep has left yet, what was dropped, and what has no decision.
+    """
+
+    def __init__(self, layout: Layout, store: Reads, kind: Kind = Kind.SUMS) -> None:
+        self._layout, self._store, self._kind = layout, store, kind
+        first = first_dropped(store)
+        present = layout.problem.game.num_rounds if first is None else first
+        self._present = present if saved_sweeps(store) else 0  # rounds of the game
+
+    def get(self, t: int, b: int, r: int) -> ChunkStrategy | None:
+        """What is stored for a chunk.
+
+        Raises:
+            InputError: nothing is, but a sweep was finished.
+        """
+        return self.get_many(t, [(b, r)])[0]
+
+    def get_many(self, t: int, places: Sequence[tuple[int, int]]) -> list[ChunkStrategy | None]:
+        """The same for several chunks (t, b, r) of one round."""
+        keys = [self._layout.key(t, b, r) for b, r in places]
+        found = self._store.get_many(self._kind, keys)
+        return [self._split(t, b, r, array) for (b, r), array in zip(places, found, strict=True)]
+
+    def whole(self, into: Strategies | None = None) -> Strategies:
+        """The arrays of all chunks as the live game lays them out; zeros where nothing is stored yet.
+
+        Strategies show what locks say, whatever is stored.
+
+        Raises:
+            InputError: a chunk that sweeps have visited has nothing.
+        """
+        out = self._layout.live.zeros() if into is None else into
+        for t in range(self._layout.n_rounds):
+            places = list(self._layout.chunks(t))
+            for (b, r), found in zip(places, self.get_many(t, places), strict=True):
+                if found is not None:
+                    self._layout.place(out, t, b, r, found)
+        if self._kind is Kind.SUMS:
+            self._layout.live.pin(out)
+        return out
+
+    def _split(self, t: int, b: int, r: int, array: Array | None) -> ChunkStrategy | None:
+        slots, rows = self._layout.tree(t, r).forest.n_slots, self._layout.n_rows(t, b)
+        size = slots[0] * rows[0] + slots[1] * rows[1]
+        if array is None and (not size or self._layout.boards[t].round >= self._present):
+            return None
+        if array is None or array.size != size:
+            found = "none" if array is None else f"{array.size:,}"
+            raise InputError(
+                f"locker {self._kind.value!r}, key {self._layout.key(t, b, r).decode()}: expected the {size:,} "
+                f"numbers that every finished sweep leaves, found {found}: the lockers are damaged, or of an earlier "
+                "version that gave rows to hands of hardly any weight; spewy solve --again begins from nothing"
+            )
+        return split(array, slots, rows)
+
+
+def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
+    """Both players' ``[slot, row]`` from one value."""
+    cut = slots[0] * rows[0]
+    return array[:cut].reshape(slots[0], rows[0]), array[cut:].reshape(slots[1], rows[1])
+
+
+def join(arrays: ChunkStrategy) -> Array:
+    """Both players' arrays in one value: the inverse of :func:`split`."""
+    return np.concatenate([arrays[0].ravel(), arrays[1].ravel()])
+
+
+def read_payoffs(layout: Layout, store: Reads, t: int, b: int, r: int) -> Floats | None:
+    """The payoff matrices ``[view, row, row]`` at a chunk's root; None where no visit has left any."""
+    return store.get(PAYOFF, layout.key(t, b, r))
+
+
+def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, int]:
+    """How many visits of a chunk were counted, and the sweep of the last one."""
+    return store.tickets(layout.key(t, b, r))
+
+
+def commit_visit(
+    layout: Layout, store: Store, place: tuple[int, int, int], seen: tuple[int, int], sweep: int, visit: Visit
+) -> bool:
+    """Write what a visit of chunk (t, b, r) leaves, and count it, in one transaction.
+
+    Args:
+        layout: of the problem.
+        store: where.
+        place: the chunk.
+        seen: what :func:`visits` told when the visit began.
+        sweep: which sweep's visit it is.
+        visit: what it leaves.
+
+    Returns:
+        False where another process was faster: nothing was written, and the visit is to begin anew.
+    """
+    key = layout.key(*place)
+
+    def commit(txn: Transaction) -> bool:
+        if txn.tickets(key) != seen:
+            return False
+        txn.punch(key, sweep)
+        for kind, arrays in visit.arrays.items():
+            txn.put(kind, key, join(arrays))
+        if visit.payoffs is not None:
+            txn.put(PAYOFF, key, visit.payoffs)
+        return True
+
+    return store.transact(key, commit)
+
+
+def save_whole(
+    layout: Layout, store: Store, arrays: Mapping[Kind, Strategies], before: int, sweeps: int
+) -> None:
+    """Write all chunks' arrays, and the number of sweeps, in one transaction.
+
+    Strategies show what locks say, whatever was solved.
+
+    Raises:
+        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+    """
+    layout.live.pin(arrays[Kind.SUMS])
+
+    def write(txn: Transaction) -> None:
+        require_sweeps(txn, before, sweeps)
+        for t in range(layout.n_rounds):
+            for b, r in layout.chunks(t):
+                key = layout.key(t, b, r)
+                txn.punch(key, sweeps)
+                for kind, whole in arrays.items():
+                    txn.put(kind, key, join(layout.take(whole, t, b, r)))
+        txn.put(META, SWEEP_KEY, np.array(sweeps))
+
+    store.transact(SWEEP_KEY, write)
+    store.flush()
+
+
+def save_boards(
+    layout: Layout,
+    store: Store,
+    portions: Iterable[Sequence[tuple[int, int]]],
+    read: Callable[[Kind, int, int], ChunkStrategy],
+    before: int,
+    sweeps: int,
+) -> None:
+    """Write the regrets and sums of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+
+    Args:
+        layout: of the problem.
+        store: made with a single shard.
+        portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
+        read: per player ``[slot of the round, row]`` of a board.
+        before: sweeps that the store holds.
+        sweeps: those that are written.
+
+    Raises:
+        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+    """
+    coming = iter(portions)
+    portion = next(coming, None)
+    while portion is not None:
+        following = next(coming, None)
+
+        def write(
+            txn: Transaction,
+            boards: Sequence[tuple[int, int]] = portion,
+            last: bool = following is None,
+        ) -> None:
+            require_sweeps(txn, before, sweeps)
+            for t, b in boards:
+                for kind in (Kind.REGRETS, Kind.SUMS):
+                    whole = read(kind, t, b)
+                    for r, chunk in enumerate(layout.betting[t].chunks):
+                        if chunk.forest.n_slots != (0, 0):
+                            part = whole[0][chunk.slots[0]], whole[1][chunk.slots[1]]
+                            txn.put(kind, layout.key(t, b, r), join(part))
+            if last:
+                txn.put(META, SWEEP_KEY, np.array(sweeps))
+
+        store.transact(SWEEP_KEY, write)
+        portion = following
+    store.flush()
+
+
+def delete_rounds(store: Store, first: int, n_rounds: int) -> None:
+    """Delete what is known of the chunks of round ``first`` of the game and of all later ones."""
+    for locker in (REGRET, STRATEGY, GUESS, PAYOFF, LEAVES):
+        for number in range(first, n_rounds):
+            _delete(store, locker, list(store.keys(locker, f"{number}.".encode())))
+
+
+def _delete(store: Store, locker: str, keys: Iterable[bytes]) -> None:
+    """Delete keys, those of one board at once."""
+    boards: dict[bytes, list[bytes]] = {}
+    for key in keys:
+        boards.setdefault(shard_part(key), []).append(key)
+    for part, mine in boards.items():
+        store.transact(part, lambda txn, mine=mine: [txn.delete(locker, key) for key in mine])  # type: ignore[misc]

@@ -1,0 +1,18 @@
+"""Names of the lockers, and the keys that are not those of chunks (:class:`spewy.chunks.place`)."""
+
+PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
+
+LEAVES = "leaves"
+"""Values of the chance leaves that led to a dropped round."""
+
+TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
+"""Where the checks are, and what they were measured against: the target as the job file says it."""
+
+RESULT_KEY = b"result|"
+"""The result of the last run that was not interrupted, as JSON; gone as soon as another run starts to sweep."""
+
+DROPPED_KEY = b"dropped|"
+"""Where the number of the first dropped round is."""
+
+SWEEP_KEY = b"sweep|"
+"""Where the number of finished sweeps is."""

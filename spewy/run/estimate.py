@@ -1,0 +1,154 @@
+"""What a solve will cost, before it starts: chunks, information sets, memory and disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockers import SHARD_BYTES, DiskSize
+from solvers.exact.footprint import footprint
+from solvers.variants import variant
+from spewy.chunks.layout import Layout
+from spewy.learn.exact_engine import AT_ONCE, BOARDS_AT_ONCE
+from spewy.learn.lp_size import LpSize
+from spewy.records.chunks import Kind
+from spewy.records.disk import with_chunks
+
+BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
+BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
+BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
+
+WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
+TOUCHED = 4  # pages of a file that the system maps for each page that is read
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Counts of a problem after suit symmetry, and bytes.
+
+    Attributes:
+        boards, chunks: per round from the root's.
+        short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
+        information_sets: (decision, row) pairs of both players, all boards.
+        state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
+        table_bytes: the betting tree, cards, strengths and maps between rounds.
+        payoff_bytes: stored payoff matrices; 0 where leaves are live.
+        memory_bytes: what the main process needs beside interpreter and libraries.
+        disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
+        program: the linear program of the whole game, where that is how it is solved.
+    """
+
+    boards: tuple[int, ...]
+    chunks: tuple[int, ...]
+    short_boards: tuple[int, ...]
+    information_sets: int
+    state_bytes: int
+    table_bytes: int
+    payoff_bytes: int
+    memory_bytes: int
+    disk_bytes: int
+    program: LpSize | None = None
+
+
+def estimate(
+    layout: Layout,
+    *,
+    live: bool,
+    exact: bool,
+    variant_name: str,
+    itemsize: int,
+    threads: int,
+    integrate: str,
+    shards: int,
+    program: LpSize | None = None,
+) -> Estimate:
+    """Count the chunks of a layout and add up the bytes of their arrays.
+
+    Args:
+        layout: boards and betting.
+        live: leaves are live.
+        exact: the exact engine solves it.
+        variant_name: of CFR.
+        itemsize: bytes of a regret or sum in memory; stored ones have 8 where leaves are stored.
+        threads: how many solve.
+        integrate: "regret" or "average".
+        shards: files that hold the lockers.
+        program: the linear program, if one solves it.
+    """
+    boards, chunks, short = [], [], []
+    cells = padded = information_sets = 0
+    by_hand = [k is None for k in layout.problem.rows]
+    kinds = [Kind.SUMS]
+    if integrate != "average" and program is None:
+        kinds += [Kind.REGRETS, Kind.GUESSES] if variant(variant_name).predictive else [Kind.REGRETS]
+    views = 0
+    payoffs, disk = 0, DiskSize()
+    item = (4 if exact else itemsize) if live else 8
+    largest = 0
+    for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
+        boards.append(len(table.boards))
+        chunks.append(len(table.boards) * len(bets.chunks))
+        slots = np.array(bets.forest.n_slots)
+        rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
+        asked = layout.problem.rows[table.round]
+        short.append(0 if asked is None else int((rows.min(axis=1) < asked).sum()))
+        cells += int((rows @ slots).sum())
+        padded += len(rows) * int(rows.max(axis=0) @ slots)
+        a = bets.forest.arrays
+        decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
+        information_sets += int((rows @ decisions).sum())
+        if t > 0 and not live:
+            views = 1 if integrate == "average" or by_hand[table.round] else 2
+        seen = views * rows[:, 0] * rows[:, 1]
+        payoffs += 8 * len(bets.chunks) * int(seen.sum())
+        largest = max(largest, len(kinds) * item * int((rows @ slots).max()))
+        for r, chunk in enumerate(bets.chunks):
+            empty = exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
+            arrays = item * (rows @ np.array(chunk.forest.n_slots))
+            matrices = 8 * seen if views else None
+            disk = with_chunks(
+                disk, layout.key(t, 0, r), [] if empty else kinds, arrays, matrices, counted=not exact
+            )
+    tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
+    state = padded * itemsize * len(kinds)
+    stored = disk.total
+    if exact:
+        held = footprint(layout.live, threads=threads, short=itemsize == 2)
+        state, tables = held.state, tables + held.tables
+        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
+    elif live:
+        memory = state + tables + int(WAITING * stored)  # all is saved in one go
+        memory += program.memory_bytes if program is not None else 0
+    else:  # only the sums, while exploitability is measured
+        memory, state = padded * 8 + tables, cells * 8 * len(kinds)
+    return Estimate(
+        tuple(boards),
+        tuple(chunks),
+        tuple(short),
+        information_sets,
+        state,
+        tables,
+        payoffs,
+        memory,
+        stored + SHARD_BYTES * shards,
+        program,
+    )
+
+
+def _table_bytes(layout: Layout) -> int:
+    """Cards and maps of the layout and of its live game."""
+    total = 0
+    for table in layout.boards:
+        total += BYTES_PER_BOARD * len(table.boards)
+        for board in table.boards:
+            for held in board.rows:
+                total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
+    for r in layout.live.rounds:
+        for rows in r.rows:
+            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
+        if r.deal is not None:
+            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    walkers = 2  # who solves and who judges: each keeps the locks in its own layout
+    return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

@@ -1,0 +1,83 @@
+"""What a solve takes at least, from counts alone: nothing is enumerated, so that a job too large is refused at once.
+
+Suit symmetry merges at most as many boards as there are permutations that keep the root and both ranges. Boards that
+it merges leave as many hands, so that it divides the rows of all boards by no more than that either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from solvers.exact.engine import MAX_ROUNDS, MOST_PORTIONS
+from spewy.chunks.boards import root_symmetries
+from spewy.job.job import Job
+from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
+
+LOCKERS = 2  # regrets and sums; some variants keep guesses too
+
+
+@dataclass(frozen=True)
+class Least:
+    """Lower bounds on what `estimate` tells.
+
+    Attributes:
+        boards, chunks: per round from the root's.
+        memory_bytes: what the main process needs beside interpreter and libraries, without what may stream from disk.
+    """
+
+    boards: tuple[int, ...]
+    chunks: tuple[int, ...]
+    memory_bytes: int
+
+
+def least_cost(job: Job) -> Least:
+    """Bound the cost of a job from below."""
+    count, boards, rows = job.tree_count, *_boards_and_rows(job)
+    tables = (
+        BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))
+    )
+    buckets = [k is not None for k in job.rows_by_round[job.tree_config.start_round :]]
+    fewest = 0 if job.rows.weights == "ranges" else 1  # rows of a board where they are buckets
+    cells = [
+        sum(slots * (fewest * n if bucketed else own) for slots, own in zip(one.slots, held, strict=True))
+        for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
+    ]
+    if _may_stream(job) and len(cells) > 1:
+        cells[-1] //= max(MOST_PORTIONS)
+    chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
+    return Least(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job))
+
+
+def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]]]:
+    """Boards of each round, and hands of both players on all of them together."""
+    game, first = job.rules, job.tree_config.start_round
+    perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
+    held = [int(np.count_nonzero(weights)) for weights in job.weights]
+    left = len(game.deck) - len(job.board)
+    boards = avoiding = 1  # ways to deal, and those among them that leave a given hand
+    out, rows = [1], [(held[0], held[1])]
+    for dealt in game.num_board_cards[first + 1 :]:
+        boards *= comb(left, dealt)
+        avoiding *= comb(left - game.num_hole_cards, dealt)
+        left -= dealt
+        out.append(-(-boards // perms))
+        rows.append((-(-held[0] * avoiding // perms), -(-held[1] * avoiding // perms)))
+    return tuple(out), rows
+
+
+def _may_stream(job: Job) -> bool:
+    """Whether this may be an exact solve, which keeps a part of its last round on disk."""
+    rounds = job.rules.num_rounds - job.tree_config.start_round
+    return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
+
+
+def _bytes_of_a_cell(job: Job) -> int:
+    """Bytes of an action of a row in memory."""
+    if not job.live:
+        return 8  # the sums, while exploitability is measured
+    if job.solve.short:
+        return LOCKERS * 2
+    return LOCKERS * (4 if job.solve.precision == "single" or _may_stream(job) else 8)

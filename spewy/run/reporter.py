@@ -1,0 +1,85 @@
+"""Who hears how a solve goes; listeners that cannot end what they report of."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol, TypeVar, cast
+
+from spewy.job.job import Job
+from spewy.run.estimate import Estimate
+
+Listener = TypeVar("Listener")
+_LOG = logging.getLogger(__name__)
+
+
+def unfailing(reporter: Listener) -> Listener:
+    """The same reporter, silent from the moment on when one of its methods raises; the log tells why.
+
+    Nothing is logged of a pipe that nobody reads any more: who closed it knows.
+    """
+    return cast(Listener, _Unfailing(reporter))
+
+
+class _Unfailing:
+    def __init__(self, reporter: object) -> None:
+        self._reporter: object | None = reporter
+
+    def __getattr__(self, name: str) -> Any:
+        def tell(*args: Any) -> None:
+            if self._reporter is None:
+                return
+            try:
+                getattr(self._reporter, name)(*args)
+            except BrokenPipeError:
+                self._reporter = None
+            except Exception as error:
+                self._reporter = None
+                _LOG.warning("progress is told no more: %s: %s", type(error).__name__, error)
+
+        return tell
+
+
+class Reporter(Protocol):
+    """Hears how a solve goes; :class:`Silent` is the one that does nothing."""
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Before the first sweep: what it will cost, and how many sweeps earlier runs left."""
+
+    def note(self, text: str) -> None:
+        """Anything else that the user should know."""
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Within sweep ``number``: visits done so far and in all."""
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """After a check: exploitability in the target's unit, and a forecast."""
+
+    def end(self) -> None:
+        """After the last sweep, also when interrupted."""
+
+
+class Stop(Protocol):
+    """Tells a running solve to save and return; a :class:`threading.Event` is one."""
+
+    def is_set(self) -> bool:
+        """Whether to stop after this visit."""
+        ...
+
+
+class Silent:
+    """Reports nothing."""
+
+    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
+        """Say nothing."""
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""

@@ -1,0 +1,115 @@
+"""The target of a solve, and the measurements that are held against it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from buckets.equity import range_equity
+from solvers.exploit import Exploitability
+from spewy.chunks.layout import Layout
+from spewy.errors import SolveError
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
+from spewy.learn.engine import Engine
+from spewy.run.forecast import forecast
+from spewy.run.memory import peak_rss_mib
+from spewy.run.reporter import Reporter
+from spewy.run.result import SolveResult
+
+MOST_OFF = 1e-4  # of the pot: how far EVs and rake may be from summing to it
+
+
+class Target:
+    """Measures average strategies in the real game and knows the target."""
+
+    def __init__(self, job: Job, layout: Layout) -> None:
+        self.job = job
+        self.layout = layout
+        self.problem = layout.problem
+        amount, self.unit = parse_target(job.solve.target)
+        self.target_chips = amount * unit_chips(job.rules, job.pot, self.unit)
+
+    def measure(self, engine: Engine) -> tuple[Exploitability, float]:
+        """Exact best responses, and the seconds they took."""
+        started = time.perf_counter()
+        return self.finite(engine.exploitability(), engine.sweeps), time.perf_counter() - started
+
+    def finite(self, found: Exploitability, sweeps: int) -> Exploitability:
+        """What was found.
+
+        Raises:
+            SolveError: it is no number.
+        """
+        if not np.isfinite(found.value):
+            raise SolveError(
+                f"{self.job.name}, sweep {sweeps}: expected a finite exploitability, found {found.value}; "
+                f'nothing of it is saved, and solve.precision = "double" may help'
+            )
+        return found
+
+    def satisfied(self, found: Exploitability | None) -> bool:
+        """Whether what was found is the target or below."""
+        return found is not None and found.value <= self.target_chips
+
+    def tell(self, report: Reporter, trace: list[tuple[int, float, float]]) -> None:
+        """Report the last check."""
+        sweep, _, chips = trace[-1]
+        found = chips / unit_chips(self.job.rules, self.job.pot, self.unit)
+        report.check(sweep, found, self.unit, forecast(trace, self.target_chips))
+
+    def _check_sum(self, net: tuple[float, float]) -> None:
+        """Chips that one player wins the other loses, or the house takes.
+
+        Raises:
+            SolveError: they do not add up.
+        """
+        forests = [bets.forest.arrays for bets in self.layout.betting]
+        most = max((float(arrays.rake.max()) for arrays in forests), default=0.0)
+        unit = self.problem.pot if self.problem.is_spot else self.problem.game.big_blind
+        lost = -sum(net)
+        if not -MOST_OFF * unit <= lost <= most + MOST_OFF * unit:
+            raise SolveError(
+                f"{self.job.name}: expected both players' net chips to sum to 0, less at most {most:g} of rake, "
+                f"found {net[0]:g} and {net[1]:g}: more than this precision can tell apart; "
+                'solve.precision = "double" may help'
+            )
+
+    def result(
+        self,
+        engine: Engine,
+        found: Exploitability | None,
+        interrupted: bool,
+        seconds: dict[str, float],
+        trace: list[tuple[int, float, float]],
+    ) -> SolveResult:
+        """Everything that there is to tell at the end of a run."""
+        problem, spot = self.problem, self.problem.is_spot
+        chips = None if found is None else found.value
+        net = None if found is None else found.expected or engine.expected_values()
+        ev = equity = None
+        if net is not None:
+            self._check_sum(net)
+        if spot and net is not None:
+            ev = (problem.pot / 2 + net[0], problem.pot / 2 + net[1])
+        if spot:
+            share = range_equity(self.job.board, problem.hands, *problem.ranges)
+            equity = (share, 1 - share)
+        big_blind = problem.game.big_blind
+        return SolveResult(
+            name=self.job.name,
+            converged=self.satisfied(found),
+            interrupted=interrupted,
+            sweeps=engine.sweeps,
+            exploitability=chips,
+            exploitability_pct=None if chips is None or not spot else 100 * chips / problem.pot,
+            exploitability_mbb=None if chips is None or spot else 1000 * chips / big_blind,
+            ev=ev,
+            equity=equity,
+            value=None if spot or net is None else net[0],
+            value_bracket=None if spot or found is None else found.bracket,
+            seconds=seconds,
+            peak_rss_mib=peak_rss_mib(),
+            trace=tuple(trace),
+        )

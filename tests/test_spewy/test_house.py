@@ -1,0 +1,53 @@
+"""The rooms of the house: no circles among modules, and a map that names all of them."""
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from jobs import EXAMPLES
+
+ROOT = EXAMPLES.parent
+PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
+
+
+def modules():
+    """Files of the distribution by the names of their modules."""
+    found = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(path: Path, known):
+    """Modules of the distribution that a file imports: anywhere in it, for types only or not."""
+    out = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: expected absolute imports, found a relative one"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                out.add(whole if whole in known else node.module)
+        elif isinstance(node, ast.Import):
+            out.update(alias.name for alias in node.names)
+    return out & set(known)
+
+
+def test_no_module_imports_itself_by_a_detour():
+    known = modules()
+    graph = {name: imports(path, known) - {name} for name, path in known.items()}
+    lazy = {"buckets", "lockers", "solvers", "spewy"}  # fronts of packages, which name all that is public
+    for name in lazy:
+        graph.pop(name)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"expected no circle of imports, found {error.args[1]}")
+
+
+def test_the_map_in_the_readme_names_the_rooms():
+    found = {path.parent.name for path in (ROOT / "spewy").glob("*/__init__.py")}
+    told = set(re.findall(r"^      (\w+)/", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+    assert told == found
