@@ -88,6 +88,11 @@ def betting_rounds(tree: BettingTree) -> list[BettingRound]:
     return out
 
 
+def lone_chunk(root: Node, config: TreeConfig) -> tuple[Forest, tuple[Node, ...]]:
+    """The chunk that a decision starts: a forest of its own, and the betting node of each of its numbers."""
+    return Forest.build([_spec(root, config, [])]), _breadth_first([root])
+
+
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
     """The solvers' form of a node; what follows its chance leaves is appended to ``below``."""
     if node.kind == "decision":
@@ -116,8 +121,7 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _chunk(root: Node, config: TreeConfig, whole: Forest, number: dict[int, int]) -> ChunkTree:
-    forest = Forest.build([_spec(root, config, [])])
-    nodes = _breadth_first([root])
+    forest, nodes = lone_chunk(root, config)
     slots = tuple(np.zeros(forest.n_slots[p], dtype=np.int64) for p in (0, 1))
     a, w = forest.arrays, whole.arrays
     for n, node in enumerate(nodes):

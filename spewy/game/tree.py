@@ -37,6 +37,7 @@ __all__ = [
     "Sizes",
     "TreeConfig",
     "build_tree",
+    "find_node",
     "game_config",
     "player_sizes",
     "spot_config",
@@ -85,10 +86,39 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """A betting tree and what it was built from."""
+    """A betting tree, which is counted and built when that is asked for first."""
 
-    root: Node
     config: TreeConfig
+
+    @cached_property
+    def size(self) -> TreeCount:
+        """Its nodes, counted without building it."""
+        return count_tree(self.config)
+
+    @cached_property
+    def root(self) -> Node:
+        """The root, below which the whole tree is.
+
+        Raises:
+            InputError: the tree has more than `MAX_NODES` nodes, or sizes that give nobody anything to bet.
+        """
+        require_buildable(self.size)
+        require_sizes_used(self.config, self.size)
+        return _Builder(self.config).root()
+
+    def entered(self, line: str) -> Node:
+        """Build one round: the root of a tree that has the round that ``line`` (``""``, or ending in ``/``) enters.
+
+        Of the rounds before it has the way there and what branches off; such decisions, and those of later rounds, have
+        neither actions nor children. It takes the time of one round, however large the whole tree is.
+        """
+        return _OneRound(self.config, line).root()
+
+    def below(self, node: Node) -> "BettingTree":
+        """The tree whose root is one of this tree's nodes."""
+        part = BettingTree(self.config)
+        part.__dict__["root"] = node  # in place of the property
+        return part
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, each before its children, children in order."""
@@ -104,7 +134,11 @@ class BettingTree:
 
     def find(self, line: str) -> Node:
         """Give the node at a line: ``cr120c`` is a chance node, ``cr120c/`` the round that follows it."""
-        return _find(self.root, line)
+        return find_node(self.root, line)
+
+    def alone(self, line: str) -> Node:
+        """Give what `find` gives, but for rounds after the node's, without building the whole tree."""
+        return find_node(self.entered(line[: line.rfind("/") + 1]), line)
 
     @cached_property
     def rounds(self) -> Mapping[int, Mapping[str, Node]]:
@@ -121,16 +155,15 @@ class BettingTree:
         return found
 
 
-def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTree:
-    """Build the tree of a configuration, whose count may be known.
+def build_tree(config: TreeConfig) -> BettingTree:
+    """Build the tree of a configuration now.
 
     Raises:
-        InputError: it has more than `MAX_NODES` nodes, or sizes that give nobody anything to bet.
+        InputError: as `BettingTree.root`.
     """
-    count = count or count_tree(config)
-    require_buildable(count)
-    require_sizes_used(config, count)
-    return BettingTree(_Builder(config).root(), config)
+    tree = BettingTree(config)
+    tree.root  # noqa: B018 - which is built here
+    return tree
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
@@ -217,10 +250,30 @@ class _Builder:
         return Node(kind, player, round_ + self.config.start_round, put_in, actions, children, line)
 
 
+class _OneRound(_Builder):
+    """Builds the round that a line enters, and the way there."""
+
+    def __init__(self, config: TreeConfig, entry: str) -> None:
+        super().__init__(config)
+        self.entry = entry
+
+    def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
+        line = state.line
+        inside = line.startswith(self.entry) and "/" not in line[len(self.entry) :]
+        if inside or self.entry.startswith(line):
+            return super().decision(state, base, donk)
+        return self.make("decision", state.to_act, state.round, state.spent, line)
+
+
 _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
-def _find(root: Node, line: str) -> Node:
+def find_node(root: Node, line: str) -> Node:
+    """Give the node at a line of a tree.
+
+    Raises:
+        InputError: where the line leaves the tree, and what it might have been there.
+    """
     node, position = root, 0
     while position < len(line):
         match = _TOKEN.match(line, position)

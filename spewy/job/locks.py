@@ -105,7 +105,7 @@ def _node_lock(
 
 def _decision(key: str, line: str, tree: BettingTree) -> Node:
     try:
-        node = tree.find(line)
+        node = tree.alone(line)
     except InputError as error:
         raise InputError(f"{key}.{error}") from None
     if node.kind != "decision":

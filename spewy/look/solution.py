@@ -157,7 +157,7 @@ class Solution:
         if node.kind != "decision":
             raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
         t = node.round - self.layout.problem.first_round
-        cards = board_cards(self.layout, t, self.job.board if board is None else board)
+        cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
         self.reads.require(t, b, chunk_of(self.layout, node))
         view = self._view(t, b)
