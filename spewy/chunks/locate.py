@@ -9,10 +9,12 @@ import numpy as np
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import BoardError, CardError
+from buckets.hands import hand_index
 from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
 
 N_CARDS = 52
 
@@ -24,15 +26,7 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
         InputError: no cards, another number of them than the round has, or not those of the root first.
     """
     root = tuple(card for group in problem.history for card in group)
-    if board is None:
-        cards = root
-    elif isinstance(board, str):
-        try:
-            cards = parse_cards(board)
-        except CardError as error:
-            raise InputError(f"board: {error}") from None
-    else:
-        cards = _numbers(board)
+    cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
     needed = sum(problem.game.num_board_cards[: t + 1])
     if len(cards) != needed:
         raise InputError(
@@ -43,14 +37,36 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
     return cards
 
 
-def _numbers(board: Sequence[int]) -> tuple[int, ...]:
+def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:
+    """Cards given as text or by their numbers.
+
+    Raises:
+        InputError: no cards; ``subject`` begins its text, which gives the ``example``.
+    """
     try:
-        cards = tuple(operator.index(card) for card in board)
+        if isinstance(given, str):
+            return parse_cards(given)
+        cards = tuple(operator.index(card) for card in given)
+    except CardError as error:
+        raise InputError(f"{subject}: {error}") from None
     except TypeError:
         cards = (-1,)
     if not all(0 <= card < N_CARDS for card in cards):
-        raise InputError(f"board: expected text such as 'Qs Jh 2h', or cards' numbers, found {shown(board)}")
+        raise InputError(
+            f"{subject}: expected text such as {example!r}, or cards' numbers, found {shown(given)}"
+        )
     return cards
+
+
+def hand_number(game: Game, cards: Sequence[int]) -> int:
+    """The number of a hand among those of the game's deck.
+
+    Raises:
+        CardError: these cards are none.
+    """
+    if len(cards) != game.num_hole_cards:
+        raise CardError(f"expected a hand of {game.num_hole_cards} cards, found {len(cards)}")
+    return int(hand_index(game.deck, np.array(cards)))
 
 
 def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:

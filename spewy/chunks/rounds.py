@@ -88,9 +88,18 @@ def betting_rounds(tree: BettingTree) -> list[BettingRound]:
     return out
 
 
-def lone_chunk(root: Node, config: TreeConfig) -> tuple[Forest, tuple[Node, ...]]:
-    """The chunk that a decision starts: a forest of its own, and the betting node of each of its numbers."""
-    return Forest.build([_spec(root, config, [])]), _breadth_first([root])
+def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
+    """The decisions of the chunk that ``root`` starts, by line, each with its player's first slot; slots per player.
+
+    They are numbered as :attr:`ChunkTree.forest` numbers them, which takes longer to be built.
+    """
+    found: dict[str, tuple[Node, int]] = {}
+    slots = [0, 0]
+    for node in _breadth_first([root]):
+        if node.player is not None and node.kind == "decision":
+            found[node.line] = node, slots[node.player]
+            slots[node.player] += len(node.actions)
+    return found, (slots[0], slots[1])
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
@@ -121,7 +130,8 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _chunk(root: Node, config: TreeConfig, whole: Forest, number: dict[int, int]) -> ChunkTree:
-    forest, nodes = lone_chunk(root, config)
+    forest = Forest.build([_spec(root, config, [])])
+    nodes = _breadth_first([root])
     slots = tuple(np.zeros(forest.n_slots[p], dtype=np.int64) for p in (0, 1))
     a, w = forest.arrays, whole.arrays
     for n, node in enumerate(nodes):
