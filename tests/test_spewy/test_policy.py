@@ -39,6 +39,7 @@ JOBS = {
     "a river": lambda: example("R1", "solve.max_sweeps=3"),
     "a turn": lambda: job(TURN + "max_sweeps = 3\n"),
     "16 bits": lambda: job(TURN + 'max_sweeps = 3\nprecision = "16-bit"\n'),
+    "own buckets": lambda: job(TURN + 'max_sweeps = 2\n[rows]\nturn = 2\nriver = 3\nweights = "ranges"\n'),
     "locks": lambda: job(ALIKE + LOCKS + "[solve]\nmax_sweeps = 2\n"),
 }
 
@@ -94,11 +95,8 @@ def test_as_a_solution_has_it(name):
                 agree(solution, policy, line, board)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "ranges"])
-def test_buckets_on_the_turn_and_hands_on_the_river(weights):
-    made = example(
-        "T1", "rows.turn=40", f"rows.weights={weights}", "solve.max_sweeps=2", "solve.leaves=stored"
-    )
+def test_buckets_on_the_turn_and_hands_on_the_river():
+    made = example("T1", "rows.turn=40", "solve.max_sweeps=1")
     solution, policy = solved(made)
     for t, lines in decisions(made, 5).items():
         for board in boards(made, t, 23):
