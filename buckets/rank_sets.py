@@ -44,34 +44,39 @@ def _straights(length: int) -> NDArray[np.int64]:
     return out
 
 
+_BITS = 1 << np.arange(N_RANKS)[:, None], 1 << np.arange(N_RANKS)
 TOP = _top_ranks()
 STRAIGHT_TOP = _straights(5)
 STRAIGHT_TOP_3 = _straights(3)
 
 
 def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
-    """Strength of each hand ``[hand, hole card]`` on a board ``[card]``; -1 where they share a card."""
+    """Strength of each hand ``[hand, hole card]`` on a board ``[card]``; -1 where they share a card.
+
+    Cards are not checked: `strength` does that.
+    """
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
     first, second = hands[:, 0], hands[:, hole - 1]
-    value = _by_ranks(board >> 2, hole, n_cards)[first >> 2, second >> 2]
+    by_ranks = np.broadcast_to(_by_ranks(board >> 2, hole, n_cards), (N_RANKS, N_RANKS))
+    value = by_ranks[first >> 2, second >> 2]
     length = 3 if n_cards == 3 else 5
     count = np.bincount(board & 3, minlength=4)
     if n_cards >= 3 and count.max() + hole >= length:
         suit = int(count.argmax())  # no other comes that close: 2 * (length - hole) > board cards
-        mine = hands & 3 == suit
         ranks = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
-        ranks = np.bitwise_or.reduce(np.where(mine, 1 << (hands >> 2), 0), axis=1) | ranks
-        flush = count[suit] + mine.sum(axis=1) >= length
-        value = np.maximum(value, np.where(flush, _flushes(ranks, n_cards), 0))
+        needed = length - int(count[suit])
+        for card in hands.T:
+            mine = card & 3 == suit
+            ranks = ranks | np.where(mine, 1 << (card >> 2), 0)
+            needed = needed - mine
+        value = np.maximum(value, np.where(needed <= 0, _flushes(ranks, n_cards), 0))
     return np.where(blocked(hands, board.tolist()), -1, value).astype(np.int32)
 
 
 def _by_ranks(board: Ints, hole: int, n_cards: int) -> Ints:
-    """``[rank, rank]``: strength of hole cards of these ranks, suits apart; of one card on the diagonal."""
-    low, high = np.ogrid[:N_RANKS, :N_RANKS]
-    one = two = three = four = np.zeros((N_RANKS, N_RANKS), dtype=np.int64)
-    for rank in (*board.tolist(), low, high)[:n_cards]:
-        bit = 1 << rank
+    """``[rank, rank]``: strength of hole cards of these ranks, suits apart; of one card ``[rank, 1]``."""
+    one = two = three = four = 0
+    for bit in (*(1 << rank for rank in board.tolist()), *_BITS[:hole]):
         one, two, three, four = one | bit, two | one & bit, three | two & bit, four | three & bit
     value = _pack(HIGH_CARD, 0, TOP[5, one])
     value = np.where(two > 0, _pack(PAIR, two, TOP[3, one & ~two]), value)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.hands import blocked
-from buckets.strength import strength, strengths
+from buckets.rank_sets import board_strength
+from buckets.strength import strengths
 from buckets.symmetry import (
     History,
     Perms,
@@ -124,7 +125,7 @@ def board_rows(
     """
     cards = [card for group in history for card in group]
     if power is None and t == problem.game.num_rounds - 1:
-        power = strength(cards, problem.hands)
+        power = board_strength(np.array(cards, dtype=np.int64), problem.hands)
     groups = board_groups(problem, t, history)
     free = ~blocked(problem.hands, cards)
     pair = []

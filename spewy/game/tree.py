@@ -111,8 +111,8 @@ class BettingTree:
     def entered(self, line: str) -> Node:
         """Build one round: the root of a tree that has the round that ``line`` (``""``, or ending in ``/``) enters.
 
-        Of the rounds before it has the way there and what branches off; such decisions, and those of later rounds, have
-        neither actions nor children. It takes the time of one round, however large the whole tree is.
+        Of the rounds before it has the way there. What branches off, and the decisions of later rounds, are nodes with
+        a line and nothing below. It takes the time of one round, however large the whole tree is.
         """
         return _OneRound(self.config, line).root()
 
@@ -203,21 +203,23 @@ class _Builder:
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         """Build a decision and all below it; `base`: what both had put in before this round."""
+        line = state.line
         actions = tuple(self.actions(state, base, donk))
-        children = tuple(self.child(state, action, base) for action in actions)
-        return self.make("decision", state.to_act, state.round, state.spent, state.line, actions, children)
+        children = tuple(self.child(state, action, base, line) for action in actions)
+        return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
-    def child(self, state: Betting, action: Action, base: int) -> Node:
+    def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
+        """Build what follows an action of the decision at `line`."""
         if action.kind == "fold":
-            return self.make("fold", state.to_act, state.round, state.spent, state.line + "f")
+            return self.make("fold", state.to_act, state.round, state.spent, line + "f")
         # Actions are legal: what `Betting.apply` asks again takes half of the time.
         following = state.called() if action.acpc == "c" else state.raised(base + action.amount)
         if following.is_over:
-            return self.after_round(following, state.round, state.line + "c")
+            return self.after_round(following, state.round, line + "c")
         if following.round == state.round:
             return self.decision(following, base)
         below = self.decision(following, following.spent[0], is_donk(state, following))
-        return self.make("chance", None, state.round, following.spent, state.line + "c", (), (below,))
+        return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
         """Run the board out from the round that ended to the showdown."""
@@ -254,17 +256,23 @@ class _Builder:
 
 
 class _OneRound(_Builder):
-    """Builds the round that a line enters, and the way there."""
+    """Builds the round that a line enters, and the way there; what branches off the way is a node and no more."""
 
-    def __init__(self, config: TreeConfig, line: str) -> None:
+    def __init__(self, config: TreeConfig, entered: str) -> None:
         super().__init__(config)
-        self.line = line
+        self.entered = entered
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         line = state.line
-        if entry(line) == self.line or self.line.startswith(line):
+        if entry(line) == self.entered or self.entered.startswith(line):
             return super().decision(state, base, donk)
         return self.make("decision", state.to_act, state.round, state.spent, line)
+
+    def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
+        following = line + action.acpc
+        if entry(line) == self.entered or self.entered.startswith(following):
+            return super().child(state, action, base, line)
+        return self.make("decision", None, state.round, state.spent, following)
 
 
 def entry(line: str) -> str:
