@@ -66,7 +66,9 @@ def blocked(hands: NDArray[np.integer], board: Sequence[int]) -> NDArray[np.bool
         raise CardError(f"board: expected cards from 0 to {NUM_CARDS - 1}, got {list(board)}")
     on_board = np.zeros(NUM_CARDS, dtype=np.bool_)
     on_board[list(board)] = True
-    mask: NDArray[np.bool_] = on_board[hands].any(axis=-1)
+    mask: NDArray[np.bool_] = on_board[hands[..., 0]]
+    for place in range(1, hands.shape[-1]):
+        mask = mask | on_board[hands[..., place]]
     return mask
 
 

@@ -56,21 +56,23 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
     Cards are not checked: `strength` does that.
     """
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
-    first, second = hands[:, 0], hands[:, hole - 1]
+    cards = np.ascontiguousarray(hands.T)
+    ranks = cards >> 2
     by_ranks = np.broadcast_to(_by_ranks(board >> 2, hole, n_cards), (N_RANKS, N_RANKS))
-    value = by_ranks[first >> 2, second >> 2]
+    value = by_ranks.take(ranks[0] * N_RANKS + ranks[-1])
     length = 3 if n_cards == 3 else 5
     count = np.bincount(board & 3, minlength=4)
     if n_cards >= 3 and count.max() + hole >= length:
         suit = int(count.argmax())  # no other comes that close: 2 * (length - hole) > board cards
-        ranks = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
-        needed = length - int(count[suit])
-        for card in hands.T:
-            mine = card & 3 == suit
-            ranks = ranks | np.where(mine, 1 << (card >> 2), 0)
-            needed = needed - mine
-        value = np.maximum(value, np.where(needed <= 0, _flushes(ranks, n_cards), 0))
-    return np.where(blocked(hands, board.tolist()), -1, value).astype(np.int32)
+        mine = cards & 3 == suit
+        flush = np.flatnonzero(count[suit] + mine.sum(axis=0) >= length)
+        held = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
+        for rank, suited in zip(ranks[:, flush], mine[:, flush], strict=True):
+            held = held | np.where(suited, 1 << rank, 0)
+        value[flush] = np.maximum(value[flush], _flushes(held, n_cards))
+    value[blocked(hands, board.tolist())] = -1
+    found: NDArray[np.int32] = value.astype(np.int32)
+    return found
 
 
 def _by_ranks(board: Ints, hole: int, n_cards: int) -> Ints:
@@ -78,21 +80,24 @@ def _by_ranks(board: Ints, hole: int, n_cards: int) -> Ints:
     one = two = three = four = 0
     for bit in (*(1 << rank for rank in board.tolist()), *_BITS[:hole]):
         one, two, three, four = one | bit, two | one & bit, three | two & bit, four | three & bit
-    value = _pack(HIGH_CARD, 0, TOP[5, one])
-    value = np.where(two > 0, _pack(PAIR, two, TOP[3, one & ~two]), value)
+    value = _pack(HIGH_CARD, 0, TOP[5][one])
+    np.copyto(value, _pack(PAIR, two, TOP[3][one & ~two]), where=two > 0)
     if n_cards == 3:
-        value = np.where(STRAIGHT_TOP_3[one] > 0, _pack(STRAIGHT_3, STRAIGHT_TOP_3[one], 0), value)
-        return np.where(three > 0, _pack(TRIPS_3, three, 0), value)
+        np.copyto(value, _pack(STRAIGHT_3, STRAIGHT_TOP_3[one], 0), where=STRAIGHT_TOP_3[one] > 0)
+        np.copyto(value, _pack(TRIPS_3, three, 0), where=three > 0)
     if n_cards < 5:
         return value
-    pairs, trips, quads = TOP[2, two], TOP[1, three], TOP[1, four]
-    found = pairs != TOP[1, two]
-    value = np.where(found, _pack(TWO_PAIR, pairs, TOP[1, one & ~pairs]), value)
-    value = np.where(three > 0, _pack(TRIPS, trips, TOP[2, one & ~trips]), value)
-    value = np.where(STRAIGHT_TOP[one] > 0, _pack(STRAIGHT, STRAIGHT_TOP[one], 0), value)
-    found = (three > 0) & (two & ~trips > 0)
-    value = np.where(found, _pack(FULL_HOUSE, trips, TOP[1, two & ~trips]), value)
-    return np.where(four > 0, _pack(QUADS, quads, TOP[1, one & ~quads]), value)
+    pairs, trips = TOP[2][two], TOP[1][three]
+    np.copyto(value, _pack(TWO_PAIR, pairs, TOP[1][one & ~pairs]), where=pairs != TOP[1][two])
+    np.copyto(value, _pack(TRIPS, trips, TOP[2][one & ~trips]), where=three > 0)
+    straight = STRAIGHT_TOP[one]
+    np.copyto(value, _pack(STRAIGHT, straight, 0), where=straight > 0)
+    rest = two & ~trips
+    np.copyto(value, _pack(FULL_HOUSE, trips, TOP[1][rest]), where=(three > 0) & (rest > 0))
+    if np.any(four):
+        quads = TOP[1][four]
+        np.copyto(value, _pack(QUADS, quads, TOP[1][one & ~quads]), where=four > 0)
+    return value
 
 
 def _flushes(ranks: Ints, n_cards: int) -> Ints:

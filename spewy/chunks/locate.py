@@ -9,12 +9,10 @@ import numpy as np
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import BoardError, CardError
-from buckets.hands import hand_index
 from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
-from spewy.game.gamefile import Game
 
 N_CARDS = 52
 
@@ -56,17 +54,6 @@ def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[
             f"{subject}: expected text such as {example!r}, or cards' numbers, found {shown(given)}"
         )
     return cards
-
-
-def hand_number(game: Game, cards: Sequence[int]) -> int:
-    """The number of a hand among those of the game's deck.
-
-    Raises:
-        CardError: these cards are none.
-    """
-    if len(cards) != game.num_hole_cards:
-        raise CardError(f"expected a hand of {game.num_hole_cards} cards, found {len(cards)}")
-    return int(hand_index(game.deck, np.array(cards)))
 
 
 def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:

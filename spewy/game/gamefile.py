@@ -7,12 +7,15 @@ hole cards are read.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
 from buckets.cards import Deck
+from buckets.errors import CardError
+from buckets.hands import hand_index
 from spewy.errors import InputError, path_text, shown
 from spewy.system.textfile import exists, read_text
 
@@ -58,6 +61,16 @@ class Game:
     def deck(self) -> Deck:
         """The cards of the game."""
         return Deck(self.num_ranks, self.num_suits)
+
+    def hand_number(self, cards: Sequence[int]) -> int:
+        """The number of a hand, its cards in any order, among all hands of the deck.
+
+        Raises:
+            CardError: these cards are none.
+        """
+        if len(cards) != self.num_hole_cards:
+            raise CardError(f"expected a hand of {self.num_hole_cards} cards, found {len(cards)}")
+        return int(hand_index(self.deck, cards))
 
     @property
     def big_blind(self) -> int:

@@ -18,7 +18,6 @@ from buckets.errors import CardError
 from buckets.hands import blocked, hand_name, hands
 from buckets.symmetry import History
 from solvers.forest import Floats
-from spewy.chunks.locate import hand_number
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError
@@ -151,7 +150,7 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
             raise InputError(f"{subject}: expected hands without weights, found some")
         return np.flatnonzero(weights)
     try:
-        return np.array([hand_number(game, parse_cards(text))])
+        return np.array([game.hand_number(parse_cards(text))])
     except CardError as error:
         raise InputError(f"{subject}: {error}") from None
 

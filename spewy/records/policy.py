@@ -21,7 +21,7 @@ from buckets.symmetry import History, hand_permutation
 from lockers import Store
 from solvers.forest import Floats
 from spewy.chunks.boards import BoardRows, board_rows
-from spewy.chunks.locate import board_cards, hand_number, read_cards, solved_board
+from spewy.chunks.locate import board_cards, read_cards, solved_board
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import decision_slots
@@ -174,7 +174,7 @@ class Policy:
 
     def _number(self, hand: str | Sequence[int]) -> int:
         try:
-            return hand_number(self.problem.game, read_cards("hand", "AsKh", hand))
+            return self.problem.game.hand_number(read_cards("hand", "AsKh", hand))
         except CardError as error:
             raise InputError(f"hand {shown(hand)}: {error}") from None
 
