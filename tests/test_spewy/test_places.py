@@ -45,7 +45,7 @@ JOBS = {
     "all suits differ": lambda: job(SUITED),
     "three suits alike": lambda: job(ALIKE),
     "no symmetry": lambda: job(ALIKE + "[solve]\nsymmetry = false\n"),
-    "buckets": lambda: job(ALIKE + "[rows]\nflop = 7\nturn = 5\n"),
+    "buckets": lambda: job(ALIKE + "[rows]\nflop = 7\n"),
     "own buckets": lambda: job(TURN + '[rows]\nturn = 3\nweights = "ranges"\n'),
     "Leduc": lambda: toy("leduc", symmetry=True),
     "Kuhn": lambda: toy("kuhn"),

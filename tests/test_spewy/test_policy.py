@@ -39,7 +39,8 @@ JOBS = {
     "a river": lambda: example("R1", "solve.max_sweeps=3"),
     "a turn": lambda: job(TURN + "max_sweeps = 3\n"),
     "16 bits": lambda: job(TURN + 'max_sweeps = 3\nprecision = "16-bit"\n'),
-    "own buckets": lambda: job(TURN + 'max_sweeps = 2\n[rows]\nturn = 2\nriver = 3\nweights = "ranges"\n'),
+    "buckets, then hands": lambda: job(TURN + "max_sweeps = 2\n[rows]\nturn = 2\n"),
+    "own buckets": lambda: job(TURN + 'max_sweeps = 2\n[rows]\nturn = 2\nweights = "ranges"\n'),
     "locks": lambda: job(ALIKE + LOCKS + "[solve]\nmax_sweeps = 2\n"),
 }
 
@@ -95,6 +96,7 @@ def test_as_a_solution_has_it(name):
                 agree(solution, policy, line, board)
 
 
+@pytest.mark.slow
 def test_buckets_on_the_turn_and_hands_on_the_river():
     made = example("T1", "rows.turn=40", "solve.max_sweeps=1")
     solution, policy = solved(made)
