@@ -17,8 +17,9 @@ from buckets.symmetry import History
 from solvers.forest import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
+from spewy.game.handclass import NUM_HANDS
 
-HOLDEM_HANDS, PREFLOP_CLASSES = 1326, 169
+PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering whose trees the bucket locker keeps
 
 
@@ -35,7 +36,7 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
     k = problem.rows[t]
     if k is None:
         return None
-    if k == PREFLOP_CLASSES and not history and len(problem.hands) == HOLDEM_HANDS:
+    if k == PREFLOP_CLASSES and not history and len(problem.hands) == NUM_HANDS:
         groups = Groups(preflop_classes()[0].astype(np.int64), k)
         return groups, groups
     board = [card for group in history for card in group]

@@ -12,6 +12,7 @@ from typing import TypeVar
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.moves import is_donk, raise_totals
+from spewy.game.names import SEAT_NAMES
 from spewy.game.treeconfig import TreeConfig
 
 __all__ = [
@@ -94,7 +95,7 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
     keys = [
         f"bets.{config.game.round_names[r]}.{name}.{key}"
         for r, players in enumerate(config.sizes, start=config.start_round)
-        for name, player in zip(("oop", "ip"), players, strict=True)
+        for name, player in zip(SEAT_NAMES, players, strict=True)
         for key, row in (("bet", player.bet), ("raise", player.raises), ("donk", player.donk))
         if row
     ]

@@ -24,7 +24,7 @@ from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.game.count import TreeCount, count_tree, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
-from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
 from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
 from spewy.game.tree import BettingTree, build_tree
@@ -181,7 +181,7 @@ class Job(Section):
         if self.ranges is None or self.range_pair is None:
             return ()
         told = []
-        for name, held, small in zip(("oop", "ip"), self.ranges, self.range_pair.left_out, strict=True):
+        for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:
                 told.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
             if small:
@@ -363,12 +363,7 @@ class Job(Section):
             raise InputError(
                 f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
             )
-        groups, start = [], 0
-        for size in sizes[: int(np.searchsorted(sizes, len(self.board))) + 1]:
-            if size > start:
-                groups.append(tuple(sorted(self.board[start:size])))
-                start = int(size)
-        return tuple(groups)
+        return game.cut(self.board)
 
     def _sizes(self, game: Game) -> Sizes:
         out: dict[int, RoundSizes] = {}
