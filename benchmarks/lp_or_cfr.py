@@ -291,7 +291,7 @@ def _games_table(names: list[str]) -> list[str]:
         _note(name)
         file, changes = GAMES[name]
         job = Job.load(ROOT / f"examples/{file}.toml", ["solve.method=lp", *changes])
-        layout, size = lay_out(job), lp_size(job.problem())
+        layout, size = lay_out(job), lp_size(job.problem)
         seconds, plans = _timed(lambda game=layout.live: solve_live(game, METHOD))
         gap = exploitability(Walker(layout.live), plans).value
         simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 30 else None

@@ -57,7 +57,7 @@ def main() -> None:
 
 def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
     """The stored averages on every board of the game without symmetry, hand by hand."""
-    layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem())
+    layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem)
     folded, game = load(solution.layout, solution.store, STRATEGY), layout.problem.game
     out = layout.live.zeros()
     for t in range(layout.n_rounds):

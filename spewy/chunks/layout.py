@@ -75,6 +75,10 @@ class Layout:
             arrived, numbers = following, [child for _, _, child in following]
         return Layout(self.problem, self.betting[t:], tables)
 
+    def every_board(self) -> list[tuple[int, int]]:
+        """(t, b) of all boards, round by round."""
+        return [(t, b) for t in range(self.n_rounds) for b in range(len(self.boards[t].boards))]
+
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
         """(b, r) of all chunks of a round."""
         for b in range(len(self.boards[t].boards)):
@@ -126,7 +130,9 @@ class Layout:
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
-    def take(self, source: Strategies, t: int, b: int, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """The inverse of :meth:`place`."""
+    def take(
+        self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A chunk's arrays ``[slot, row]`` from those of its board, ``[slot of the round, row]``."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
-        return source[t][0][b][slots[0], : rows[0]], source[t][1][b][slots[1], : rows[1]]
+        return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]

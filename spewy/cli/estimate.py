@@ -69,15 +69,13 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
     from spewy.job.units import parse_memory
-    from spewy.learn.lp_size import lp_size, require_small
-    from spewy.run.plan import job_estimate, streamed_bytes
+    from spewy.run.plan import Plan
 
-    if job.one_program:
-        require_small(job.name, lp_size(job.problem()))
-    layout = _laid_out(job)
-    cost, budget = job_estimate(job, layout), parse_memory(job.solve.memory)
-    streamed = streamed_bytes(job, layout, cost)
-    found = asdict(cost) | {"budget_bytes": budget, "fits": streamed is not None, "streamed_bytes": streamed}
+    plan = Plan.of(job, streaming=True, layout=_laid_out(job))
+    cost, fits = plan.estimate, plan.refusal is None
+    streamed = plan.residence.streamed_bytes if fits else None
+    budget = parse_memory(job.solve.memory)
+    found = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
     names = job.rules.round_names[job.tree_config.start_round :]
     for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
@@ -123,10 +121,10 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
 
 def _laid_out(job: Job) -> Layout:
     """The layout, with a bar where one can be drawn."""
-    from spewy.chunks.layout import Layout
+    from spewy.run.plan import lay_out
 
     if not sys.stderr.isatty():
-        return Layout.of(job.problem())
+        return lay_out(job, anyway=True)
     from tqdm import tqdm
 
     with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
@@ -134,7 +132,7 @@ def _laid_out(job: Job) -> Layout:
         def advance(_: int) -> None:
             bar.update()
 
-        return Layout.of(job.problem(), advance)
+        return lay_out(job, advance, anyway=True)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

@@ -1,6 +1,6 @@
 """The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
 
-Players, rounds and bet sizes are in the field's words; :meth:`Job.problem` turns them into a
+Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
 :class:`~spewy.chunks.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
 """
 
@@ -204,6 +204,7 @@ class Job(Section):
         except CardError as error:
             raise InputError(f"spot.board: {error}") from None
 
+    @cached_property
     def problem(self) -> Problem:
         """What is to be solved.
 
@@ -283,7 +284,7 @@ class Job(Section):
         self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt
         require_sizes_used(self.tree_config, self.tree_count)
         if self.lock and self.tree_count.complete:
-            self.problem()
+            self.problem  # noqa: B018 - which refuses locks that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
         self._check_method()
 

@@ -125,7 +125,7 @@ class Solution:
     def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
+        self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
         self.sweeps = saved_sweeps(store)
         self.reads = Refilled(job, self.layout, store, target, tell)
         self._views: dict[tuple[int, int, int], BoardView] = {}

@@ -158,49 +158,28 @@ def commit_visit(
     return store.transact(key, commit)
 
 
-def save_whole(
-    layout: Layout, store: Store, arrays: Mapping[Kind, Strategies], before: int, sweeps: int
-) -> None:
-    """Write all chunks' arrays, and the number of sweeps, in one transaction.
-
-    Strategies show what locks say, whatever was solved.
-
-    Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
-    """
-    layout.live.pin(arrays[Kind.SUMS])
-
-    def write(txn: Transaction) -> None:
-        require_sweeps(txn, before, sweeps)
-        for t in range(layout.n_rounds):
-            for b, r in layout.chunks(t):
-                key = layout.key(t, b, r)
-                txn.punch(key, sweeps)
-                for kind, whole in arrays.items():
-                    txn.put(kind, key, join(layout.take(whole, t, b, r)))
-        txn.put(META, SWEEP_KEY, np.array(sweeps))
-
-    store.transact(SWEEP_KEY, write)
-    store.flush()
-
-
 def save_boards(
     layout: Layout,
     store: Store,
     portions: Iterable[Sequence[tuple[int, int]]],
+    kinds: Sequence[Kind],
     read: Callable[[Kind, int, int], ChunkStrategy],
     before: int,
     sweeps: int,
+    *,
+    counted: bool,
 ) -> None:
-    """Write the regrets and sums of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+    """Write what is kept of boards (t, b), a transaction for each portion; the number of sweeps comes last.
 
     Args:
         layout: of the problem.
         store: made with a single shard.
         portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
-        read: per player ``[slot of the round, row]`` of a board.
+        kinds: what is kept.
+        read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
         before: sweeps that the store holds.
         sweeps: those that are written.
+        counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
 
     Raises:
         SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
@@ -217,12 +196,15 @@ def save_boards(
         ) -> None:
             require_sweeps(txn, before, sweeps)
             for t, b in boards:
-                for kind in (Kind.REGRETS, Kind.SUMS):
-                    whole = read(kind, t, b)
-                    for r, chunk in enumerate(layout.betting[t].chunks):
-                        if chunk.forest.n_slots != (0, 0):
-                            part = whole[0][chunk.slots[0]], whole[1][chunk.slots[1]]
-                            txn.put(kind, layout.key(t, b, r), join(part))
+                whole = {kind: read(kind, t, b) for kind in kinds}
+                for r, chunk in enumerate(layout.betting[t].chunks):
+                    key = layout.key(t, b, r)
+                    if counted:
+                        txn.punch(key, sweeps)
+                    elif chunk.forest.n_slots == (0, 0):
+                        continue
+                    for kind, arrays in whole.items():
+                        txn.put(kind, key, join(layout.take(arrays, t, b, r)))
             if last:
                 txn.put(META, SWEEP_KEY, np.array(sweeps))
 

@@ -10,7 +10,7 @@ from lockers import SHARD_BYTES, DiskSize
 from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.exact_engine import AT_ONCE, BOARDS_AT_ONCE
+from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks

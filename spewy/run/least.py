@@ -11,7 +11,8 @@ from math import comb
 
 import numpy as np
 
-from solvers.exact.engine import MAX_ROUNDS, MOST_PORTIONS
+from solvers.exact.engine import MAX_ROUNDS
+from solvers.exact.rig import MOST_PORTIONS
 from spewy.chunks.boards import root_symmetries
 from spewy.job.job import Job
 from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW

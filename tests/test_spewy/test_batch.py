@@ -14,7 +14,7 @@ from test_cli_solve import FIELDS
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
 from spewy.batch.run import processes, run_batch
-from spewy.batch.work import Check
+from spewy.batch.work import News
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.run.finished import finished, look
@@ -323,7 +323,7 @@ class Killer:
     def __init__(self, number):
         self.number = number
 
-    def check(self, number: int, check: Check):
+    def check(self, number: int, check: News):
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():

@@ -122,18 +122,18 @@ def job(**rows):
 
 
 def test_uniform_rows_are_the_board_tree_cut():
-    problem = job(turn=12, river=9).problem()
+    problem = job(turn=12, river=9).problem
     history = problem.history
     oop, ip = board_groups(problem, 2, history)
     expected = BoardTree.of(parse_cards("Qs7h2d3c")).labels(parse_cards("Qs7h2d3c"), 12)
     np.testing.assert_array_equal(oop.labels, expected)
     assert oop is ip
-    assert board_groups(job(turn=12).problem(), 3, (*history, (0,))) is None
+    assert board_groups(job(turn=12).problem, 3, (*history, (0,))) is None
 
 
 @pytest.mark.parametrize("clustering", ["equation-1", "equity-quantiles"])
 def test_range_rows_are_each_players_own(clustering):
-    problem = job(turn=5, weights="ranges", clustering=clustering).problem()
+    problem = job(turn=5, weights="ranges", clustering=clustering).problem
     groups = board_groups(problem, 2, problem.history)
     for own, weights in zip(groups, problem.ranges, strict=True):
         held = own.labels >= 0
@@ -152,7 +152,7 @@ def test_preflop_has_169_rows():
         "bets": {name: {"bet": "a", "raise": "a"} for name in ("preflop", "flop", "turn", "river")},
         "rows": {"preflop": 169, "flop": 2, "turn": 2, "river": 2},
     }
-    groups = board_groups(Job.of(data).problem(), 0, ())
+    groups = board_groups(Job.of(data).problem, 0, ())
     assert groups[0].n_groups == 169
 
 
@@ -211,7 +211,7 @@ def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
         "os.path.expanduser", lambda path: path
     )  # as for a user whom the system does not know
     monkeypatch.chdir(tmp_path)
-    assert board_groups(job(turn=4).problem(), 2, job().problem().history)[0].n_groups == 4
+    assert board_groups(job(turn=4).problem, 2, job().problem.history)[0].n_groups == 4
     (warning,) = warnings_of(caplog)
     assert "expected a home directory or a folder in $SPEWY_BUCKETS, found neither" in warning
     assert list(tmp_path.iterdir()) == []

@@ -169,7 +169,7 @@ def test_a_full_river_is_small_enough():
 def test_counted_without_boards_as_with_them():
     """Ties at showdowns, which Leduc has, are the only zeros that are not counted out."""
     job = Job.load(EXAMPLES / "leduc-lp.toml")
-    form, size = live_form(lay_out(job).live), lp_size(job.problem())
+    form, size = live_form(lay_out(job).live), lp_size(job.problem)
     (n_x, n_y), (n_e, n_f) = form.payoff.shape, (flow.shape[0] for flow in form.flow)
     assert (size.variables, size.constraints) == (n_x + n_f, n_y + n_e)
     assert 0 < size.nonzeros - (form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz) < form.payoff.nnz / 4

@@ -136,7 +136,7 @@ def child_interrupted(job, folder, queue):
 
 def hammer(folder, sweeps, seed):
     job = toy("leduc")
-    layout = Layout.of(job.problem())
+    layout = Layout.of(job.problem)
     with open_store(folder, job.manifest()) as store:
         chunks = [(t, b, r) for t in range(layout.n_rounds) for b, r in layout.chunks(t)]
         for sweep in range(1, sweeps + 1):
@@ -147,7 +147,7 @@ def hammer(folder, sweeps, seed):
 
 def read_on(folder, stop, failures):
     job = toy("leduc")
-    layout = Layout.of(job.problem())
+    layout = Layout.of(job.problem)
     with open_store(folder, job.manifest(), read_only=True) as store:
         while not stop.is_set():
             for pair in load(layout, store, STRATEGY):
@@ -162,7 +162,7 @@ def test_hammering_one_folder(processes, sweeps, tmp_path):
     """Processes race through the same sweeps while another reads: each visit counts once, and the store is healthy."""
     job, folder = toy("leduc"), tmp_path / "f"
     with open_store(folder, job.manifest()) as store:
-        layout = Layout.of(job.problem())
+        layout = Layout.of(job.problem)
     context = mp.get_context("spawn")
     stop, failures = context.Event(), context.Queue()
     reader = context.Process(target=read_on, args=(folder, stop, failures))
@@ -185,4 +185,4 @@ def test_hammering_one_folder(processes, sweeps, tmp_path):
 
 def test_example_jobs_load():
     for path in sorted(EXAMPLES.glob("*.toml")):
-        assert Job.load(path).problem().tree.count() > 0
+        assert Job.load(path).problem.tree.count() > 0
