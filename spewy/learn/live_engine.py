@@ -29,7 +29,9 @@ BOARDS_AT_ONCE = 16
 SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
 SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
 FIRST_SPRINT = 32  # checks at most; then twice as many each time: plans are as long as they may have to be
-STATE_SPEED = 1e9  # bytes of regrets and sums per second, until the first sweeps tell better
+STATE_SPEED = (
+    1e9  # bytes of regrets and sums per second in the exact engine, until the first sweeps tell better
+)
 
 PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUESSES: "guesses"}
 
@@ -42,19 +44,20 @@ class LiveEngine:
         store: what was saved in it is read, and gone on from.
         solver: of the layout's live game, not begun.
         locks: of that game.
-        counted: whether a save counts a visit of each chunk; then all are saved in one transaction.
+        exact: whether the solver is the exact one, as the module says.
     """
 
     def __init__(
-        self, layout: Layout, store: Store, solver: Solver, locks: Sequence[Lock], *, counted: bool
+        self, layout: Layout, store: Store, solver: Solver, locks: Sequence[Lock], *, exact: bool
     ) -> None:
         self.layout = layout
         self.store = store
         self.solver = solver
         self._locks = locks
-        self._counted = counted
+        self._exact = exact
         self._kinds = [kind for kind, part in PARTS.items() if part in solver.parts]
-        self._pace, self._checks = max(1, solver.state_bytes) / STATE_SPEED, FIRST_SPRINT
+        self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
+        self._checks = FIRST_SPRINT
         self._saved = saved_sweeps(store)
         if self._saved:
             solver.iteration = self._saved
@@ -91,16 +94,9 @@ class LiveEngine:
         """
         if self._saved == self.sweeps:
             return
-        portions, before = self._portions(), self._saved
+        portions, sweeps = self._portions(), (self._saved, self.sweeps)
         save_boards(
-            self.layout,
-            self.store,
-            portions,
-            self._kinds,
-            self._read,
-            before,
-            self.sweeps,
-            counted=self._counted,
+            self.layout, self.store, portions, self._kinds, self._read, sweeps, counted=not self._exact
         )
         self.solver.let_go()
         self._saved = self.sweeps
@@ -111,10 +107,8 @@ class LiveEngine:
 
     def _sprint(self, goal: Goal) -> list[Check]:
         """Sweeps with several checks in one go, from a check on; none where sweeps are not so short."""
-        left, checks = (
-            goal.last - self.sweeps,
-            min(int(SPRINT_SECONDS / (self._pace * goal.every)), self._checks),
-        )
+        left = goal.last - self.sweeps
+        checks = min(int(SPRINT_SECONDS / (self._pace * goal.every)), self._checks)
         if not goal.together or checks < 1 or left < goal.every or self.sweeps % goal.every:
             return []
         first, begun = self.sweeps, time.perf_counter()
@@ -139,7 +133,7 @@ class LiveEngine:
     def _portions(self) -> Iterator[list[tuple[int, int]]]:
         """Boards (t, b) that are saved together; memory that a portion has touched is let go after it."""
         boards = self.layout.every_board()
-        whole = self._counted or self.solver.state_bytes <= AT_ONCE
+        whole = not self._exact or self.solver.state_bytes <= AT_ONCE
         at_once = len(boards) if whole else BOARDS_AT_ONCE
         for start in range(0, len(boards), at_once):
             self.solver.let_go()

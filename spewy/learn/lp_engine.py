@@ -74,10 +74,8 @@ class LpEngine:
         if self._saved == self._sweeps:
             return
         self.layout.live.pin(self._plans)
-        boards, before = [self.layout.every_board()], self._saved
-        save_boards(
-            self.layout, self.store, boards, [Kind.SUMS], self._read, before, self._sweeps, counted=True
-        )
+        portions, sweeps = [self.layout.every_board()], (self._saved, self._sweeps)
+        save_boards(self.layout, self.store, portions, [Kind.SUMS], self._read, sweeps, counted=True)
         self._saved = self._sweeps
 
     def close(self) -> None:

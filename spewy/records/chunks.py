@@ -164,8 +164,7 @@ def save_boards(
     portions: Iterable[Sequence[tuple[int, int]]],
     kinds: Sequence[Kind],
     read: Callable[[Kind, int, int], ChunkStrategy],
-    before: int,
-    sweeps: int,
+    sweeps: tuple[int, int],
     *,
     counted: bool,
 ) -> None:
@@ -177,12 +176,11 @@ def save_boards(
         portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
         kinds: what is kept.
         read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
-        before: sweeps that the store holds.
-        sweeps: those that are written.
+        sweeps: how many the store holds, and how many it will hold.
         counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
 
     Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+        SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
     """
     coming = iter(portions)
     portion = next(coming, None)
@@ -194,19 +192,19 @@ def save_boards(
             boards: Sequence[tuple[int, int]] = portion,
             last: bool = following is None,
         ) -> None:
-            require_sweeps(txn, before, sweeps)
+            require_sweeps(txn, *sweeps)
             for t, b in boards:
                 whole = {kind: read(kind, t, b) for kind in kinds}
                 for r, chunk in enumerate(layout.betting[t].chunks):
                     key = layout.key(t, b, r)
                     if counted:
-                        txn.punch(key, sweeps)
+                        txn.punch(key, sweeps[1])
                     elif chunk.forest.n_slots == (0, 0):
                         continue
                     for kind, arrays in whole.items():
                         txn.put(kind, key, join(layout.take(arrays, t, b, r)))
             if last:
-                txn.put(META, SWEEP_KEY, np.array(sweeps))
+                txn.put(META, SWEEP_KEY, np.array(sweeps[1]))
 
         store.transact(SWEEP_KEY, write)
         portion = following

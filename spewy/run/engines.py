@@ -53,4 +53,4 @@ def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
         dtype = np.float32 if solve.precision == "single" else np.float64
         solver = Cfr(game, schedule, threads=plan.threads, dtype=dtype)
     layout.forget_live()  # the solver has what it needs of it
-    return LiveEngine(layout, store, solver, game.locks, counted=not exact)
+    return LiveEngine(layout, store, solver, game.locks, exact=exact)

@@ -73,7 +73,7 @@ def test_every_command_reads_the_folder(leduc, tmp_path):
 
 
 def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
-    monkeypatch.setattr(lp_engine.LpEngine, "advance", None)
+    monkeypatch.setattr(lp_engine.LpEngine, "_solve", None)
     again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
     assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
 

@@ -11,7 +11,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
 from spewy.run.least import least_cost
-from spewy.run.plan import job_estimate, lay_out
+from spewy.run.plan import Plan
 from spewy.run.session import Session
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
@@ -104,8 +104,7 @@ def test_bad_input_is_told_before_size(tmp_path):
     ids=lambda job: f"{job.name} {job.solve.leaves}",
 )
 def test_lower_bounds_are_below_the_estimate(job):
-    least, layout = least_cost(job), lay_out(job)
-    cost = job_estimate(job, layout)
+    least, cost = least_cost(job), Plan.of(job, streaming=True).estimate
     assert all(low <= high for low, high in zip(least.boards, cost.boards, strict=True))
     assert all(low <= high for low, high in zip(least.chunks, cost.chunks, strict=True))
     assert 0 < least.memory_bytes <= cost.memory_bytes
