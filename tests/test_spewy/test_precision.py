@@ -6,7 +6,7 @@ from jobs import example, solved
 
 from solvers.exploit import Exploitability
 from spewy.errors import InputError, SolveError
-from spewy.run import session as sessions
+from spewy.run import target
 from spewy.run.plan import exact, lay_out
 from spewy.run.session import Session
 
@@ -54,7 +54,7 @@ def test_evs_that_do_not_sum_to_the_pot_are_a_failure(monkeypatch):
 
 def test_rake_is_part_of_the_sum():
     result, _ = solved(example("R1", "spot.rake={rate = 0.05, cap = 2}", "solve.max_sweeps=20"))
-    assert 58 - 60 * sessions.MOST_OFF <= sum(result.ev) <= 60
+    assert 58 - 60 * target.MOST_OFF <= sum(result.ev) <= 60
 
 
 def test_folding_is_worth_nothing_at_any_reach():

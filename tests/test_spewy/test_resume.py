@@ -14,8 +14,7 @@ from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
-from spewy.records.chunks import load
-from spewy.records.keys import STRATEGY
+from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 JOBS = {
@@ -40,7 +39,7 @@ def child_run(job, folder):
 def strategies(job, folder):
     with Solution.open(folder) as solution:
         return np.concatenate(
-            [a.ravel() for pair in load(solution.layout, solution.store, STRATEGY) for a in pair]
+            [a.ravel() for pair in Chunks(solution.layout, solution.store).whole() for a in pair]
         )
 
 
@@ -150,7 +149,7 @@ def read_on(folder, stop, failures):
     layout = Layout.of(job.problem())
     with open_store(folder, job.manifest(), read_only=True) as store:
         while not stop.is_set():
-            for pair in load(layout, store, STRATEGY):
+            for pair in Chunks(layout, store).whole():
                 for array in pair:
                     if not np.all(np.isfinite(array)) or np.any(array < 0):
                         failures.put("a strategy sum is negative or not finite")
