@@ -19,7 +19,15 @@ from spewy.failures import failure_text
 from spewy.job import Job
 from spewy.solve.estimate import Estimate
 from spewy.solve.finished import Stored, look
-from spewy.solve.session import Session, Silent, Stop, job_estimate, lay_out, require_solvable
+from spewy.solve.session import (
+    Session,
+    Silent,
+    Stop,
+    counted_layout,
+    job_estimate,
+    require_possible,
+    require_solvable,
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,8 @@ def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
 def estimate_job(job: Job, label: str) -> Estimate:
     """Lay a job out and add up what it needs; refuse what may not start."""
     try:
-        layout = lay_out(job)
+        require_possible(job)
+        layout = counted_layout(job)
         cost = job_estimate(job, layout)
         require_solvable(job, layout, cost)
     except InputError as error:

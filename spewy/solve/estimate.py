@@ -11,6 +11,7 @@ from solvers.variants import variant
 from spewy.solve.exact_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.solve.keys import GUESS, PAYOFF, REGRET, STRATEGY
 from spewy.solve.layout import Layout
+from spewy.solve.live_game import live_bytes
 from spewy.solve.lp_size import LpSize
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
@@ -172,10 +173,8 @@ def _table_bytes(layout: Layout) -> int:
         for board in table.boards:
             for held in board.rows:
                 total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
-    for r in layout.live.rounds:
-        for rows in r.rows:
-            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
-        if r.deal is not None:
-            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    total += live_bytes(layout.problem, layout.boards)
+    if not layout.problem.locks:
+        return total
     walkers = 2  # who solves and who judges: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

@@ -28,6 +28,7 @@ from spewy.solve.dropped import require_whole
 from spewy.solve.engines import Check, Engine, LiveEngine
 from spewy.solve.estimate import Estimate, estimate
 from spewy.solve.exact_engine import ExactEngine
+from spewy.solve.groups import counted_exactly
 from spewy.solve.keys import META, TARGET_KEY, TRACE_KEY
 from spewy.solve.layout import Layout
 from spewy.solve.least import least_cost
@@ -403,10 +404,28 @@ def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
             the linear program of the whole game would be.
     """
     require_possible(job)
+    layout = counted_layout(job, progress)
+    if layout.made:
+        return layout
+    _require_memory(job, job_estimate(job, layout))  # which takes a second, and buckets may take minutes
+    return layout.with_buckets(progress)
+
+
+def counted_layout(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
+    """The layout of a job for what its solve costs: buckets are counted, not made.
+
+    They are made where the count is only a bound that the job's memory does not hold.
+
+    Raises:
+        InputError: the tree, or the linear program of the whole game, is too large.
+    """
     problem = job.problem()
     if job.one_program:
         require_small(job.name, lp_size(problem))
-    return Layout.of(problem, progress)
+    layout = Layout.counted(problem, progress)
+    if counted_exactly(problem) or job_estimate(job, layout).memory_bytes <= parse_memory(job.solve.memory):
+        return layout
+    return layout.with_buckets(progress)
 
 
 def require_possible(job: Job) -> None:
@@ -451,7 +470,12 @@ def require_solvable(job: Job, layout: Layout, cost: Estimate, *, streaming: boo
     unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
     if streaming and exact(job, layout):
         _kept(job, layout, cost)
-    elif cost.memory_bytes > parse_memory(job.solve.memory):
+    else:
+        _require_memory(job, cost)
+
+
+def _require_memory(job: Job, cost: Estimate) -> None:
+    if cost.memory_bytes > parse_memory(job.solve.memory):
         raise InputError(
             f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
             f"found {job.solve.memory}"

@@ -11,6 +11,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job import Job
 from spewy.solve.least import least_cost
+from spewy.solve.live_game import live_bytes
 from spewy.solve.session import Session, job_estimate, lay_out
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
@@ -110,6 +111,19 @@ def test_lower_bounds_are_below_the_estimate(job):
     assert 0 < least.memory_bytes <= cost.memory_bytes
     if not job.solve.symmetry:
         assert (least.boards, least.chunks) == (cost.boards, cost.chunks)
+
+
+@pytest.mark.parametrize(
+    "job", [example("T1"), example("T1", "rows.river=10"), toy("leduc")], ids=["hands", "buckets", "leduc"]
+)
+def test_bytes_of_a_live_game_are_told_without_making_it(job):
+    layout = lay_out(job)
+    arrays = []
+    for r in layout.live.rounds:
+        for rows in r.rows:
+            arrays += [rows.blockers, rows.strength, rows.twin, rows.group, rows.weight]
+        arrays += [] if r.deal is None else [*r.deal.origin, *r.deal.images]
+    assert live_bytes(layout.problem, layout.boards) == sum(array.nbytes for array in arrays)
 
 
 def test_an_estimate_tells_its_nodes_and_bounds(tmp_path):
