@@ -21,6 +21,7 @@ from spewy.batch_work import (
     estimate_task,
     job_text,
     left,
+    refuse_impossible,
     solve_job,
     solve_task,
 )
@@ -106,6 +107,8 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     Raises:
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
+    for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
+        refuse_impossible(batch.entries[i].job, batch.entries[i].label)
     n = processes(batch, asked)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}

@@ -103,10 +103,17 @@ def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
     return estimate_job(parse_job(text), label)
 
 
-def estimate_job(job: Job, label: str) -> Estimate:
-    """Lay a job out and add up what it needs; refuse what may not start."""
+def refuse_impossible(job: Job, label: str) -> None:
+    """Refuse a job that is too large by what is known without laying it out."""
     try:
         require_possible(job)
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+
+
+def estimate_job(job: Job, label: str) -> Estimate:
+    """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
+    try:
         layout = counted_layout(job)
         cost = job_estimate(job, layout)
         require_solvable(job, layout, cost)
