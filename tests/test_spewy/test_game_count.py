@@ -1,5 +1,6 @@
 """Counts of betting trees: those of the built tree, and lower bounds where there is too much to build."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spewy.errors import InputError
-from spewy.game import count
+from spewy.game import count, moves, tree
 from spewy.game.bet_table import Stakes, bet_table
 from spewy.game.count import RoundCount, count_tree
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
 from spewy.game.sizing import Stake, Thresholds, bet_amounts
 from spewy.game.tree import PlayerSizes, build_tree, game_config, player_sizes, spot_config
+from spewy.solve.rounds import betting_rounds
 
 DOYLE = load_game("doyle")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -189,3 +191,18 @@ def test_a_table_of_bets_has_those_of_each_decision(sizes, chips, left, options)
     amounts, kept = bet_table(sizes, table, Thresholds(**options))
     expected = [bet_amounts(sizes, stake, Thresholds(**options)) for stake in stakes]
     assert [row[mine].tolist() for row, mine in zip(amounts, kept, strict=True)] == expected
+
+
+def test_a_tree_is_built_with_one_look_where_lines_meet(monkeypatch):
+    looks = []
+    monkeypatch.setattr(
+        tree, "raise_totals", lambda *args: looks.append(gc.isenabled()) or moves.raise_totals(*args)
+    )
+    sizes = player_sizes("33%, 75%, a", "50%, a")
+    built = build_tree(spot_config(NO_LIMIT, 2, 200, 4000, {2: (sizes, sizes)}))
+    assert len(looks) < sum(node.kind == "decision" for node in built.nodes()) / 2
+    assert not any(looks)  # nor is garbage looked for among what stays
+    assert gc.isenabled()
+    first, *later = betting_rounds(built)
+    assert first.chunks[0].forest is first.forest  # not built twice
+    assert later[0].chunks[0].forest is not later[0].forest
