@@ -144,7 +144,7 @@ def estimate(
     if exact:
         held = footprint(layout.live, threads=threads, short=itemsize == 2)
         state, tables = held.state, tables + held.tables
-        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
         memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go

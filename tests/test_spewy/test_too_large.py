@@ -101,6 +101,14 @@ def test_a_river_of_many_sizes_is_refused_before_its_tree_is_built(tmp_path, mon
     )
 
 
+def test_no_more_boards_are_saved_at_once_than_there_are(monkeypatch):
+    job = example("R1")
+    layout = lay_out(job)
+    whole = job_estimate(job, layout)
+    monkeypatch.setattr("spewy.solve.estimate.AT_ONCE", 0)
+    assert job_estimate(job, layout) == whole
+
+
 def test_bad_input_is_told_before_size(tmp_path):
     job = write(tmp_path, LIMIT)
     assert "solve.target" in refused("estimate", job, "--set", "solve.target=1%")
