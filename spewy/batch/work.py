@@ -17,7 +17,7 @@ from spewy.errors import InputError, SpewyError
 from spewy.job.job import Job
 from spewy.run.estimate import Estimate
 from spewy.run.finished import Stored, look
-from spewy.run.plan import job_estimate, lay_out, require_solvable
+from spewy.run.plan import counted_layout, job_estimate, require_possible, require_solvable
 from spewy.run.reporter import Silent, Stop
 from spewy.run.session import Session
 from spewy.system.crew import Parent
@@ -97,10 +97,18 @@ def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
     return estimate_job(parse_job(text), label)
 
 
-def estimate_job(job: Job, label: str) -> Estimate:
-    """Lay a job out and add up what it needs; refuse what may not start."""
+def refuse_impossible(job: Job, label: str) -> None:
+    """Refuse a job that is too large by what is known without laying it out."""
     try:
-        layout = lay_out(job)
+        require_possible(job)
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+
+
+def estimate_job(job: Job, label: str) -> Estimate:
+    """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
+    try:
+        layout = counted_layout(job)
         cost = job_estimate(job, layout)
         require_solvable(job, layout, cost)
     except InputError as error:

@@ -69,11 +69,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
     from spewy.job.units import parse_memory
-    from spewy.learn.lp_size import lp_size, require_small
     from spewy.run.plan import job_estimate, streamed_bytes
 
-    if job.one_program:
-        require_small(job.name, lp_size(job.problem()))
     layout = _laid_out(job)
     cost, budget = job_estimate(job, layout), parse_memory(job.solve.memory)
     streamed = streamed_bytes(job, layout, cost)
@@ -123,10 +120,10 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
 
 def _laid_out(job: Job) -> Layout:
     """The layout, with a bar where one can be drawn."""
-    from spewy.chunks.layout import Layout
+    from spewy.run.plan import counted_layout
 
     if not sys.stderr.isatty():
-        return Layout.of(job.problem())
+        return counted_layout(job)
     from tqdm import tqdm
 
     with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
@@ -134,7 +131,7 @@ def _laid_out(job: Job) -> Layout:
         def advance(_: int) -> None:
             bar.update()
 
-        return Layout.of(job.problem(), advance)
+        return counted_layout(job, advance)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

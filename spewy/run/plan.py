@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from solvers.exact import supports, useful_threads
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.count import MAX_NODES, require_buildable
@@ -50,10 +51,28 @@ def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
             the linear program of the whole game would be.
     """
     require_possible(job)
+    layout = counted_layout(job, progress)
+    if layout.made:
+        return layout
+    _require_memory(job, job_estimate(job, layout))  # which takes a second, and buckets may take minutes
+    return layout.with_buckets(progress)
+
+
+def counted_layout(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
+    """The layout of a job for what its solve costs: buckets are counted, not made.
+
+    They are made where the count is only a bound that the job's memory does not hold.
+
+    Raises:
+        InputError: the tree, or the linear program of the whole game, is too large.
+    """
     problem = job.problem()
     if job.one_program:
         require_small(job.name, lp_size(problem))
-    return Layout.of(problem, progress)
+    layout = Layout.counted(problem, progress)
+    if counted_exactly(problem) or job_estimate(job, layout).memory_bytes <= parse_memory(job.solve.memory):
+        return layout
+    return layout.with_buckets(progress)
 
 
 def require_possible(job: Job) -> None:
@@ -98,7 +117,12 @@ def require_solvable(job: Job, layout: Layout, cost: Estimate, *, streaming: boo
     unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
     if streaming and exact(job, layout):
         kept(job, layout, cost)
-    elif cost.memory_bytes > parse_memory(job.solve.memory):
+    else:
+        _require_memory(job, cost)
+
+
+def _require_memory(job: Job, cost: Estimate) -> None:
+    if cost.memory_bytes > parse_memory(job.solve.memory):
         raise InputError(
             f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
             f"found {job.solve.memory}"
