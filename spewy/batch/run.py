@@ -15,7 +15,16 @@ from typing import Protocol
 import joblib
 
 from spewy.batch.batch import Batch, Outcome
-from spewy.batch.work import News, estimate_job, estimate_task, job_text, left, solve_job, solve_task
+from spewy.batch.work import (
+    News,
+    estimate_job,
+    estimate_task,
+    job_text,
+    left,
+    refuse_impossible,
+    solve_job,
+    solve_task,
+)
 from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.memory import available_memory, memory_at_once
@@ -86,6 +95,8 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     Raises:
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
+    for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
+        refuse_impossible(batch.entries[i].job, batch.entries[i].label)
     n = processes(batch, asked)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}

@@ -18,7 +18,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.finished import Stored, look
-from spewy.run.plan import Plan
+from spewy.run.plan import Plan, require_possible
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.crew import Parent
@@ -99,10 +99,18 @@ def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
     return estimate_job(parse_job(text), label)
 
 
-def estimate_job(job: Job, label: str) -> Estimate:
-    """Lay a job out and add up what it needs; refuse what may not start."""
+def refuse_impossible(job: Job, label: str) -> None:
+    """Refuse a job that is too large by what is known without laying it out."""
     try:
-        plan = Plan.of(job, streaming=False)
+        require_possible(job)
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+
+
+def estimate_job(job: Job, label: str) -> Estimate:
+    """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
+    try:
+        plan = Plan.counted(job, streaming=False)
         plan.require()
     except InputError as error:
         raise InputError(f"{label}: {error}") from None

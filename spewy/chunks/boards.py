@@ -30,7 +30,7 @@ from buckets.symmetry import (
     suit_permutations,
 )
 from solvers.forest import Floats
-from spewy.chunks.groups import board_groups
+from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.locks import keeping
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.game.gamefile import Game
@@ -102,8 +102,16 @@ def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats])
     return stabilizer(history, perms)
 
 
-def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:
-    """Enumerate the boards round by round from the root. ``progress`` is told of each finished board."""
+def board_rounds(
+    problem: Problem, progress: Callable[[int], None] | None = None, *, counted: bool = False
+) -> list[BoardRound]:
+    """Enumerate the boards round by round from the root.
+
+    Args:
+        problem: whose.
+        progress: told of each finished board.
+        counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
+    """
     game = problem.game
     perms = symmetries(problem)
     states: list[tuple[History, int, int]] = [(problem.history, -1, -1)]
@@ -120,7 +128,7 @@ def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None
                     entries.append(Entry(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))
             all_entries.append(tuple(entries))
-        rows = _rows_of_round(problem, t, [history for history, _, _ in states], last, progress)
+        rows = _rows_of_round(problem, t, [history for history, _, _ in states], last, progress, counted)
         left = len(game.deck) - sum(len(group) for group in states[0][0]) - 2 * game.num_hole_cards
         boards = tuple(
             Board(history, parent, entry, rows[b], all_entries[b])
@@ -157,24 +165,29 @@ def _rows_of_round(
     histories: Sequence[History],
     last: bool,
     progress: Callable[[int], None] | None,
+    counted: bool,
 ) -> list[tuple[BoardRows, BoardRows]]:
     boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
     boards = boards.reshape(len(histories), -1)
     power = strengths(boards, problem.hands) if last else None
+    counts = row_counts(problem, t, histories, power) if counted else None
     out = []
     for b, history in enumerate(histories):
-        groups = board_groups(problem, t, history)
+        groups = None if counted else board_groups(problem, t, history)
         free = ~blocked(problem.hands, boards[b].tolist())
         pair = []
         for p in (0, 1):
             live = np.flatnonzero(free & (problem.ranges[p] > 0)).astype(np.int16)
             strength = np.zeros(len(live), dtype=np.int32)
             if power is not None:
-                order = np.argsort(power[b, live], kind="stable")
-                live = live[order]
+                if counts is None:
+                    live = live[np.argsort(power[b, live], kind="stable")]
                 strength = power[b, live].astype(np.int32)
             weight = problem.ranges[p][live]
-            if groups is None:
+            if counts is not None:
+                n_groups = counts[b][p]
+                group = np.arange(len(live)) % max(n_groups, 1)
+            elif groups is None:
                 group, n_groups = np.arange(len(live)), len(live)
             else:
                 group, n_groups = groups[p].labels[live], groups[p].n_groups

@@ -30,6 +30,8 @@ class Layout:
     problem: Problem
     betting: list[BettingRound]
     boards: list[BoardRound]
+    made: bool = True
+    """Whether buckets, if there are any, hold the hands that belong there."""
     _images: dict[tuple[int, int, int], Images] = field(default_factory=dict)
 
     @classmethod
@@ -37,6 +39,17 @@ class Layout:
         """Lay out a problem. ``progress`` is told of each finished board."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
+
+    @classmethod
+    def counted(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
+        """Lay out a problem for what its solve costs: buckets are counted, not made (`groups.row_counts`)."""
+        betting, made = betting_rounds(problem.tree), all(k is None for k in problem.rows)
+        boards = board_rounds(problem, progress, counted=True)
+        return cls(problem, betting, boards[: len(betting)], made)
+
+    def with_buckets(self, progress: Callable[[int], None] | None = None) -> Layout:
+        """The same with buckets that are made."""
+        return Layout(self.problem, self.betting, board_rounds(self.problem, progress)[: self.n_rounds])
 
     @property
     def n_rounds(self) -> int:

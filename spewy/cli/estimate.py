@@ -13,9 +13,9 @@ from spewy.cli.options import job_argument, json_option, set_option, verbose_opt
 from spewy.cli.tables import count, facts, json_text, size
 
 if TYPE_CHECKING:
-    from spewy.chunks.layout import Layout
     from spewy.job.job import Job
     from spewy.run.least import Least
+    from spewy.run.plan import Plan
 
 SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
@@ -69,9 +69,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
     from spewy.job.units import parse_memory
-    from spewy.run.plan import Plan
 
-    plan = Plan.of(job, streaming=True, layout=_laid_out(job))
+    plan = _plan(job)
     cost, fits = plan.estimate, plan.refusal is None
     streamed = plan.residence.streamed_bytes if fits else None
     budget = parse_memory(job.solve.memory)
@@ -119,12 +118,12 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
     return found, rows
 
 
-def _laid_out(job: Job) -> Layout:
-    """The layout, with a bar where one can be drawn."""
-    from spewy.run.plan import lay_out
+def _plan(job: Job) -> Plan:
+    """The plan of a job, with a bar where one can be drawn."""
+    from spewy.run.plan import Plan
 
     if not sys.stderr.isatty():
-        return lay_out(job, anyway=True)
+        return Plan.counted(job, streaming=True)
     from tqdm import tqdm
 
     with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
@@ -132,7 +131,7 @@ def _laid_out(job: Job) -> Layout:
         def advance(_: int) -> None:
             bar.update()
 
-        return lay_out(job, advance, anyway=True)
+        return Plan.counted(job, streaming=True, progress=advance)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

@@ -25,6 +25,7 @@ from spewy.game.treeconfig import (
     player_sizes,
     spot_config,
 )
+from spewy.system.collection import collection_put_off
 
 __all__ = [
     "Action",
@@ -130,7 +131,8 @@ def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTre
     count = count or count_tree(config)
     require_buildable(count)
     require_sizes_used(config, count)
-    return BettingTree(_Builder(config).root(), config)
+    with collection_put_off():
+        return BettingTree(_Builder(config).root(), config)
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
@@ -158,6 +160,7 @@ class _Builder:
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
         self.rules = config.rules
+        self.known: dict[tuple[object, ...], tuple[Action, ...]] = {}
 
     def root(self) -> Node:
         """Build the whole tree."""
@@ -168,20 +171,23 @@ class _Builder:
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         """Build a decision and all below it; `base`: what both had put in before this round."""
-        actions = tuple(self.actions(state, base, donk))
-        children = tuple(self.child(state, action, base) for action in actions)
-        return self.make("decision", state.to_act, state.round, state.spent, state.line, actions, children)
+        actions = self.known_actions(state, base, donk)
+        line = state.line
+        children = tuple([self.child(state, action, base, line) for action in actions])
+        return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
-    def child(self, state: Betting, action: Action, base: int) -> Node:
-        following = state.apply(action.acpc)
-        if following.folded is not None:
-            return self.make("fold", following.folded, state.round, following.spent, following.line)
+    def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
+        if action.kind == "fold":
+            return self.make("fold", state.to_act, state.round, state.spent, line + "f")
+        if action.amount:
+            return self.decision(state.raised(base + action.amount), base)
+        following = state.called()
         if following.is_over:
-            return self.after_round(following, state.round, state.line + "c")
+            return self.after_round(following, state.round, line + "c")
         if following.round == state.round:
             return self.decision(following, base)
         below = self.decision(following, following.spent[0], is_donk(state, following))
-        return self.make("chance", None, state.round, following.spent, state.line + "c", (), (below,))
+        return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
         """Run the board out from the round that ended to the showdown."""
@@ -190,6 +196,15 @@ class _Builder:
         for r in range(last - 1, ended - 1, -1):
             node = self.make("chance", None, r, state.spent, line + "/" * (r - ended), (), (node,))
         return node
+
+    def known_actions(self, state: Betting, base: int, donk: bool) -> tuple[Action, ...]:
+        """The actions at a decision, made once for all lines that meet there."""
+        acted = len(state.rounds[-1])
+        key = (state.round, acted, state.num_raises, state.to_act, state.spent, state.raise_by, base, donk)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = tuple(self.actions(state, base, donk))
+        return found
 
     def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
         player = state.to_act

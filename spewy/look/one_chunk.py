@@ -5,7 +5,7 @@ the payoff matrix of the root. Everything is in *one view* (both players see the
 which is what ``average`` integration and the linear program solve. Ranges are played down by the average
 strategies stored above; payoffs below are the stored ones, or the estimate of a first visit where nothing is.
 
-    >>> from spewy.job import Job
+    >>> from spewy import Job
     >>> kuhn = one_chunk(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}))
     >>> round(kuhn.by_lp().value, 9)
     -0.055555556

@@ -1,6 +1,6 @@
 """A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
 
->>> from spewy.solution import Solution
+>>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
 >>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
 """

@@ -10,6 +10,7 @@ from lockers import SHARD_BYTES, DiskSize
 from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import live_bytes
 from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
@@ -116,7 +117,7 @@ def estimate(
     if exact:
         held = footprint(layout.live, threads=threads, short=itemsize == 2)
         state, tables = held.state, tables + held.tables
-        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
         memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
@@ -145,10 +146,8 @@ def _table_bytes(layout: Layout) -> int:
         for board in table.boards:
             for held in board.rows:
                 total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
-    for r in layout.live.rounds:
-        for rows in r.rows:
-            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
-        if r.deal is not None:
-            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    total += live_bytes(layout.problem, layout.boards)
+    if not layout.problem.locks:
+        return total
     walkers = 2  # who solves and who judges: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

@@ -11,6 +11,7 @@ import numpy as np
 from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
+from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.count import MAX_NODES, require_buildable
@@ -61,23 +62,52 @@ class Plan:
         job: Job,
         *,
         streaming: bool,
-        layout: Layout | None = None,
+        progress: Callable[[int], None] | None = None,
         cost: Estimate | None = None,
     ) -> Plan:
-        """Make the plan of a job.
+        """Make the plan of a job that is to be solved.
 
         Args:
             job: what to solve.
             streaming: whether an exact solve may keep a part of its state in a file.
-            layout: the job's, where it was laid out before.
-            cost: its estimate, where it was made before.
+            progress: told of each board that is laid out.
+            cost: the job's estimate, where it was made before and does not exceed the job's memory.
 
         Raises:
-            InputError: as :func:`lay_out`, or the precision is not one of the engine's. That a job exceeds its memory
-                is no error yet: :meth:`require` raises it.
+            InputError: as :func:`require_possible` and :meth:`counted`, or there is no memory for a job with buckets,
+                which may take minutes to make. Else :meth:`require` raises it.
         """
-        if layout is None:
-            layout = lay_out(job)
+        if cost is not None:
+            return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
+        require_possible(job)
+        plan = cls.counted(job, streaming=streaming, progress=progress)
+        if plan.layout.made:
+            return plan
+        plan.require()
+        layout = plan.layout.with_buckets(progress)
+        same = counted_exactly(job.problem) and _engine(job, layout) == plan.engine
+        return cls.on(job, layout, streaming=streaming, cost=plan.estimate if same else None)
+
+    @classmethod
+    def counted(cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None) -> Plan:
+        """Make a plan to see what a job costs: buckets are counted, not made.
+
+        They are made where the count is only a bound that the job's memory does not hold.
+
+        Raises:
+            InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of
+                the engine's.
+        """
+        if job.one_program:
+            require_small(job.name, lp_size(job.problem))
+        plan = cls.on(job, Layout.counted(job.problem, progress), streaming=streaming)
+        if plan.refusal is None or counted_exactly(job.problem):
+            return plan
+        return cls.on(job, plan.layout.with_buckets(progress), streaming=streaming)
+
+    @classmethod
+    def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: Estimate | None = None) -> Plan:
+        """The plan of a job on a layout of it."""
         engine, solve = _engine(job, layout), job.solve
         name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
@@ -110,25 +140,6 @@ class Plan:
         """
         if self.refusal is not None:
             raise InputError(self.refusal)
-
-
-def lay_out(job: Job, progress: Callable[[int], None] | None = None, *, anyway: bool = False) -> Layout:
-    """The layout of a job, if it can fit the job's memory at all.
-
-    Args:
-        job: what to lay out.
-        progress: told of each finished board.
-        anyway: also where lower bounds tell that it cannot.
-
-    Raises:
-        InputError: a lower bound, made before anything is built, exceeds ``solve.memory``, or the tree is too large, or
-            the linear program of the whole game would be.
-    """
-    if not anyway:
-        require_possible(job)
-    if job.one_program:
-        require_small(job.name, lp_size(job.problem))
-    return Layout.of(job.problem, progress)
 
 
 def require_possible(job: Job) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import cli_runs
 
 from spewy.batch.batch import Batch
-from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
@@ -249,7 +248,7 @@ def _is_small(job: Job) -> bool:
     if (job.solve.iterations or 1) > 50:
         return False
     try:
-        cost = Plan.of(job, streaming=False, layout=Layout.of(job.problem)).estimate
+        cost = Plan.counted(job, streaming=False).estimate
     except SpewyError:
         return True  # it is refused, with little work
     most = SMALL_SETS if job.live and not job.one_program else SMALL_SETS // 10
