@@ -173,9 +173,8 @@ def test_rows_are_counted_without_making_them(rows, leaves):
     assert (found >= expected).all()
     if counted_exactly(one.problem):
         np.testing.assert_array_equal(found, expected)
-        assert Plan.on(one, counted, streaming=True) == replace(
-            Plan.on(one, made, streaming=True), layout=counted
-        )
+        costs = [Plan.on(one, layout, streaming=True).estimate for layout in (counted, made)]
+        assert costs[0] == costs[1]
     buckets = Plan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
     np.testing.assert_array_equal(buckets.group, made.boards[1].boards[3].rows[0].group)
 

@@ -16,6 +16,7 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from spiel import tabular_policy
 
 from solvers.lp import live_form
+from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn import lp_engine
 from spewy.learn.lp_size import lp_size
