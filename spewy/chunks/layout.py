@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.live import LiveGame, Strategies
-from solvers.matrices import Hands
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game
-from spewy.chunks.place import chunk_key
+from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
+
+if TYPE_CHECKING:
+    from solvers.matrices import Hands
 
 Images = tuple[tuple[Ints, Ints], ...]
 """Per member of an entry, per player: the row below of each row, -1 where the deal takes it."""
@@ -111,13 +114,18 @@ class Layout:
         rows = self.board(t, b).rows
         return rows[0].n_groups, rows[1].n_groups
 
+    def place_of(self, t: int, b: int, r: int) -> Place:
+        """The chunk's address."""
+        return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
+
     def key(self, t: int, b: int, r: int) -> bytes:
         """The chunk's key in the lockers."""
-        table = self.boards[t]
-        return chunk_key(table.round, self.board(t, b).history, self.tree(t, r).line, self.n_rows(t, b))
+        return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
         """Player p's hands on a board, as the matrix kernels take them."""
+        from solvers.matrices import Hands  # which loads kernels, as layouts otherwise do not
+
         live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
         n = len(rows.hands)
         return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)

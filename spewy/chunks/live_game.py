@@ -132,8 +132,6 @@ def game_locks(
         blank = np.full((len(boards[t].boards), len(lock.frequencies), width), np.nan)
         there = found.setdefault((t, n), Lock(t, lock.player, n, blank)).frequencies
         for b, board in enumerate(boards[t].boards):
-            if lock.history in (None, board.history):
-                given = lock.frequencies[:, board.rows[lock.player].hands]
-                mine = there[b, :, : given.shape[1]]
-                np.copyto(mine, given, where=~np.isnan(given))
+            rows = board.rows[lock.player].hands
+            lock.write(there[b, :, : len(rows)], board.history, rows)
     return tuple(lock for lock in found.values() if not np.isnan(lock.frequencies).all())

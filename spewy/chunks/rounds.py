@@ -97,6 +97,20 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
     return out
 
 
+def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
+    """The decisions of the chunk that ``root`` starts, by line, each with its player's first slot; slots per player.
+
+    They are numbered as :attr:`ChunkTree.forest` numbers them, which takes longer to be built.
+    """
+    found: dict[str, tuple[Node, int]] = {}
+    slots = [0, 0]
+    for node in _breadth_first([root]):
+        if node.player is not None and node.kind == "decision":
+            found[node.line] = node, slots[node.player]
+            slots[node.player] += len(node.actions)
+    return found, (slots[0], slots[1])
+
+
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
     """The solvers' form of a node; what follows its chance leaves is appended to ``below``."""
     if node.kind == "decision":

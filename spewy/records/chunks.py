@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockers import Reads, Store, Transaction, shard_part
 from lockers.codec import Array
-from solvers.chunk import ChunkStrategy
 from solvers.forest import Floats
 from solvers.live import Strategies
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.records.keys import GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY, SWEEP_KEY
 from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
+
+if TYPE_CHECKING:
+    from solvers.chunk import ChunkStrategy
 
 
 class Kind(StrEnum):
@@ -96,14 +99,23 @@ class Chunks:
         size = slots[0] * rows[0] + slots[1] * rows[1]
         if array is None and (not size or self._layout.boards[t].round >= self._present):
             return None
-        if array is None or array.size != size:
-            found = "none" if array is None else f"{array.size:,}"
-            raise InputError(
-                f"locker {self._kind.value!r}, key {self._layout.key(t, b, r).decode()}: expected the {size:,} "
-                f"numbers that every finished sweep leaves, found {found}: the lockers are damaged, or of an earlier "
-                "version that gave rows to hands of hardly any weight; spewy solve --again begins from nothing"
-            )
-        return split(array, slots, rows)
+        return split(require_size(array, size, self._kind, self._layout.key(t, b, r)), slots, rows)
+
+
+def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
+    """Refuse what a finished sweep does not leave under a chunk's key.
+
+    Raises:
+        InputError: nothing, or more or fewer numbers than ``size``.
+    """
+    if array is None or array.size != size:
+        found = "none" if array is None else f"{array.size:,}"
+        raise InputError(
+            f"locker {kind.value!r}, key {key.decode()}: expected the {size:,} numbers that every finished sweep "
+            f"leaves, found {found}: the lockers are damaged, or of an earlier version that gave rows to hands of "
+            "hardly any weight; spewy solve --again begins from nothing"
+        )
+    return array
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:

@@ -15,7 +15,7 @@ from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.footprint import SINGLE
 from solvers.exact.rig import MOST_PORTIONS
 from solvers.variants import EXACT_VARIANT, variant
-from spewy.chunks.boards import root_symmetries
+from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job
 from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW

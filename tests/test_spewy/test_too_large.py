@@ -88,7 +88,7 @@ def test_a_river_of_many_sizes_is_refused_before_its_tree_is_built(tmp_path, mon
     def unasked(*args):
         raise AssertionError("a tree was built")
 
-    monkeypatch.setattr("spewy.job.job.build_tree", unasked)
+    monkeypatch.setattr("spewy.game.tree._Builder", unasked)
     job = EXAMPLES / "R1.toml"
     many = {
         "bets.river.bet": "10%, 20%, 33%, 45%, 60%, 75%, 100%, 125%, 150%, 200%, a",
