@@ -1,9 +1,10 @@
-"""The two ways to sweep over all chunks: through the lockers, or live in memory with the lockers as its safe.
+"""The ways to sweep over all chunks: through the lockers, or live in memory with the lockers as its safe.
 
 *Stored* (Spewy Louie's, `stored_engine`): every chunk is visited on its own; a parent sees the payoff matrices that the
 visits below stored. Chunks of one round do not see each other, so visits of a level run in parallel, in any order, with
 the same result. *Live*: a parent's chance leaves recurse into the chunks below, which improve on the way; with a row
-per hand that is an exact solver. Both leave averaged strategies in the strategy locker, chunk by chunk.
+per hand that is an exact solver. Stored chunks may stand above live ones: a visit to one of the lowest of them then
+improves all that follows it. Each way leaves averaged strategies in the strategy locker, chunk by chunk.
 """
 
 from __future__ import annotations
@@ -62,3 +63,8 @@ class Engine(Protocol):
     def close(self) -> None:
         """Stop helpers."""
         ...
+
+
+def visits_at_once(chunks: int, workers: int) -> int:
+    """How many of a level's chunks are visited at a time: processes are not worth their trouble for a few."""
+    return workers if chunks >= 2 * workers else 1

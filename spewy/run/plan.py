@@ -84,7 +84,8 @@ def job_estimate(job: Job, layout: Layout) -> Estimate:
         itemsize=2 if job.solve.short else 4 if exactly or precision == "single" else 8,
         threads=useful_threads(layout.live, job.solve.workers) if exactly else job.solve.workers,
         integrate=job.solve.integrate,
-        shards=1 if job.live else STORED_SHARDS,
+        shards=STORED_SHARDS if job.first_live is None else 1,
+        first_live=job.first_live,
         program=lp_size(layout.problem) if job.one_program else None,
     )
 

@@ -70,7 +70,8 @@ class Session:
         if self.folder is not None:
             require_solvable(self.job, self.layout, self.cost, streaming=True)
         manifest = job.manifest()
-        shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
+        # chunks that are live are saved in one transaction with those above them
+        shards = STORED_SHARDS if job.first_live is None else 1
         self.store: Store = (
             MemoryStore(manifest, shards=shards)
             if self.folder is None
@@ -159,9 +160,9 @@ class Session:
             solve.variant or DEFAULT_VARIANT,
             solve.iterations or (1 if solve.integrate == "regret" else 50),
             solve.tremble,
+            self.job.first_live,
         )
-        workers = 1 if isinstance(self.store, MemoryStore) else solve.workers  # memory is not shared
-        return StoredEngine(self.layout, self.store, settings, solve.order, workers)
+        return StoredEngine(self.layout, self.store, settings, solve.order, solve.workers)
 
     def _run(
         self, engine: Engine, report: Reporter, cost: Estimate, building: float, outer: Stop | None
