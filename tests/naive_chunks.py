@@ -38,7 +38,7 @@ def three_rounds(hole, leaves="stored", held=(7, 5), rows=True, seed=1, **solve)
     A buckets' job has a row per hand before the flop, then up to 3 rows, then up to 2.
     """
     game = {"text": GAME.format(hole=hole, flop=hole, ranks=4)}
-    few = {"flop": 3, "turn": 2, "clustering": "strength-k-means", "weights": "ranges"} if rows else {}
+    few = {"flop": 3, "turn": 2, "clustering": "equity-quantiles", "weights": "ranges"} if rows else {}
     options = {"symmetry": False, "leaves": leaves, "target": "0 chips"} | solve
     job = Job.of({"name": "three", "game": game, "rows": few, "solve": options})
     problem, rng = job.problem(), np.random.default_rng(seed)
@@ -57,10 +57,13 @@ def apart(hands):
 
 
 class NaiveChunks:
-    """Regrets and sums by chunk (t, b, r), per player ``[slot, row]``, and plain CFR on them."""
+    """Regrets and sums by chunk (t, b, r), per player ``[slot, row]``, and plain CFR on them.
 
-    def __init__(self, layout: Layout, regrets, sums) -> None:
-        self.layout, self.regrets, self.sums = layout, regrets, sums
+    Where payoffs ``[view, row, row]`` of the chunks ``below`` are given, by (t, b, r), those are not entered.
+    """
+
+    def __init__(self, layout: Layout, regrets, sums, below=None) -> None:
+        self.layout, self.regrets, self.sums, self.below = layout, regrets, sums, below
         self.game, self.hands = layout.problem.game, layout.problem.hands
         self.apart = apart(self.hands)
         self.at = {
@@ -122,7 +125,11 @@ class NaiveChunks:
                 history = (*self.layout.board(t, b).history, cards)
                 stays = self.free(cards)
                 below = self.layout.boards[t + 1].numbers[history]
-                total += stays * self.values(node.children[0], below, p, reach * stays, seen)
+                if self.below is None:
+                    found = self.values(node.children[0], below, p, reach * stays, seen)
+                else:
+                    found = self.by_hand(node.children[0], below, p) @ (reach * stays)
+                total += stays * found
             return total / comb(len(left) - 2 * self.game.num_hole_cards, dealt)
         sigma = self.strategy(node, b)
         own = node.player == p
@@ -135,6 +142,16 @@ class NaiveChunks:
         if seen is not None:
             seen.append((node, b, below - (sigma * below).sum(axis=0) if own else reach * sigma))
         return (sigma * below).sum(axis=0) if own else below.sum(axis=0)
+
+    def by_hand(self, root, b, p):
+        """Player p's payoffs ``[own hand, opposing hand]`` in the view of p, as the matrix below says."""
+        t, r, _ = self.at[id(root)]
+        views, rows = self.below[t, b, r], self.layout.board(t, b).rows
+        out = np.zeros_like(self.apart)
+        for i, x in zip(rows[0].hands, rows[0].group, strict=True):
+            for j, y in zip(rows[1].hands, rows[1].group, strict=True):
+                out[i, j] = self.apart[i, j] * views[min(p, len(views) - 1), x, y]
+        return out if p == 0 else -out.T
 
     def visit(self, t, b, r, ranges, factors):
         """One iteration on the chunk and all that follows it; ranges ``[hand]``."""
@@ -161,25 +178,44 @@ class NaiveChunks:
     def payoffs(self, t, b, r, ranges):
         """``U[view, row, row]`` at a chunk's root, pair by pair of hands."""
         root, rows = self.layout.tree(t, r).nodes[0], self.layout.board(t, b).rows
-        pair = np.zeros((len(self.hands), len(self.hands)))
-        for j in rows[1].hands:
-            pair[:, j] = self.values(root, b, 0, np.eye(len(self.hands))[j])
-        return naive_payoffs(rows, self.hands, ranges, pair)
+        alone = np.eye(len(self.hands))
+        first = np.array([self.values(root, b, 0, hand) for hand in alone]).T
+        second = -np.array([self.values(root, b, 1, hand) for hand in alone])
+        return averaged(rows, self.hands, ranges, (first, second))
+
+    def range(self, t, b, r, p):
+        """Player p's range ``[hand]`` at a chunk's root: initial weight and own actions on the way."""
+        problem, history = self.layout.problem, self.layout.board(t, b).history
+        node, target = problem.tree.root, self.layout.tree(t, r).nodes[0]
+        cards = [c for group in history for c in group]
+        out = problem.ranges[p] * self.free(tuple(cards))
+        while node is not target:
+            a = next(a for a, child in enumerate(node.children) if target in _following(child))
+            if node.kind == "decision" and node.player == p:
+                i = node.round - problem.first_round
+                known = history[: len(history) - (t - i)]
+                out = out * self.strategy(node, self.layout.boards[i].numbers[known])[a]
+            node = node.children[a]
+        return out
 
 
-def naive_payoffs(rows, hands, ranges, pair):
-    """Averages ``[view, row, row]`` of payoffs ``pair[hand, hand]``, which are 0 where hands share a card."""
+def _following(node):
+    return [node, *(below for child in node.children for below in _following(child))]
+
+
+def averaged(rows, hands, ranges, pair):
+    """Averages ``[view, row, row]`` of payoffs ``pair[view][hand, hand]``: own weights initial, the others by reach."""
     out = np.zeros((2, rows[0].n_groups, rows[1].n_groups))
     weights = [revived(rows[p], ranges[p]) for p in (0, 1)]
     for view in (0, 1):
-        total, joint = np.zeros(out.shape[1:]), np.zeros(out.shape[1:])
+        joint = np.zeros(out.shape[1:])
         for i, x, w0 in zip(rows[0].hands, rows[0].group, rows[0].weight, strict=True):
             for j, y, w1 in zip(rows[1].hands, rows[1].group, rows[1].weight, strict=True):
                 if not set(hands[i].tolist()) & set(hands[j].tolist()):
                     weight = w0 * weights[1][j] if view == 0 else weights[0][i] * w1
-                    total[x, y] += weight * pair[i, j]
+                    out[view, x, y] += weight * pair[view][i, j]
                     joint[x, y] += weight
-        out[view] = np.where(joint > 0, total / np.where(joint > 0, joint, 1), 0)
+        out[view] = np.where(joint > 0, out[view] / np.where(joint > 0, joint, 1), 0)
     return out
 
 
