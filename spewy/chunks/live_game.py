@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
+from solvers.forest import Floats
 from solvers.live import Deal, LiveGame, Lock, Round, Rows
 from spewy.chunks.boards import Board, BoardRound, row_image
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import BettingRound
-
-if TYPE_CHECKING:
-    from spewy.chunks.boards import BoardRound
-    from spewy.chunks.problem import Problem
-    from spewy.chunks.rounds import BettingRound
 
 BYTES_PER_ROW = 4 + 2 + 2 + 8  # strength, twin, group and weight, beside two for each blocker
 
@@ -50,6 +46,17 @@ def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
 
 def _width(table: BoardRound, p: int) -> int:
     return max(len(board.rows[p].hands) for board in table.boards)
+
+
+def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
+    """The game entered by all its root lines with the given ranges ``[root, hand]``."""
+    padded = []
+    for p in (0, 1):
+        width = game.rounds[0].rows[p].group.shape[1]
+        out = np.zeros((ranges[p].shape[0], width))
+        out[:, : ranges[p].shape[1]] = ranges[p]
+        padded.append(out)
+    return replace(game, reach=(padded[0], padded[1]))
 
 
 def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:

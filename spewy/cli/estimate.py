@@ -58,7 +58,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
     found, rows = _seen(job) if seen else _guessed(job, least)
     if not as_json:
-        click.echo(facts([("job", f"{job.name}, {'live' if job.live else 'stored'} leaves"), *rows]))
+        click.echo(facts([("job", f"{job.name}, {job.leaves_text}"), *rows]))
         return
     bounds = {f"least_{name}": value for name, value in asdict(least).items()}
     rounds = job.rules.round_names[first:]

@@ -3,7 +3,8 @@
 *Live* (`live_engine`): a parent's chance leaves recurse into the chunks below, which improve on the way; with a row
 per hand that is an exact solver. *Stored* (Spewy Louie's, `stored_engine`): every chunk is visited on its own; a parent
 sees the payoff matrices that the visits below stored. Chunks of one round do not see each other, so visits of a level
-run in parallel, in any order, with the same result. *One linear program* (`lp_engine`) is a single sweep.
+run in parallel, in any order, with the same result. Stored chunks may stand above live ones: a visit to one of the
+lowest of them then improves all that follows it. *One linear program* (`lp_engine`) is a single sweep.
 All leave averaged strategies in the strategy locker, chunk by chunk.
 """
 
@@ -114,3 +115,8 @@ def measured(engine: Engine) -> Check:
 def unmeasured(engine: Engine) -> Check:
     """Tell what an engine has reached, and measure nothing."""
     return Check(engine.sweeps, time.perf_counter(), 0.0, None)
+
+
+def visits_at_once(chunks: int, workers: int) -> int:
+    """How many of a level's chunks are visited at a time: processes are not worth their trouble for a few."""
+    return workers if chunks >= 2 * workers else 1

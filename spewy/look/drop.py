@@ -13,12 +13,12 @@ from lockers import Store
 from solvers.forest import Floats
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.learn.playdown import PlayDown
-from spewy.look.board_view import with_ranges
 from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import leaf_values, write_leaf_values
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps

@@ -24,13 +24,13 @@ from solvers.exact import ExactCfr, supports, useful_threads
 from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
 from spewy.chunks.part import chunk_layout
 from spewy.errors import InputError, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
 from spewy.learn.playdown import PlayDown
-from spewy.look.board_view import with_ranges
 from spewy.records.chunks import Chunks
 from spewy.records.overlay import Overlay
 from spewy.records.progress import last_target

@@ -39,14 +39,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Visit:
-    """What a visit leaves of a chunk.
+    """What a visit leaves of a chunk, and of those below that improved with it.
 
     Attributes:
-        arrays: per player ``[slot, row]``, of each kind that the solve keeps.
+        arrays: by chunk's key, per player ``[slot, row]``, of each kind that the solve keeps.
         payoffs: ``[view, row of player 0, row of player 1]`` at its root; None where no chunk is above.
     """
 
-    arrays: Mapping[Kind, ChunkStrategy]
+    arrays: Mapping[bytes, Mapping[Kind, ChunkStrategy]]
     payoffs: Floats | None = None
 
 
@@ -150,7 +150,7 @@ def commit_visit(
         place: the chunk.
         seen: what :func:`visits` told when the visit began.
         sweep: which sweep's visit it is.
-        visit: what it leaves.
+        visit: what it leaves; of other boards than the place's only where the store has a single shard.
 
     Returns:
         False where another process was faster: nothing was written, and the visit is to begin anew.
@@ -161,8 +161,9 @@ def commit_visit(
         if txn.tickets(key) != seen:
             return False
         txn.punch(key, sweep)
-        for kind, arrays in visit.arrays.items():
-            txn.put(kind, key, join(arrays))
+        for mine, kinds in visit.arrays.items():
+            for kind, arrays in kinds.items():
+                txn.put(kind, mine, join(arrays))
         if visit.payoffs is not None:
             txn.put(PAYOFF, key, visit.payoffs)
         return True

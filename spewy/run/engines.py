@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lockers import MemoryStore, Store
+from lockers import Store
 from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
 from solvers.solver import Solver
@@ -34,9 +34,11 @@ def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
         from spewy.learn.stored_engine import StoredEngine
 
         iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
-        settings = VisitSettings(solve.integrate, solve.method, plan.variant, iterations, solve.tremble)
-        workers = 1 if isinstance(store, MemoryStore) else plan.threads  # memory is not shared
-        return StoredEngine(layout, store, settings, solve.order, workers)
+        first_live = plan.job.first_live
+        settings = VisitSettings(
+            solve.integrate, solve.method, plan.variant, iterations, solve.tremble, first_live
+        )
+        return StoredEngine(layout, store, settings, solve.order, plan.threads)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:

@@ -111,7 +111,8 @@ class Plan:
         engine, solve = _engine(job, layout), job.solve
         name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
-        shards = 1 if job.live else STORED_SHARDS  # a live solve saves all chunks in one transaction
+        # chunks that are live are saved in one transaction with those above them
+        shards = STORED_SHARDS if job.first_live is None else 1
         threads = useful_threads(layout.live, solve.workers) if engine == "exact" else solve.workers
         if cost is None:
             cost = estimate(
@@ -123,6 +124,7 @@ class Plan:
                 threads=threads,
                 integrate=solve.integrate,
                 shards=shards,
+                first_live=job.first_live,
                 program=lp_size(job.problem) if engine == "program" else None,
             )
         budget, needed = parse_memory(solve.memory), cost.memory_bytes
