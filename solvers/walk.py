@@ -78,24 +78,30 @@ class Walker:
         return self._run(_Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent))
 
     def evaluate(
-        self, p: int, strategies: Strategies, watch: Watch | None = None, known: Known | None = None
+        self,
+        p: int,
+        strategies: Strategies,
+        watch: Watch | None = None,
+        known: Known | None = None,
+        reach: Floats | None = None,
     ) -> Floats:
         """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
 
         ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
-        Where chance leaves have ``known`` values, nothing below them is entered.
+        Where chance leaves have ``known`` values, nothing below them is entered. The opponent enters with ``reach``
+        (``[root, opposing row]``; None: the game's).
         """
-        return self._run(
-            _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
-        )
+        job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
+        return self._run(job, reach)
 
     def close(self) -> None:
         """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _run(self, job: _Pass) -> Floats:
-        return self._board(job, 0, 0, self.game.reach[1 - job.player].astype(self.dtype))
+    def _run(self, job: _Pass, reach: Floats | None = None) -> Floats:
+        incoming = self.game.reach[1 - job.player] if reach is None else reach
+        return self._board(job, 0, 0, incoming.astype(self.dtype))
 
     def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
         """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""

@@ -28,7 +28,7 @@ from buckets.symmetry import (
     hand_permutation,
 )
 from solvers.forest import Floats
-from spewy.chunks.groups import board_groups
+from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Ints, Problem, Shorts
 
 
@@ -81,8 +81,16 @@ class BoardRound:
         return {board.history: b for b, board in enumerate(self.boards)}
 
 
-def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:
-    """Enumerate the boards round by round from the root. ``progress`` is told of each finished board."""
+def board_rounds(
+    problem: Problem, progress: Callable[[int], None] | None = None, *, counted: bool = False
+) -> list[BoardRound]:
+    """Enumerate the boards round by round from the root.
+
+    Args:
+        problem: whose.
+        progress: told of each finished board.
+        counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
+    """
     game = problem.game
     perms = problem.symmetries
     states: list[tuple[History, int, int]] = [(problem.history, -1, -1)]
@@ -99,11 +107,17 @@ def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None
                     entries.append(Entry(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))
             all_entries.append(tuple(entries))
-        power = _strengths(problem, [history for history, _, _ in states]) if last else None
+        histories = [history for history, _, _ in states]
+        power = _strengths(problem, histories) if last else None
+        counts = row_counts(problem, t, histories, power) if counted else None
         left = len(game.deck) - sum(len(group) for group in states[0][0]) - 2 * game.num_hole_cards
         boards: list[Board] = []
         for b, (history, parent, entry) in enumerate(states):
-            rows = board_rows(problem, t, history, None if power is None else power[b])
+            strong = None if power is None else power[b]
+            if counts is None:
+                rows = board_rows(problem, t, history, strong)
+            else:
+                rows = _counted_rows(problem, history, strong, counts[b])
             boards.append(Board(history, parent, entry, rows, all_entries[b]))
             if progress is not None:
                 progress(1)
@@ -127,21 +141,40 @@ def board_rows(
     if power is None and t == problem.game.num_rounds - 1:
         power = board_strength(np.array(cards, dtype=np.int64), problem.hands)
     groups = board_groups(problem, t, history)
-    free = ~blocked(problem.hands, cards)
     pair = []
-    for p in (0, 1):
-        live = np.flatnonzero(free & (problem.ranges[p] > 0)).astype(np.int16)
-        strong = np.zeros(len(live), dtype=np.int32)
+    for p, live in enumerate(_live_hands(problem, cards)):
         if power is not None:
             live = live[np.argsort(power[live], kind="stable")]
-            strong = power[live].astype(np.int32)
-        weight = problem.ranges[p][live]
         if groups is None:
             group, n_groups = np.arange(len(live)), len(live)
         else:
             group, n_groups = groups[p].labels[live], groups[p].n_groups
-        pair.append(BoardRows(live, strong, group.astype(np.int16), weight, n_groups))
+        pair.append(_rows(problem, p, live, power, group, n_groups))
     return pair[0], pair[1]
+
+
+def _counted_rows(
+    problem: Problem, history: History, power: NDArray[np.int32] | None, counts: tuple[int, int]
+) -> tuple[BoardRows, BoardRows]:
+    """Rows in place of those of `board_rows`: as many hands, in any order, in any of so many buckets."""
+    pair = []
+    for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
+        group = np.arange(len(live)) % max(counts[p], 1)
+        pair.append(_rows(problem, p, live, power, group, counts[p]))
+    return pair[0], pair[1]
+
+
+def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
+    """Both players' hands that the cards leave, by number."""
+    free = ~blocked(problem.hands, cards)
+    return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
+
+
+def _rows(
+    problem: Problem, p: int, live: Shorts, power: NDArray[np.int32] | None, group: Ints, n_groups: int
+) -> BoardRows:
+    strong = np.zeros(len(live), dtype=np.int32) if power is None else power[live].astype(np.int32)
+    return BoardRows(live, strong, group.astype(np.int16), problem.ranges[p][live], n_groups)
 
 
 def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: Perms) -> Ints:

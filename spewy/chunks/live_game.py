@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
+from solvers.forest import Floats
 from solvers.live import Deal, LiveGame, Lock, Round, Rows
 from spewy.chunks.boards import Board, BoardRound, row_image
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
-if TYPE_CHECKING:
-    from spewy.chunks.boards import BoardRound
-    from spewy.chunks.problem import Problem
-    from spewy.chunks.rounds import BettingRound
+BYTES_PER_ROW = 4 + 2 + 2 + 8  # strength, twin, group and weight, beside two for each blocker
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
@@ -30,9 +28,40 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
     return LiveGame(rounds, reach, 4 * 13, game_locks(problem, betting, boards))
 
 
+def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
+    """Bytes of what `live_game` makes of boards, without making it."""
+    total = 0
+    width_above = [0, 0]
+    for i, table in enumerate(boards):
+        width = [_width(table, p) for p in (0, 1)]
+        total += len(table.boards) * sum(width) * (2 * problem.game.num_hole_cards + BYTES_PER_ROW)
+        if i > 0:
+            entries = [entry for board in boards[i - 1].boards for entry in board.entries]
+            total += 2 * (
+                len(entries) * sum(width) + sum(len(entry.members) for entry in entries) * sum(width_above)
+            )
+        width_above = width
+    return total
+
+
+def _width(table: BoardRound, p: int) -> int:
+    return max(len(board.rows[p].hands) for board in table.boards)
+
+
+def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
+    """The game entered by all its root lines with the given ranges ``[root, hand]``."""
+    padded = []
+    for p in (0, 1):
+        width = game.rounds[0].rows[p].group.shape[1]
+        out = np.zeros((ranges[p].shape[0], width))
+        out[:, : ranges[p].shape[1]] = ranges[p]
+        padded.append(out)
+    return replace(game, reach=(padded[0], padded[1]))
+
+
 def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:
     boards = table.boards
-    width = max(len(board.rows[p].hands) for board in boards)
+    width = _width(table, p)
     shape = (len(boards), width)
     count = np.array([len(board.rows[p].hands) for board in boards], dtype=np.int64)
     blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
@@ -62,8 +91,7 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
     children, first, first_image = [], [0], [0]
     images: tuple[list[Shorts], list[Shorts]] = ([], [])
     origins: tuple[list[Shorts], list[Shorts]] = ([], [])
-    upper = [max(len(b.rows[p].hands) for b in table.boards) for p in (0, 1)]
-    lower = [max(len(b.rows[p].hands) for b in below.boards) for p in (0, 1)]
+    upper, lower = ([_width(where, p) for p in (0, 1)] for where in (table, below))
     for board in table.boards:
         for entry in board.entries:
             child = below.boards[entry.child]

@@ -15,6 +15,7 @@ from spewy.cli.files import PICTURES, appearing, check_file
 from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -135,9 +136,7 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
 def _head(solution: Solution, found: Report) -> str:
     from buckets.cards import card_name
 
-    seat = (
-        "nobody, all-in" if found.player is None else f"player {found.player} ({('oop', 'ip')[found.player]})"
-    )
+    seat = "nobody, all-in" if found.player is None else f"player {found.player} ({SEAT_NAMES[found.player]})"
     return facts(
         [
             ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
@@ -160,7 +159,7 @@ def _table(found: Report) -> Table:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("card", no_wrap=True)
-    figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in ("oop", "ip")]
+    figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES]
     for name in ("weight", *found.actions, *figures):
         table.add_column(name, justify="right", no_wrap=True)
     for row in (*found.rows, found.average):

@@ -10,6 +10,7 @@ import click
 from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, json_text, number, render, terminal_rows
+from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,7 +75,7 @@ def show(folder: Path, line: str, board: str | None, every: bool, target: str | 
 def _head(solution: Solution, view: NodeView) -> str:
     from buckets.cards import card_name
 
-    seat = ("oop", "ip")[view.player]
+    seat = SEAT_NAMES[view.player]
     rows = [
         ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
         ("board", " ".join(card_name(card) for card in view.board) or "none yet"),

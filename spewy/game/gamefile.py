@@ -16,7 +16,9 @@ from pathlib import Path
 from buckets.cards import Deck
 from buckets.errors import CardError
 from buckets.hands import hand_index
+from buckets.symmetry import History
 from spewy.errors import InputError, path_text, shown
+from spewy.game.names import ROUND_NAMES
 from spewy.system.textfile import exists, read_text
 
 __all__ = [
@@ -32,7 +34,6 @@ __all__ = [
 DEFAULT_MAX_RAISES = 255
 MAX_CHIPS = 10**9
 """Largest pot, stack, blind or raise: sums of them are exact everywhere."""
-_ROUND_NAMES = ("preflop", "flop", "turn", "river")
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,19 @@ class Game:
         """
         return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
 
+    def cut(self, cards: Sequence[int]) -> History:
+        """Public cards in the order of the deal as groups, one for each round that dealt any, each ascending."""
+        groups, start = [], 0
+        for size in self.num_board_cards:
+            if size and start < len(cards):
+                groups.append(tuple(sorted(cards[start : start + size])))
+            start += size
+        return tuple(groups)
+
     @property
     def round_names(self) -> tuple[str, ...]:
         """Names of the rounds in keys of job files: preflop, flop, turn, river (hold'em's for every game)."""
-        return _ROUND_NAMES[: self.num_rounds]
+        return ROUND_NAMES[: self.num_rounds]
 
 
 def load_game(name_or_path: str | Path) -> Game:

@@ -6,10 +6,12 @@ A hand's number is its row in `buckets.hands.hands`: cards ascending, rows in le
 from functools import lru_cache
 from typing import TypeAlias
 
-from buckets.cards import SUITS, Deck, card_name
-from buckets.hands import hands
+import numpy as np
 
-__all__ = ["NUM_HANDS", "HandClass", "class_hands", "combo_name", "hand_number"]
+from buckets.cards import SUITS, Deck
+from buckets.hands import hand_index, hand_name, hands
+
+__all__ = ["NUM_HANDS", "HandClass", "class_hands", "combo_name"]
 
 NUM_HANDS = 1326
 
@@ -23,8 +25,7 @@ def combo_name(hand: int) -> str:
     >>> combo_name(1325)
     'AsAh'
     """
-    low, high = hands(Deck(), 2)[hand]
-    return card_name(int(high)) + card_name(int(low))
+    return hand_name(hands(Deck(), 2)[hand])
 
 
 @lru_cache(maxsize=256)
@@ -41,10 +42,4 @@ def class_hands(hand_class: HandClass) -> tuple[int, ...]:
         for b in range(len(SUITS))
         if (a > b if high == low else (a == b) == (kind == "s"))
     ]
-    return tuple(hand_number(a, b) for a, b in pairs)
-
-
-def hand_number(a: int, b: int) -> int:
-    """Give the number of the hand of two cards in any order."""
-    low, high = min(a, b), max(a, b)
-    return low * (103 - low) // 2 + high - low - 1
+    return tuple(hand_index(Deck(), np.array(pairs)).tolist())

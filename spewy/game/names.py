@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-ROUND_NAMES = ("preflop", "flop", "turn", "river")
-
+from typing import Literal, get_args
 
 RoundName = Literal["preflop", "flop", "turn", "river"]
+ROUND_NAMES: tuple[RoundName, ...] = get_args(RoundName)
 
-
-PLAYER_NAMES = ("oop", "ip")
+SEAT_NAMES = ("oop", "ip")
+"""Out of position: the first to act after the flop; in position: the button."""

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import RANKS, SUITS, Deck, parse_card
-from buckets.hands import blocked, hands
+from buckets.hands import blocked, hand_index, hands
 from spewy.errors import InputError, shown
-from spewy.game.handclass import NUM_HANDS, HandClass, class_hands, combo_name, hand_number
+from spewy.game.handclass import NUM_HANDS, HandClass, class_hands, combo_name
 from spewy.game.rangetext import weights_text
 
 __all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range"]
@@ -158,10 +158,10 @@ def _weight(word: str, subject: str) -> float:
 def _group(text: str) -> Iterator[int]:
     """Hands of one group; the text of the ValueError is what was expected."""
     if match := _COMBO.fullmatch(text):
-        a, b = (parse_card(card) for card in match.groups())
-        if a == b:
+        cards = [parse_card(card) for card in match.groups()]
+        if cards[0] == cards[1]:
             raise ValueError("two different cards")
-        yield hand_number(a, b)
+        yield int(hand_index(Deck(), cards))
     elif match := _SINGLE.fullmatch(text):
         high, low, suits = _hand_class(*match.groups()[:3])
         best = len(RANKS) - 1 if high == low else high - 1

@@ -25,6 +25,7 @@ from spewy.game.treeconfig import (
     player_sizes,
     spot_config,
 )
+from spewy.system.collection import collection_put_off
 
 __all__ = [
     "Action",
@@ -106,7 +107,8 @@ class BettingTree:
         """
         require_buildable(self.size)
         require_sizes_used(self.config, self.size)
-        return _Builder(self.config).root()
+        with collection_put_off():
+            return _Builder(self.config).root()
 
     def entered(self, line: str) -> Node:
         """Build one round: the root of a tree that has the round that ``line`` (``""``, or ending in ``/``) enters.
@@ -193,6 +195,7 @@ class _Builder:
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
         self.rules = config.rules
+        self.known: dict[tuple[object, ...], tuple[Action, ...]] = {}
 
     def root(self) -> Node:
         """Build the whole tree."""
@@ -203,17 +206,18 @@ class _Builder:
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         """Build a decision and all below it; `base`: what both had put in before this round."""
+        actions = self.known_actions(state, base, donk)
         line = state.line
-        actions = tuple(self.actions(state, base, donk))
-        children = tuple(self.child(state, action, base, line) for action in actions)
+        children = tuple([self.child(state, action, base, line) for action in actions])
         return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
     def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
         """Build what follows an action of the decision at `line`."""
         if action.kind == "fold":
             return self.make("fold", state.to_act, state.round, state.spent, line + "f")
-        # Actions are legal: what `Betting.apply` asks again takes half of the time.
-        following = state.called() if action.acpc == "c" else state.raised(base + action.amount)
+        if action.amount:  # it is legal: what `Betting.apply` asks again takes half of the time
+            return self.decision(state.raised(base + action.amount), base)
+        following = state.called()
         if following.is_over:
             return self.after_round(following, state.round, line + "c")
         if following.round == state.round:
@@ -228,6 +232,15 @@ class _Builder:
         for r in range(last - 1, ended - 1, -1):
             node = self.make("chance", None, r, state.spent, line + "/" * (r - ended), (), (node,))
         return node
+
+    def known_actions(self, state: Betting, base: int, donk: bool) -> tuple[Action, ...]:
+        """The actions at a decision, made once for all lines that meet there."""
+        acted = len(state.rounds[-1])
+        key = (state.round, acted, state.num_raises, state.to_act, state.spent, state.raise_by, base, donk)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = tuple(self.actions(state, base, donk))
+        return found
 
     def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
         player = state.to_act

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
+from spewy.game.names import SEAT_NAMES
 from spewy.game.sizes import Size, parse_sizes
 from spewy.game.sizing import Thresholds
 
@@ -26,8 +27,6 @@ __all__ = [
     "player_sizes",
     "spot_config",
 ]
-
-PLAYER_NAMES = ("oop", "ip")
 
 
 @dataclass(frozen=True)
@@ -203,7 +202,7 @@ def _sizes_by_round(game: Game, start_round: int, sizes: Sizes) -> tuple[RoundSi
             raise InputError(f"bets.{game.round_names[r]}: expected bet sizes, found none")
         filled.append(sizes[source])
     for r, players in enumerate(filled, start=start_round):
-        for name, player in zip(PLAYER_NAMES, players, strict=True):
+        for name, player in zip(SEAT_NAMES, players, strict=True):
             for kind, row in (("bet", player.bet), ("donk", player.donk or ())):
                 if any(size.kind == "times" for size in row):
                     key = f"bets.{game.round_names[r]}.{name}.{kind}"

@@ -1,6 +1,6 @@
 """The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
 
-Players, rounds and bet sizes are in the field's words; :meth:`Job.problem` turns them into a
+Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
 :class:`~spewy.chunks.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
-from spewy.game.names import ROUND_NAMES, RoundName
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
 from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
 from spewy.game.tree import BettingTree
@@ -43,6 +44,7 @@ from spewy.job.locks import LockSection, node_locks
 from spewy.job.sections import (
     BetsSection,
     GameSection,
+    LeafKind,
     PlayerBets,
     RowsSection,
     Section,
@@ -178,7 +180,7 @@ class Job(Section):
         if self.ranges is None or self.range_pair is None:
             return ()
         told = []
-        for name, held, small in zip(("oop", "ip"), self.ranges, self.range_pair.left_out, strict=True):
+        for name, held, small in zip(SEAT_NAMES, self.ranges, self.range_pair.left_out, strict=True):
             if held.dropped:
                 told.append(f"spot.{name}: {_listed(held.dropped)} left out: blocked by the board")
             if small:
@@ -201,6 +203,7 @@ class Job(Section):
         except CardError as error:
             raise InputError(f"spot.board: {error}") from None
 
+    @cached_property
     def problem(self) -> Problem:
         """What is to be solved.
 
@@ -245,13 +248,29 @@ class Job(Section):
             del data["spot"]["rake"]
         return {"spewy": 1, "job": data}
 
+    @cached_property
+    def first_live(self) -> int | None:
+        """The first round of the game whose chunks those above enter live, as all after it; None: all are stored."""
+        root, leaves = self.tree_config.start_round, self.solve.leaves
+        if isinstance(leaves, str):
+            bucketed = any(k is not None for k in self.rows_by_round)
+            live = leaves == "live" or (
+                leaves == "auto" and not bucketed and self.solve.integrate == "regret"
+            )
+            return root if live else None
+        return next((ROUND_NAMES.index(name) for name, kind in self._leaves_by_round if kind == "live"), None)
+
     @property
     def live(self) -> bool:
-        """Whether chance leaves recurse into the chunks below instead of reading stored payoffs."""
-        if self.solve.leaves != "auto":
-            return self.solve.leaves == "live"
-        bucketed = any(k is not None for k in self.rows_by_round)
-        return not bucketed and self.solve.integrate == "regret"
+        """Whether all chance leaves recurse into the chunks below, and none reads stored payoffs."""
+        return self.first_live == self.tree_config.start_round
+
+    @property
+    def leaves_text(self) -> str:
+        """What its chance leaves are, in words."""
+        if self.live or self.first_live is None:
+            return f"{'live' if self.live else 'stored'} leaves"
+        return f"stored leaves, live ones from the {ROUND_NAMES[self.first_live]} on"
 
     @property
     def one_program(self) -> bool:
@@ -278,18 +297,55 @@ class Job(Section):
     def _check(self) -> None:
         """Find everything that is wrong now, not in the middle of a solve."""
         self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
-        self.problem()
+        self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
         self._check_method()
 
+    @property
+    def _leaves_found(self) -> str:
+        """What the file says of leaves, as messages tell it."""
+        leaves = self.solve.leaves
+        return f'"{leaves}"' if isinstance(leaves, str) else shown(leaves)
+
+    @property
+    def _leaves_by_round(self) -> list[tuple[RoundName, LeafKind]]:
+        """What the table says of each round of the solve: a round that it leaves out is as the one above it."""
+        kind: LeafKind = "stored"
+        out = []
+        for name in ROUND_NAMES[self.tree_config.start_round : self.rules.num_rounds]:
+            assert isinstance(self.solve.leaves, dict)
+            kind = self.solve.leaves.get(name, kind)
+            out.append((name, kind))
+        return out
+
+    def _check_leaves(self) -> None:
+        """Refuse a table of leaves with rounds that there are not, or with live rounds above stored ones."""
+        if isinstance(self.solve.leaves, str):
+            return
+        kinds = self._leaves_by_round
+        rounds = [name for name, _ in kinds]
+        for name, kind in self.solve.leaves.items():
+            if name not in rounds:
+                raise InputError(
+                    f"solve.leaves.{name}: expected one of the rounds of this solve, {', '.join(rounds)}, "
+                    f'found "{kind}"'
+                )
+        for (above, upper), (below, lower) in pairwise(kinds):
+            if (upper, lower) == ("live", "stored"):
+                raise InputError(
+                    f'solve.leaves.{below}: expected "live" below a live {above}, whose leaves enter the chunks below '
+                    f'and read no stored payoffs, found "stored"'
+                )
+
     def _check_method(self) -> None:
         """Refuse combinations that would quietly solve in another way than the job says."""
-        solve = self.solve
+        self._check_leaves()
         if self.one_program:
             self._check_program()
-        if solve.integrate == "average" and solve.leaves == "live":
+        if self.solve.integrate == "average" and self.first_live is not None:
             raise InputError(
-                'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", found "live"'
+                'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", '
+                f"found {self._leaves_found}"
             )
         self._check_exact()
         for name in ROUND_NAMES[self.rules.num_rounds :]:
@@ -303,8 +359,10 @@ class Job(Section):
         subject = 'solve.method: "lp" solves the whole game at once'
         if self.spot is not None and self.spot.rake is not None:
             raise InputError(f"{subject}, which has to be zero-sum: expected no spot.rake, found some")
-        if self.solve.leaves == "stored":
-            raise InputError(f'{subject}: expected solve.leaves = "auto" or "live", found "stored"')
+        if self.solve.leaves != "auto" and not self.live:
+            raise InputError(
+                f'{subject}: expected solve.leaves = "auto" or "live", found {self._leaves_found}'
+            )
         for name in ROUND_NAMES:
             rows = getattr(self.rows, name)
             if rows != "hands":
@@ -323,11 +381,14 @@ class Job(Section):
         for name, found, needed in (
             ("method", solve.method, ("cfr",) if raked else ("cfr", "lp")),
             ("integrate", solve.integrate, ("regret",)),
-            ("leaves", solve.leaves, ("auto", "live")),
         ):
             if found not in needed:
                 wanted = " or ".join(f'"{value}"' for value in needed)
                 raise InputError(f'{key}: expected live leaves, solve.{name} = {wanted}, found "{found}"')
+        if solve.leaves != "auto" and not self.live:
+            raise InputError(
+                f'{key}: expected live leaves, solve.leaves = "auto" or "live", found {self._leaves_found}'
+            )
         bucketed = [name for name in ROUND_NAMES if getattr(self.rows, name) != "hands"]
         if self.lock and bucketed:
             name = bucketed[0]
@@ -358,12 +419,7 @@ class Job(Section):
             raise InputError(
                 f"spot.board: expected {allowed} cards, found {len(self.board)} ({self.spot.board})"
             )
-        groups, start = [], 0
-        for size in sizes[: int(np.searchsorted(sizes, len(self.board))) + 1]:
-            if size > start:
-                groups.append(tuple(sorted(self.board[start:size])))
-                start = int(size)
-        return tuple(groups)
+        return game.cut(self.board)
 
     def _sizes(self, game: Game) -> Sizes:
         out: dict[int, RoundSizes] = {}

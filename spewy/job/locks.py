@@ -22,7 +22,7 @@ from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.names import PLAYER_NAMES
+from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import NUM_HANDS, parse_range
 from spewy.game.tree import BettingTree, Node
 
@@ -91,7 +91,7 @@ def _node_lock(
         chosen = chosen[held[chosen]]
         if not len(chosen):
             raise InputError(
-                f"{subject}: expected hands of the range of {PLAYER_NAMES[player]}"
+                f"{subject}: expected hands of the range of {SEAT_NAMES[player]}"
                 f"{'' if history is None else f' on {section.board}'}, found none"
             )
         for hand in chosen.tolist():
@@ -120,18 +120,15 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
         cards = parse_cards(text)
     except CardError as error:
         raise InputError(f"{key}.board: {error}") from None
-    sizes = [size for size in game.num_board_cards[: node.round + 1] if size]
-    if len(cards) != sum(sizes):
+    needed = sum(game.num_board_cards[: node.round + 1])
+    if len(cards) != needed:
         raise InputError(
-            f"{key}.board: expected {sum(sizes)} cards, those at line {node.line!r}, found {len(cards)} ({text})"
+            f"{key}.board: expected {needed} cards, those at line {node.line!r}, found {len(cards)} ({text})"
         )
     foreign = [card for card in cards if card not in game.deck.cards]
     if foreign:
         raise InputError(f"{key}.board: expected cards of the game's deck, found {cards_name(foreign)}")
-    starts = np.cumsum([0, *sizes])
-    history = tuple(
-        tuple(sorted(cards[start : start + size])) for start, size in zip(starts, sizes, strict=False)
-    )
+    history = game.cut(cards)
     if history[: len(root)] != root:
         begin = cards_name([card for group in root for card in group])
         raise InputError(f"{key}.board: expected to begin with {begin}, found {text}")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from buckets.grouping import GROUPINGS
 from solvers.variants import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
+from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import parse_memory, parse_target
 
 MOST_ITERATIONS = 10_000
@@ -101,13 +102,17 @@ class RowsSection(Section):
         return value
 
 
+LeafKind = Literal["stored", "live"]
+LEAVES = ("auto", "stored", "live")
+
+
 class SolveSection(Section):
     """How to solve; what differs from the default and cannot have an effect is refused (:mod:`spewy.job.unused`)."""
 
     method: Literal["cfr", "lp"] = "cfr"
     variant: str | None = None
     integrate: Literal["regret", "average"] = "regret"
-    leaves: Literal["auto", "stored", "live"] = "auto"
+    leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     target: str = "0.3%"
     max_sweeps: int = Field(1000, gt=0)
     check_every: int = Field(10, gt=0)
@@ -123,6 +128,18 @@ class SolveSection(Section):
     def short(self) -> bool:
         """Whether regrets and sums are kept in 16 bits."""
         return self.precision == "16-bit"
+
+    @field_validator("leaves", mode="before")
+    @classmethod
+    def _leaves(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            if value not in LEAVES:
+                raise ValueError('expected "auto", "stored", "live", or a table of the last two by round')
+        elif not value or not set(value) <= set(ROUND_NAMES):
+            raise ValueError(f"expected rounds among {', '.join(ROUND_NAMES)}")
+        elif any(kind not in LEAVES[1:] for kind in value.values()):
+            raise ValueError('expected "stored" or "live" for each round')
+        return value
 
     @field_validator("variant")
     @classmethod

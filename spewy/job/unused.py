@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.names import RoundName
+from spewy.game.names import SEAT_NAMES, RoundName
 from spewy.job.sections import BetsSection, SolveSection, TreeSection
 
 Bets = Mapping[RoundName, BetsSection]
@@ -78,7 +78,7 @@ def _covered(names: tuple[str, ...], root: int, bets: Bets, name: RoundName) -> 
 def _donks(key: str, section: BetsSection) -> dict[str, set[int]]:
     """The players that each donk key of a round is for, by the key."""
     own = [player is not None and player.donk is not None for player in (section.oop, section.ip)]
-    found = {f"{key}.{name}.donk": {p} for p, name in enumerate(("oop", "ip")) if own[p]}
+    found = {f"{key}.{name}.donk": {p} for p, name in enumerate(SEAT_NAMES) if own[p]}
     if section.donk is not None:
         found[f"{key}.donk"] = {p for p in (0, 1) if not own[p]}
     return found

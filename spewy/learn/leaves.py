@@ -11,13 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lockers import Reads
 from solvers.chunk import Chunk, ChunkStrategy, root_matrices
 from solvers.forest import CHANCE, DECISION, FOLD, Floats
 from solvers.matrices import Hands, deal_matrix, row_matrices
 from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Layout
+from spewy.records.chunks import read_payoffs
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
+
+LEAST_JOINT = 1e-13
+"""The least joint weight of two rows, of the largest on the board, that is no rounding."""
 
 Payoffs = Callable[[int, int, int], Floats]
 """(t, b, r) → payoff matrices ``[view, row of player 0, row of player 1]``; one view serves both players if alone."""
@@ -82,42 +87,75 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, belo
 def root_payoffs(chunk: Chunk, strategy: ChunkStrategy, views: int) -> Floats:
     """The chunk's own payoff matrices ``U[view, x, y]`` under a strategy; 0 where no pair of hands is possible."""
     totals = root_matrices(chunk, strategy)
-    out = []
-    for p in range(views):
-        joint = chunk.matrices[p][FOLD_OPERATOR]
-        out.append(
-            np.divide(
-                totals[p], joint, out=np.zeros_like(joint), where=joint > 1e-13 * joint.max(initial=0.0)
-            )
-        )
-    return np.array(out)
+    return np.array([per_pair(totals[p], chunk.matrices[p][FOLD_OPERATOR]) for p in range(views)])
 
 
-def no_more_betting(layout: Layout) -> Payoffs:
-    """The paper's estimate for chunks never visited: both players check to the end (all-in equity)."""
-    shares: dict[tuple[int, int], Floats] = {}
+def per_pair(total: Floats, joint: Floats) -> Floats:
+    """Payoffs from weighted ones: ``total / joint``, 0 where no pair of hands is possible."""
+    out: Floats = np.zeros_like(joint)
+    return np.divide(total, joint, out=out, where=joint > LEAST_JOINT * joint.max(initial=0.0))
 
-    def share(t: int, b: int) -> Floats:
+
+def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
+    """Per player ``[row]``, the sum of its hands' weights."""
+    rows = layout.board(t, b).rows
+    first, second = (
+        np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups).astype(np.float64)
+        for p in (0, 1)
+    )
+    return first, second
+
+
+class Estimated:
+    """The paper's payoffs of chunks that were never visited: both players check to the end (all-in equity)."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._shares: dict[tuple[int, int], Floats] = {}
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        """One view's payoff matrix ``[view, row of player 0, row of player 1]`` of chunk (t, b, r)."""
+        root = self._layout.tree(t, r).nodes[0]
+        return (self._layout.problem.pot / 2 + min(root.put_in)) * self._share(t, b)[None]
+
+    def _share(self, t: int, b: int) -> Floats:
         """Player 0's expected showdown result ``[row, row]`` at stake 1."""
-        found = shares.get((t, b))
+        found = self._shares.get((t, b))
         if found is None:
+            layout = self._layout
             own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
             rows = layout.board(t, b).rows
             weights = rows[0].weight, rows[1].weight
             joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
             if t < len(layout.boards) - 1:
                 total = _chance_matrix(
-                    layout, t, b, 0, 0, own, other, weights, lambda t, b, _: share(t, b)[None]
+                    layout, t, b, 0, 0, own, other, weights, lambda t, b, _: self._share(t, b)[None]
                 )
             found = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
-            shares[t, b] = found
+            self._shares[t, b] = found
         return found
 
-    def estimate(t: int, b: int, r: int) -> Floats:
-        root = layout.tree(t, r).nodes[0]
-        return (layout.problem.pot / 2 + min(root.put_in)) * share(t, b)[None]
 
-    return estimate
+class Stored:
+    """What the last visits of chunks left; where none was, the estimate.
+
+    Attributes:
+        estimated: whether chunks were asked for whose betting the estimate leaves out.
+    """
+
+    def __init__(self, layout: Layout, store: Reads) -> None:
+        self._layout, self._store = layout, store
+        self._estimate = Estimated(layout)
+        self.estimated = False
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        """The payoff matrices ``[view, row of player 0, row of player 1]`` of chunk (t, b, r)."""
+        stored = read_payoffs(self._layout, self._store, t, b, r)
+        if stored is not None:
+            return stored
+        kind = self._layout.tree(t, r).forest.arrays.kind
+        self.estimated |= bool(np.any((kind == DECISION) | (kind == CHANCE)))
+        return self._estimate(t, b, r)
 
 
 def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:

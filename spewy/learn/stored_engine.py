@@ -1,19 +1,20 @@
-"""The stored way to sweep over all chunks, in a crew's processes: see `engines`."""
+"""The stored way to sweep over all chunks, in a crew's processes; the last rounds may be live below the stored ones."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Literal
 
 import numpy as np
 
-from lockers import Store
+from lockers import MemoryStore, Store
 from solvers.exploit import Exploitability
 from spewy.chunks.layout import Layout
+from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
-from spewy.learn.engine import Check, Progress
+from spewy.learn.engine import Check, Goal, measured, unmeasured, visits_at_once
 from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
@@ -35,9 +36,11 @@ class StoredEngine:
         self.order = order
         self._workers = workers
         self._token = uuid.uuid4().hex
-        self._crew = Crew(workers)
+        self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
+        self._crew = Crew(self._processes)
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
+        self._parts = Parts(layout)
         self._judge = Judge(layout, workers)
 
     @property
@@ -45,37 +48,42 @@ class StoredEngine:
         """Sweeps that visited every chunk."""
         return self._sweeps
 
-    at_once = 1
-
-    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
-        """Visit all chunks level by level; each visit is saved at once."""
-        for _ in range(sweeps):
-            self._sweep(progress)
-
-    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
-        """Sweeps here are not short."""
-        return []
+    def checks(self, goal: Goal) -> Iterator[Check]:
+        """Visit all chunks level by level; each visit is saved at once, and tells of sweeps between checks too."""
+        while self.sweeps < goal.last:
+            if not self._sweep(goal):
+                yield unmeasured(self)  # some of the next sweep's visits are in already
+                return
+            check = measured(self) if goal.checks_at(self.sweeps) else unmeasured(self)
+            yield check
+            if check.found is not None and goal.ends_with(check.found):
+                return
 
     def exploitability(self) -> Exploitability:
         """Judged by the live walk."""
         return self._judge.exploitability(Chunks(self.layout, self.store).whole())
 
     def expected_values(self) -> tuple[float, float]:
-        """The same way."""
+        """Judged by the live walk, too."""
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
-    def _sweep(self, progress: Progress | None) -> None:
-        number, layout = self.sweeps + 1, self.layout
+    def _sweep(self, goal: Goal) -> bool:
+        """Finish a sweep; False where it was interrupted."""
+        number, layout, first_live = self.sweeps + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
+        if first_live is not None:
+            levels = levels[: first_live - layout.problem.first_round]
         total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
         for t in reversed(levels) if self.order == "bottom-up" else levels:
             with closing(self._visit(t, number)) as visits:  # an interrupted sweep leaves no worker at work
                 for finished in visits:
                     done += finished
-                    if progress is not None:
-                        progress(done, total)
+                    goal.progress(number, done, total)
+                    if done < total and goal.stop.is_set():
+                        return False
         finish_sweep(self.store, number)
         self._sweeps = number
+        return True
 
     def save(self) -> None:
         """Visits are saved as they happen; this only asks the disk to write."""
@@ -88,16 +96,16 @@ class StoredEngine:
     def _visit(self, t: int, number: int) -> Generator[int, None, None]:
         """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
         chunks = list(self.layout.chunks(t))
-        if self._workers == 1 or len(chunks) < 2 * self._workers:
-            visitor = Visitor(self.layout, self.store, self.settings)
+        if visits_at_once(len(chunks), self._processes) == 1:
+            visitor = self._visitor()
             for b, r in chunks:
                 visitor.visit(t, b, r, number)
                 yield 1
             return
         if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
             self._begun.add(t)
-            Visitor(self.layout, self.store, self.settings).visit(t, *chunks[0], number)
-        boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._workers)
+            self._visitor().visit(t, *chunks[0], number)
+        boards = np.array_split(np.arange(len(self.layout.boards[t].boards)), 4 * self._processes)
         roots = len(self.layout.betting[t].chunks)
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
         shared = (self._token, self.layout.problem, self.store, self.settings, t, number)
@@ -107,8 +115,11 @@ class StoredEngine:
             for word in words:
                 yield 0 if word is None else word.value
 
+    def _visitor(self) -> Visitor:
+        return Visitor(self.layout, self.store, self.settings, self._parts, self._workers)
 
-_layouts: dict[str, Layout] = {}
+
+_parts: dict[str, Parts] = {}
 
 
 def _visit_portion(
@@ -122,10 +133,11 @@ def _visit_portion(
     chunks: Sequence[tuple[int, int]],
 ) -> int:
     """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
-    if token not in _layouts:
-        _layouts.clear()
-        _layouts[token] = Layout.of(problem)
-    visitor = Visitor(_layouts[token], store, settings)
+    if token not in _parts:
+        _parts.clear()
+        _parts[token] = Parts(Layout.of(problem))
+    parts = _parts[token]
+    visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:
         visitor.visit(t, b, r, number)
     return len(chunks)

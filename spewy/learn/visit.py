@@ -4,7 +4,7 @@
 current strategies below; sums weigh by own reach, root range included. With every chunk visited in each sweep this is
 CFR, cut into chunks.
 ``average``: a local optimum for the given ranges and payoffs, ranges and payoffs those of the *average* strategies;
-it is added to the sum of all earlier ones, weighted by the sweep and by own reach.
+it is added to the sum of all earlier ones, weighted by the number of the chunk's visit and by own reach.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from lockers import Store
 from solvers.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
-from solvers.forest import Floats
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.leaves import Payoffs, build_chunk, no_more_betting, one_view, root_payoffs, two_views
+from spewy.chunks.part import Parts
+from spewy.learn.leaves import Stored, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.playdown import PlayDown
-from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, read_payoffs, visits
+from spewy.learn.seam import Leaf, LiveLeaf, MatrixLeaf
+from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
 
 @dataclass(frozen=True)
 class VisitSettings:
     """How chunks are solved.
 
-    ``iterations`` are the CFR iterations of one visit. A visit that averages does one more per sweep, so that the
-    error of the local optima leaves no floor. ``tremble`` applies to ``average`` too.
+    ``iterations`` are the CFR iterations of one visit. A chunk's visit that averages does one more than the last, so
+    that the error of the local optima leaves no floor. ``tremble`` applies to ``average`` too. ``first_live`` is the
+    first round of the game whose chunks are not visited on their own: those of the round above enter them live. None:
+    all are visited.
     """
 
     integrate: Literal["regret", "average"] = "regret"
@@ -37,6 +38,7 @@ class VisitSettings:
     variant: str = "dcfr"
     iterations: int = 1
     tremble: float = 1e-3
+    first_live: int | None = None
 
     @property
     def played(self) -> Kind:
@@ -47,15 +49,33 @@ class VisitSettings:
 
 
 class Visitor:
-    """Makes visits against one store, for one level of one sweep: strategies above it are read once and kept."""
+    """Makes visits against one store, for one level of one sweep: strategies above it are read once and kept.
 
-    def __init__(self, layout: Layout, store: Store, settings: VisitSettings) -> None:
+    Args:
+        layout: of the problem.
+        store: with a single shard where rounds below are live.
+        settings: how chunks are solved.
+        parts: of the layout, where visitors share them.
+        threads: of a visit to a chunk over live ones.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        settings: VisitSettings,
+        parts: Parts | None = None,
+        threads: int = 1,
+    ) -> None:
         self.layout = layout
         self.store = store
         self.settings = settings
-        self._estimate = no_more_betting(layout)
-        self._chunks = {kind: Chunks(layout, store, kind) for kind in Kind}
-        self._play_down = PlayDown(layout, self._chunks[settings.played].get)
+        schedule = variant(settings.variant)
+        self._payoffs = Stored(layout, store)
+        self._stored = MatrixLeaf(layout, store, schedule, self._payoffs)
+        self._live = LiveLeaf(parts or Parts(layout), store, schedule, threads)
+        self._sums = Chunks(layout, store)
+        self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
         """Visit chunk (t, b, r) for a sweep. False if this sweep's visit was counted before: nothing changes then."""
@@ -64,40 +84,35 @@ class Visitor:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:
                 return False
-            left = improve(t, b, r, sweep)
+            left = improve(t, b, r, seen[0] + 1)
             if commit_visit(self.layout, self.store, (t, b, r), seen, sweep, left):
                 return True
 
-    def _regret(self, t: int, b: int, r: int, sweep: int) -> Visit:
-        settings, layout = self.settings, self.layout
-        schedule = variant(settings.variant)
-        ranges = [side[r] for side in self._play_down.ranges(t, b)]
-        weighing = two_views(layout, t, b, ranges)
-        chunk = build_chunk(layout, t, b, r, weighing, self._below(t))
-        own_reach = self._row_reach(t, b, ranges)
-        kinds = [Kind.REGRETS, Kind.SUMS, *([Kind.GUESSES] if schedule.predictive else [])]
-        arrays = {kind: self._load(kind, t, b, r, chunk) for kind in kinds}
-        regrets, sums, guesses = arrays[Kind.REGRETS], arrays[Kind.SUMS], arrays.get(Kind.GUESSES)
-        start = (sweep - 1) * settings.iterations
-        iterate(chunk, schedule, start, settings.iterations, regrets, sums, guesses, own_reach=own_reach)
-        current = regrets if guesses is None else guesses
+    def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
+        """The chunk's visit of this number, from 1: discounts go by visits, whatever sweeps missed it."""
+        layout, iterations = self.layout, self.settings.iterations
+        below_is_live = layout.boards[t].round + 1 == self.settings.first_live
+        leaf: Leaf = self._live if below_is_live else self._stored
+        entered = leaf.enter(t, b, r, [side[r] for side in self._play_down.ranges(t, b)])
+        entered.iterate((number - 1) * iterations, iterations)
         # one payoff matrix will do where rows are hands: what weighs a hand against itself cancels
         views = 1 if layout.problem.rows[layout.boards[t].round] is None else 2
-        return Visit(arrays, root_payoffs(chunk, normalise(chunk, current), views) if t > 0 else None)
+        return Visit(entered.arrays(), entered.root_payoffs(views) if t > 0 else None)
 
-    def _average(self, t: int, b: int, r: int, sweep: int) -> Visit:
+    def _average(self, t: int, b: int, r: int, number: int) -> Visit:
         settings, layout = self.settings, self.layout
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)
-        chunk = build_chunk(layout, t, b, r, weighing, self._below(t))
-        local = self._local_optimum(chunk, sweep)
-        sums = self._load(Kind.SUMS, t, b, r, chunk)
-        own_reach = self._row_reach(t, b, weighing.own)
+        chunk = build_chunk(layout, t, b, r, weighing, self._payoffs)
+        local = self._local_optimum(chunk, number)
+        sums = self._sums.get(t, b, r) or chunk.zeros()
+        own_reach = row_reach(layout, t, b, weighing.own)
         for p in (0, 1):
-            sums[p][:] += sweep * reach_of(chunk, local, p, own_reach[p])[1:]
-        return Visit({Kind.SUMS: sums}, root_payoffs(chunk, normalise(chunk, sums), 1) if t > 0 else None)
+            sums[p][:] += number * reach_of(chunk, local, p, own_reach[p])[1:]
+        arrays = {layout.key(t, b, r): {Kind.SUMS: sums}}
+        return Visit(arrays, root_payoffs(chunk, normalise(chunk, sums), 1) if t > 0 else None)
 
-    def _local_optimum(self, chunk: Chunk, sweep: int) -> ChunkStrategy:
+    def _local_optimum(self, chunk: Chunk, number: int) -> ChunkStrategy:
         if sum(chunk.forest.n_slots) == 0:
             return chunk.zeros()
         if self.settings.method == "lp":
@@ -107,27 +122,5 @@ class Visitor:
         schedule = variant(self.settings.variant)
         regrets, sums = chunk.zeros(), chunk.zeros()
         guesses = chunk.zeros() if schedule.predictive else None
-        iterate(chunk, schedule, 0, self.settings.iterations + sweep, regrets, sums, guesses)
+        iterate(chunk, schedule, 0, self.settings.iterations + number, regrets, sums, guesses)
         return normalise(chunk, sums)
-
-    def _row_reach(self, t: int, b: int, weights: tuple[Floats, Floats] | list[Floats]) -> ChunkStrategy:
-        """The root range of each row: how much a row's strategy counts in the average."""
-        rows = self.layout.board(t, b).rows
-        first, second = (
-            np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups).astype(np.float64)
-            for p in (0, 1)
-        )
-        return first, second
-
-    def _below(self, t: int) -> Payoffs:
-        """Stored payoffs of the chunks below, estimates where nothing is stored."""
-
-        def payoffs(t: int, b: int, r: int) -> Floats:
-            stored = read_payoffs(self.layout, self.store, t, b, r)
-            return self._estimate(t, b, r) if stored is None else stored
-
-        return payoffs
-
-    def _load(self, kind: Kind, t: int, b: int, r: int, chunk: Chunk) -> ChunkStrategy:
-        stored = self._chunks[kind].get(t, b, r)
-        return chunk.zeros() if stored is None else stored

@@ -19,6 +19,7 @@ from solvers.kernels import match
 from solvers.live import LiveGame, Round, Strategies, compatible_reach
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
 from spewy.learn.playdown import PlayDown
 from spewy.records.chunks import Chunks
 from spewy.records.leaves import leaf_values
@@ -85,17 +86,6 @@ class BoardView:
             action_ev=share[1:],
             equity=self._equity[p][a.sequence[q, n], :count],
         )
-
-
-def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """The game entered by all its root lines with the given ranges ``[root, hand]``."""
-    padded = []
-    for p in (0, 1):
-        width = game.rounds[0].rows[p].group.shape[1]
-        out = np.zeros((ranges[p].shape[0], width))
-        out[:, : ranges[p].shape[1]] = ranges[p]
-        padded.append(out)
-    return replace(game, reach=(padded[0], padded[1]))
 
 
 def equities(game: LiveGame, p: int, opposing: Floats) -> Floats:

@@ -13,12 +13,12 @@ from lockers import Store
 from solvers.forest import Floats
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.learn.playdown import PlayDown
-from spewy.look.board_view import with_ranges
 from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import leaf_values, write_leaf_values
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
@@ -59,7 +59,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         raise InputError(f"{job.name}: expected a solve with at least one finished sweep, found none")
     before = first_dropped(store)
     if before is None or first < before:
-        layout = Layout.of(by_hand(job.problem(), before))
+        layout = Layout.of(by_hand(job.problem, before))
         _keep_leaf_values(layout, store, first, job.solve.workers, progress)
         store.flush()
         mark_dropped(store, first)

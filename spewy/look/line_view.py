@@ -17,10 +17,11 @@ from solvers.forest import Floats, ForestArrays
 from solvers.live import LiveGame, Strategies, compatible_reach
 from solvers.walk import Known, Walker
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
 from spewy.chunks.part import chunk_layout, chunk_of
 from spewy.game.tree import Node
 from spewy.learn.playdown import PlayDown
-from spewy.look.board_view import equities, with_ranges
+from spewy.look.board_view import equities
 from spewy.records.chunks import Chunks
 from spewy.records.leaves import leaf_values
 

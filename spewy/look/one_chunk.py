@@ -5,7 +5,7 @@ the payoff matrix of the root. Everything is in *one view* (both players see the
 which is what ``average`` integration and the linear program solve. Ranges are played down by the average
 strategies stored above; payoffs below are the stored ones, or the estimate of a first visit where nothing is.
 
-    >>> from spewy.job import Job
+    >>> from spewy import Job
     >>> kuhn = one_chunk(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}))
     >>> round(kuhn.by_lp().value, 9)
     -0.055555556
@@ -21,20 +21,18 @@ import numpy as np
 
 from buckets.hands import hand_name
 from buckets.symmetry import permute_cards
-from lockers import Store
 from solvers.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
-from solvers.forest import CHANCE, DECISION, Floats
+from solvers.forest import DECISION, Floats
 from solvers.lp import Method, chunk_form, chunk_strategy, solve_lp
 from solvers.variants import variant
-from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError
 from spewy.game.tree import Node
 from spewy.job.job import Job
-from spewy.learn.leaves import FOLD_OPERATOR, build_chunk, no_more_betting, one_view, root_payoffs
+from spewy.learn.leaves import FOLD_OPERATOR, Stored, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.playdown import PlayDown
-from spewy.records.chunks import Chunks, read_payoffs
+from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 LeafKind = Literal["fold", "showdown", "chance"]
@@ -208,11 +206,11 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     t = node.round - layout.problem.first_round
     r = layout.betting[t].find(line)
     b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
-    below = _Below(layout, store)
+    below = Stored(layout, store)
     ranges = [side[r] for side in PlayDown(layout, Chunks(layout, store).get).ranges(t, b)]
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, ranges, session.job.solve.tremble), below)
     back = np.argsort(perm)
-    names, weights = [], []
+    names = []
     for p in (0, 1):
         rows = layout.board(t, b).rows[p]
         called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.hands]]
@@ -221,33 +219,15 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
         for h in order:
             grouped[rows.group[h]].append(called[h])
         names.append(tuple(tuple(group) for group in grouped))
-        weights.append(np.bincount(rows.group, weights=ranges[p], minlength=rows.n_groups).astype(np.float64))
     return OneChunk(
         tuple(int(c) for group in layout.board(t, b).history for c in permute_cards(group, back)),
         layout.tree(t, r),
         layout.problem.pot + sum(node.put_in),
         (names[0], names[1]),
-        (weights[0], weights[1]),
+        row_reach(layout, t, b, ranges),
         chunk,
         below.estimated,
     )
-
-
-class _Below:
-    """Stored payoffs of the chunks below, estimates where nothing is stored; remembers if there were any."""
-
-    def __init__(self, layout: Layout, store: Store) -> None:
-        self._layout, self._store = layout, store
-        self._estimate = no_more_betting(layout)
-        self.estimated = False
-
-    def __call__(self, t: int, b: int, r: int) -> Floats:
-        stored = read_payoffs(self._layout, self._store, t, b, r)
-        if stored is not None:
-            return stored
-        arrays = self._layout.tree(t, r).forest.arrays
-        self.estimated |= bool(np.any((arrays.kind == DECISION) | (arrays.kind == CHANCE)))
-        return self._estimate(t, b, r)
 
 
 def _entered(job: Job, line: str) -> Node:

@@ -21,7 +21,7 @@ def open_policy(folder: str | Path) -> Policy:
     """
     store = open_store(Path(folder), read_only=True)
     try:
-        return Policy(stored_job(store, folder).problem(), store)
+        return Policy(stored_job(store, folder).problem, store)
     except BaseException:
         store.close()
         raise

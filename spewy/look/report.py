@@ -20,6 +20,7 @@ from buckets.symmetry import permute_cards
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.part import chunk_of
 from spewy.errors import InputError
+from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Node
 from spewy.look.line_view import LineView, NodeTotals
 from spewy.look.solution import Solution
@@ -89,7 +90,7 @@ class Report:
             "weight": [row.weight for row in rows],
         }
         for name in ("ev", "equity", "realisation"):
-            for p, seat in enumerate(("oop", "ip")):
+            for p, seat in enumerate(SEAT_NAMES):
                 columns[f"{name}_{seat}"] = [getattr(row, name)[p] for row in rows]
         for a, action in enumerate(self.actions):
             columns[f"frequency_{action}"] = [row.frequencies[a] for row in rows]

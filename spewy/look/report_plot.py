@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from buckets.cards import RANKS
+from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from spewy.look.report import Report
@@ -32,7 +33,7 @@ def plot_report(report: Report, path: Path) -> None:
     _shares(shares, report, at)
     _realised(realised, report, at)
     _name_cards(realised, report, at)
-    seat = "all-in" if report.player is None else f"{('oop', 'ip')[report.player]} to act"
+    seat = "all-in" if report.player is None else f"{SEAT_NAMES[report.player]} to act"
     board = " ".join(_sign(card) for card in report.board) or "the deal"
     figure.suptitle(f"{board}, line {report.line}: {seat}, pot {report.pot:g}, by next card", fontsize=15)
     figure.savefig(path, dpi=110)
@@ -69,7 +70,7 @@ def _frequencies(axes: Any, report: Report, at: np.ndarray) -> None:
 def _shares(axes: Any, report: Report, at: np.ndarray) -> None:
     """EV as a share of the pot beside equity, of who acts: dots above rings earn more than their equity."""
     p = report.player or 0
-    seat, color = ("oop", "ip")[p], SEAT_COLORS[p]
+    seat, color = SEAT_NAMES[p], SEAT_COLORS[p]
     rows = (*report.rows, report.average)
     ev = np.array([row.ev[p] for row in rows]) / report.pot
     equity = np.array([row.equity[p] for row in rows])
@@ -93,7 +94,7 @@ def _by_rank(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _realised(axes: Any, report: Report, at: np.ndarray) -> None:
     rows = (*report.rows, report.average)
-    for p, seat in enumerate(("oop", "ip")):
+    for p, seat in enumerate(SEAT_NAMES):
         earned = np.array([row.realisation[p] for row in rows])
         side = at + (0.24 if p else -0.24)
         axes.bar(side, earned - 1, bottom=1, width=0.44, color=SEAT_COLORS[p], label=seat)

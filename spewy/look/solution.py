@@ -1,6 +1,6 @@
 """A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
 
->>> from spewy.solution import Solution
+>>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
 >>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
 """
@@ -125,7 +125,7 @@ class Solution:
     def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
+        self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
         self.sweeps = saved_sweeps(store)
         self.reads = Refilled(job, self.layout, store, target, tell)
         self._views: dict[tuple[int, int, int], BoardView] = {}

@@ -39,14 +39,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Visit:
-    """What a visit leaves of a chunk.
+    """What a visit leaves of a chunk, and of those below that improved with it.
 
     Attributes:
-        arrays: per player ``[slot, row]``, of each kind that the solve keeps.
+        arrays: by chunk's key, per player ``[slot, row]``, of each kind that the solve keeps.
         payoffs: ``[view, row of player 0, row of player 1]`` at its root; None where no chunk is above.
     """
 
-    arrays: Mapping[Kind, ChunkStrategy]
+    arrays: Mapping[bytes, Mapping[Kind, ChunkStrategy]]
     payoffs: Floats | None = None
 
 
@@ -150,7 +150,7 @@ def commit_visit(
         place: the chunk.
         seen: what :func:`visits` told when the visit began.
         sweep: which sweep's visit it is.
-        visit: what it leaves.
+        visit: what it leaves; of other boards than the place's only where the store has a single shard.
 
     Returns:
         False where another process was faster: nothing was written, and the visit is to begin anew.
@@ -161,8 +161,9 @@ def commit_visit(
         if txn.tickets(key) != seen:
             return False
         txn.punch(key, sweep)
-        for kind, arrays in visit.arrays.items():
-            txn.put(kind, key, join(arrays))
+        for mine, kinds in visit.arrays.items():
+            for kind, arrays in kinds.items():
+                txn.put(kind, mine, join(arrays))
         if visit.payoffs is not None:
             txn.put(PAYOFF, key, visit.payoffs)
         return True
@@ -170,52 +171,29 @@ def commit_visit(
     return store.transact(key, commit)
 
 
-def save_whole(
-    layout: Layout, store: Store, arrays: Mapping[Kind, Strategies], before: int, sweeps: int
-) -> None:
-    """Write all chunks' arrays, and the number of sweeps, in one transaction.
-
-    Strategies show what locks say, whatever was solved.
-
-    Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
-    """
-    layout.live.pin(arrays[Kind.SUMS])
-
-    def write(txn: Transaction) -> None:
-        require_sweeps(txn, before, sweeps)
-        for t in range(layout.n_rounds):
-            for b, r in layout.chunks(t):
-                key = layout.key(t, b, r)
-                txn.punch(key, sweeps)
-                for kind, whole in arrays.items():
-                    txn.put(kind, key, join(layout.take(whole, t, b, r)))
-        txn.put(META, SWEEP_KEY, np.array(sweeps))
-
-    store.transact(SWEEP_KEY, write)
-    store.flush()
-
-
 def save_boards(
     layout: Layout,
     store: Store,
     portions: Iterable[Sequence[tuple[int, int]]],
+    kinds: Sequence[Kind],
     read: Callable[[Kind, int, int], ChunkStrategy],
-    before: int,
-    sweeps: int,
+    sweeps: tuple[int, int],
+    *,
+    counted: bool,
 ) -> None:
-    """Write the regrets and sums of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+    """Write what is kept of boards (t, b), a transaction for each portion; the number of sweeps comes last.
 
     Args:
         layout: of the problem.
         store: made with a single shard.
         portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
-        read: per player ``[slot of the round, row]`` of a board.
-        before: sweeps that the store holds.
-        sweeps: those that are written.
+        kinds: what is kept.
+        read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
+        sweeps: how many the store holds, and how many it will hold.
+        counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
 
     Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+        SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
     """
     coming = iter(portions)
     portion = next(coming, None)
@@ -227,16 +205,19 @@ def save_boards(
             boards: Sequence[tuple[int, int]] = portion,
             last: bool = following is None,
         ) -> None:
-            require_sweeps(txn, before, sweeps)
+            require_sweeps(txn, *sweeps)
             for t, b in boards:
-                for kind in (Kind.REGRETS, Kind.SUMS):
-                    whole = read(kind, t, b)
-                    for r, chunk in enumerate(layout.betting[t].chunks):
-                        if chunk.forest.n_slots != (0, 0):
-                            part = whole[0][chunk.slots[0]], whole[1][chunk.slots[1]]
-                            txn.put(kind, layout.key(t, b, r), join(part))
+                whole = {kind: read(kind, t, b) for kind in kinds}
+                for r, chunk in enumerate(layout.betting[t].chunks):
+                    key = layout.key(t, b, r)
+                    if counted:
+                        txn.punch(key, sweeps[1])
+                    elif chunk.forest.n_slots == (0, 0):
+                        continue
+                    for kind, arrays in whole.items():
+                        txn.put(kind, key, join(layout.take(arrays, t, b, r)))
             if last:
-                txn.put(META, SWEEP_KEY, np.array(sweeps))
+                txn.put(META, SWEEP_KEY, np.array(sweeps[1]))
 
         store.transact(SWEEP_KEY, write)
         portion = following

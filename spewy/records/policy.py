@@ -26,7 +26,7 @@ from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError, shown
-from spewy.game.names import PLAYER_NAMES
+from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Action, Node, decision_at, entry, find_node
 from spewy.records.chunks import Kind, require_size, split
 from spewy.records.progress import dropped_error, first_dropped, saved_sweeps
@@ -94,7 +94,7 @@ class Policy:
             dead = bool(blocked(cards[None], found.board)[0])
             why = f"one that {cards_name(found.board)} blocks" if dead else "one that is not in it"
             raise InputError(
-                f"hand {hand_name(cards)}: expected one of the range of {PLAYER_NAMES[found.player]}, found {why}"
+                f"hand {hand_name(cards)}: expected one of the range of {SEAT_NAMES[found.player]}, found {why}"
             )
         out: Floats = found.frequencies[:, place]
         return out

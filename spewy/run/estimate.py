@@ -10,7 +10,9 @@ from lockers import SHARD_BYTES, DiskSize
 from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.exact_engine import AT_ONCE, BOARDS_AT_ONCE
+from spewy.chunks.live_game import live_bytes
+from spewy.learn.engine import visits_at_once
+from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks
@@ -61,6 +63,7 @@ def estimate(
     threads: int,
     integrate: str,
     shards: int,
+    first_live: int | None,
     program: LpSize | None = None,
 ) -> Estimate:
     """Count the chunks of a layout and add up the bytes of their arrays.
@@ -74,6 +77,7 @@ def estimate(
         threads: how many solve.
         integrate: "regret" or "average".
         shards: files that hold the lockers.
+        first_live: the first round of the game whose chunks are live; None: all are stored.
         program: the linear program, if one solves it.
     """
     boards, chunks, short = [], [], []
@@ -82,7 +86,6 @@ def estimate(
     kinds = [Kind.SUMS]
     if integrate != "average" and program is None:
         kinds += [Kind.REGRETS, Kind.GUESSES] if variant(variant_name).predictive else [Kind.REGRETS]
-    views = 0
     payoffs, disk = 0, DiskSize()
     item = (4 if exact else itemsize) if live else 8
     largest = 0
@@ -98,7 +101,9 @@ def estimate(
         a = bets.forest.arrays
         decisions = np.array([int(np.sum(a.player == p)) for p in (0, 1)])
         information_sets += int((rows @ decisions).sum())
-        if t > 0 and not live:
+        visited = first_live is None or table.round < first_live  # on its own
+        views = 0
+        if t > 0 and visited:
             views = 1 if integrate == "average" or by_hand[table.round] else 2
         seen = views * rows[:, 0] * rows[:, 1]
         payoffs += 8 * len(bets.chunks) * int(seen.sum())
@@ -107,8 +112,9 @@ def estimate(
             empty = exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
             arrays = item * (rows @ np.array(chunk.forest.n_slots))
             matrices = 8 * seen if views else None
+            counted = not exact if live else visited
             disk = with_chunks(
-                disk, layout.key(t, 0, r), [] if empty else kinds, arrays, matrices, counted=not exact
+                disk, layout.key(t, 0, r), [] if empty else kinds, arrays, matrices, counted=counted
             )
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * itemsize * len(kinds)
@@ -116,13 +122,14 @@ def estimate(
     if exact:
         held = footprint(layout.live, threads=threads, short=itemsize == 2)
         state, tables = held.state, tables + held.tables
-        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
         memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
         memory += program.memory_bytes if program is not None else 0
-    else:  # only the sums, while exploitability is measured
-        memory, state = padded * 8 + tables, cells * 8 * len(kinds)
+    else:  # the sums, while exploitability is measured; before that what visits to live chunks improve, and save
+        improved = 8 * len(kinds) * _most_cells(layout, first_live, threads)
+        memory, state = max(padded * 8, int((1 + WAITING) * improved)) + tables, cells * 8 * len(kinds)
     return Estimate(
         tuple(boards),
         tuple(chunks),
@@ -137,6 +144,26 @@ def estimate(
     )
 
 
+def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
+    """(slot, row) pairs that visits improve at once, the live chunks below those visited included; 0: none is live."""
+    top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
+    boards: list[int] = []  # per board of the round at hand, the top round's that it follows; lines alike
+    lines: list[int] = []
+    cells = np.zeros((0, 0))
+    for t in range(top, layout.n_rounds):
+        bets, table = layout.betting[t], layout.boards[t]
+        if t == top:
+            boards, lines = list(range(len(table.boards))), list(range(len(bets.chunks)))
+            cells = np.zeros((len(boards), len(lines)))
+        else:
+            boards = [boards[board.parent] for board in table.boards]
+            lines = [lines[r] for r, _ in bets.parents]
+        rows = np.max([layout.n_rows(t, b) for b in range(len(table.boards))], axis=0)
+        slots = [float(rows @ chunk.forest.n_slots) for chunk in bets.chunks]
+        cells += np.outer(np.bincount(boards), np.bincount(lines, slots, cells.shape[1]))
+    return int(cells.max(initial=0)) * visits_at_once(cells.size, threads)
+
+
 def _table_bytes(layout: Layout) -> int:
     """Cards and maps of the layout and of its live game."""
     total = 0
@@ -145,10 +172,8 @@ def _table_bytes(layout: Layout) -> int:
         for board in table.boards:
             for held in board.rows:
                 total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
-    for r in layout.live.rounds:
-        for rows in r.rows:
-            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
-        if r.deal is not None:
-            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    total += live_bytes(layout.problem, layout.boards)
+    if not layout.problem.locks:
+        return total
     walkers = 2  # who solves and who judges: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

@@ -149,7 +149,7 @@ class _Worker:
     def start(cls, crew: int) -> Self:
         ours, theirs = Pipe()
         with theirs:
-            code = f"from spewy.crew import serve; serve({theirs.fileno()})"
+            code = f"from spewy.system.crew import serve; serve({theirs.fileno()})"
             process = start_python(["-c", code], _threads(crew), pass_fds=[theirs.fileno()])
         return cls(process, ours)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from buckets.cards import parse_cards
+from buckets.cards import Deck, parse_cards
+from buckets.hands import hand_index
 from spewy.errors import InputError
-from spewy.game.handclass import hand_number
 from spewy.game.ranges import NUM_HANDS, Range, combo_name, format_range, parse_range
 
 SPOTS = Path(__file__).parent.parent / "data" / "spots"
@@ -18,7 +18,7 @@ FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
 
 
 def weight(hand_range, name):
-    return hand_range.weights[hand_number(*parse_cards(name))]
+    return hand_range.weights[hand_index(Deck(), parse_cards(name))]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_hand_numbers_and_names():
     assert len(set(names)) == NUM_HANDS
     assert (names[0], names[-1]) == ("2d2c", "AsAh")
     for hand, name in enumerate(names):
-        assert hand_number(*parse_cards(name)) == hand
+        assert hand_index(Deck(), parse_cards(name)) == hand
 
 
 @pytest.mark.parametrize(("spot", "oop", "ip"), [("R1", 498, 590), ("T1", 202, 298), ("F1", 202, 298)])

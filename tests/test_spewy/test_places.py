@@ -61,7 +61,7 @@ def job(text):
 
 @pytest.fixture(scope="module", params=JOBS)
 def layout(request):
-    return Layout.of(JOBS[request.param]().problem())
+    return Layout.of(JOBS[request.param]().problem)
 
 
 def test_keys_are_what_folders_hold():
@@ -71,7 +71,7 @@ def test_keys_are_what_folders_hold():
 
 
 def test_a_layout_knows_the_address_of_its_chunks():
-    layout = Layout.of(example("T1").problem())
+    layout = Layout.of(example("T1").problem)
     r = layout.betting[1].find("cr120c/")
     b = layout.boards[1].numbers[(*layout.problem.history, parse_cards("3d"))]
     place = layout.place_of(1, b, r)
@@ -115,7 +115,7 @@ def test_the_solved_board_is_the_one_that_the_enumeration_picked(layout):
 
 
 def test_cards_within_a_round_may_come_in_any_order():
-    problem = job(ALIKE).problem()
+    problem = job(ALIKE).problem
     expected, _ = solved_board(problem, 3, board_cards(problem, 3, "Qs 7s 2s 3d 4h"))
     found, perm = solved_board(problem, 3, board_cards(problem, 3, "2s Qs 7s 3h 4c"))
     assert found == expected
@@ -125,7 +125,7 @@ def test_cards_within_a_round_may_come_in_any_order():
 
 @pytest.mark.parametrize("cards", [(43, 43), (0, 1), (60,)])
 def test_cards_that_cannot_be_dealt(cards):
-    problem = toy("leduc").problem()
+    problem = toy("leduc").problem
     with pytest.raises(InputError, match="board: expected"):
         solved_board(problem, 1, board_cards(problem, 1, cards))
 
@@ -162,7 +162,7 @@ def test_one_round_is_that_of_the_whole_tree(name):
 
 @pytest.mark.parametrize("name", ["T1", "Leduc", "Kuhn"])
 def test_slots_are_those_of_the_forest(name):
-    layout = Layout.of((example("T1") if name == "T1" else JOBS[name]()).problem())
+    layout = Layout.of((example("T1") if name == "T1" else JOBS[name]()).problem)
     for bets in layout.betting:
         for chunk in bets.chunks:
             if chunk.nodes[0].kind != "decision":

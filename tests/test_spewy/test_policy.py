@@ -49,7 +49,7 @@ def solved(made):
     """What a short solve leaves in memory: the solution, and the policy of the same store."""
     session = Session(made)
     session.solve()
-    return Solution(made, session.store), Policy(made.problem(), session.store)
+    return Solution(made, session.store), Policy(made.problem, session.store)
 
 
 def decisions(made, every=1):
@@ -237,14 +237,14 @@ def test_what_is_committed_meanwhile_is_seen(tmp_path):
 def test_a_solve_that_has_not_swept_yet():
     made = toy("leduc", **FEW)
     store = MemoryStore(made.manifest())
-    policy = Policy(made.problem(), store)
+    policy = Policy(made.problem, store)
     with pytest.raises(
         InputError, match="line '': expected a strategy that is stored, found no finished sweep"
     ):
         policy.decision()
     session = Session(made)
     session.solve()
-    later = Policy(made.problem(), session.store).decision("cc/", "Kh")
+    later = Policy(made.problem, session.store).decision("cc/", "Kh")
     assert later.frequencies.shape == (2, 5)
 
 

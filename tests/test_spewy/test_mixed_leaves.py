@@ -1,0 +1,297 @@
+"""Stored rounds over live ones: what a job may say, what such solves give, their folders, and what they need."""
+
+import multiprocessing as mp
+import os
+import random
+import signal
+
+import numpy as np
+import pytest
+from cli_runs import good, good_json
+from jobs import EXAMPLES, example, toy
+from naive_chunks import GAME, three_rounds
+
+from lockers import MemoryStore
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.learn.stored_engine import StoredEngine
+from spewy.learn.visit import Visitor, VisitSettings
+from spewy.look.solution import Solution
+from spewy.records.chunks import Chunks, Kind
+from spewy.run.estimate import estimate
+from spewy.run.plan import job_estimate, lay_out
+from spewy.run.session import Session
+
+T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
+
+
+def trace(job, folder=None):
+    with Session(job, folder) as session:
+        return [(sweep, found) for sweep, _, found in session.solve().trace]
+
+
+def test_leduc_under_a_stored_root_is_the_live_solve():
+    for variant in ("dcfr", "pcfr+"):
+        mixed, live = (
+            toy("leduc", leaves=leaves, variant=variant, max_sweeps=30, check_every=10, symmetry=True)
+            for leaves in ({"flop": "live"}, "live")
+        )
+        assert trace(mixed) == trace(live)
+
+
+def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
+    settings = (*T1, "solve.max_sweeps=6", "solve.check_every=2")
+    live = trace(example("T1", *settings, "solve.leaves=live"))
+    assert trace(example("T1", *settings, "solve.leaves.river=live"), tmp_path / "f") == live
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_three_rounds_come_closer_than_stored_ones(rows):
+    """With live rivers a sweep takes the turn's chunks further, or as far: they see rivers that answer at once."""
+    gaps = {}
+    for name, first_live in (("stored", None), ("turn live", 2), ("flop live", 1)):
+        _, problem = three_rounds(1, held=(7, 5), rows=rows)
+        layout = Layout.of(problem)
+        engine = StoredEngine(
+            layout, MemoryStore({}, shards=1), VisitSettings(first_live=first_live), "bottom-up"
+        )
+        engine.advance(100)
+        gaps[name] = engine.exploitability().value
+        engine.close()
+    assert gaps["turn live"] <= gaps["stored"]
+    assert gaps["turn live"] < 1.0
+
+
+def mixed(**solve):
+    game = {"text": GAME.format(hole=1, flop=1, ranks=4)}
+    rows = {"flop": 3, "turn": 2, "clustering": "equity-quantiles"}
+    options = {"leaves": {"turn": "live"}, "target": "0 chips", "max_sweeps": 12, "check_every": 4}
+    return Job.of({"name": "three", "game": game, "rows": rows, "solve": options | solve})
+
+
+def arrays(folder):
+    with Solution.open(folder) as solution:
+        layout, store = solution.layout, solution.store
+        return [
+            array
+            for kind in (Kind.REGRETS, Kind.SUMS)
+            for t in range(layout.n_rounds)
+            for b, r in layout.chunks(t)
+            for array in Chunks(layout, store, kind).get(t, b, r)
+        ]
+
+
+@pytest.mark.parametrize("order", ["bottom-up", "top-down"])
+def test_workers_and_symmetry_change_nothing(order, tmp_path):
+    one, two = mixed(order=order), mixed(order=order, workers=2)
+    assert trace(one) == trace(one, tmp_path / "one") == trace(two, tmp_path / "two")
+    for mine, other in zip(arrays(tmp_path / "one"), arrays(tmp_path / "two"), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    plain = trace(mixed(order=order, symmetry=False))
+    assert [found for _, found in plain] == pytest.approx([found for _, found in trace(one)], rel=1e-9)
+
+
+def run(job, folder):
+    with Session(job, folder) as session:
+        session.solve()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_resumed(workers, tmp_path):
+    job = mixed(workers=workers, max_sweeps=40, check_every=20)
+    whole = trace(job, tmp_path / "whole")
+    rng, context = random.Random(workers), mp.get_context("spawn")
+    for _ in range(3):
+        process = context.Process(target=run, args=(job, tmp_path / "killed"))
+        process.start()
+        process.join(1.5 + 1.5 * rng.random())
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    assert trace(job, tmp_path / "killed")[-1] == whole[-1]
+    assert good("check", tmp_path / "killed").endswith(": healthy\n")
+    for mine, other in zip(arrays(tmp_path / "killed"), arrays(tmp_path / "whole"), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path):
+    """Between any two visits of a sweep."""
+    job = mixed(max_sweeps=3)
+    whole = trace(job)
+    layout = lay_out(job)
+    visits = sum(len(list(layout.chunks(t))) for t in (0, 1))
+    for stop_after in (1, visits - 2, visits + 1):
+        with Session(job, tmp_path / str(stop_after)) as session:
+            settings = VisitSettings(first_live=job.first_live)
+            engine = StoredEngine(session.layout, session.store, settings, "bottom-up")
+            seen = iter(range(stop_after))
+
+            def progress(done, total, seen=seen):
+                assert total == visits
+                if next(seen, None) is None:
+                    raise KeyboardInterrupt
+
+            with pytest.raises(KeyboardInterrupt):
+                engine.advance(3, progress)
+        assert trace(job, tmp_path / str(stop_after))[-1] == whole[-1]
+
+
+def test_a_chunk_that_sweeps_missed_discounts_by_its_own_visits():
+    """Visits in sweeps 1, 5 and 8 leave what visits in sweeps 1, 2 and 3 leave, stored or over live rounds."""
+    _, problem = three_rounds(1, held=(7, 5))
+    layout = Layout.of(problem)
+    for first_live in (None, 2):
+        found = []
+        for sweeps in ((1, 2, 3), (1, 5, 8)):
+            store = MemoryStore({}, shards=1)
+            visitor = Visitor(layout, store, VisitSettings(first_live=first_live))
+            for sweep in sweeps:
+                assert visitor.visit(1, 4, 1, sweep)
+            found.append([Chunks(layout, store, kind).get(1, 4, 1) for kind in (Kind.REGRETS, Kind.SUMS)])
+        np.testing.assert_equal(*found)
+
+
+def test_folders_with_live_rounds_below_are_looked_at(tmp_path):
+    job = mixed(max_sweeps=4)
+    run(job, tmp_path / "f")
+    told = good_json("exploit", tmp_path / "f")
+    assert told["exploitability"] == pytest.approx(trace(job)[-1][1])
+    assert good("check", tmp_path / "f").endswith(": healthy\n")
+
+
+LEAVES = [
+    ("auto", 2, 2),
+    ("live", 2, 2),
+    ("stored", 2, None),
+    ({"turn": "stored", "river": "live"}, 2, 3),
+    ({"river": "live"}, 2, 3),
+    ({"turn": "live"}, 2, 2),
+    ({"turn": "stored"}, 2, None),
+    ({"river": "live"}, 0, 3),
+    ({"flop": "live"}, 0, 1),
+    ({"preflop": "stored", "turn": "live"}, 0, 2),
+]
+
+
+@pytest.mark.parametrize(("leaves", "root", "first"), LEAVES)
+def test_rounds_of_a_table_of_leaves(leaves, root, first):
+    solve = {"leaves": leaves}
+    if root:
+        job = Job.of(dict(example("T1").model_dump(by_alias=True), solve=solve))
+    else:
+        job = Job.of({"name": "x", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "solve": solve})
+    assert (job.tree_config.start_round, job.first_live, job.live) == (root, first, first == root)
+
+
+def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
+    job = example("T1", "solve.leaves.river=live")
+    assert job == example("T1", 'solve.leaves={river="live"}')
+    assert job.leaves_text == "stored leaves, live ones from the river on"
+    assert job.manifest()["job"]["solve"]["leaves"] == {"river": "live"}
+    assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
+    with Session(mixed(), tmp_path / "f"):
+        pass
+    with Solution.open(tmp_path / "f") as solution:
+        assert solution.job.solve.leaves == {"turn": "live"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            ['solve.leaves={turn="live", river="stored"}'],
+            'solve.leaves.river: expected "live" below a live turn, whose leaves enter the chunks below '
+            'and read no stored payoffs, found "stored"',
+        ),
+        (
+            ["solve.leaves.flop=stored"],
+            'solve.leaves.flop: expected one of the rounds of this solve, turn, river, found "stored"',
+        ),
+        (
+            ["solve.leaves.rivr=live"],
+            "solve.leaves: expected rounds among preflop, flop, turn, river, found {'rivr': 'live'}",
+        ),
+        (
+            ["solve.leaves.river=auto"],
+            "solve.leaves: expected \"stored\" or \"live\" for each round, found {'river': 'auto'}",
+        ),
+        (["solve.leaves={}"], "solve.leaves: expected rounds among preflop, flop, turn, river, found {}"),
+        (
+            ["solve.leaves=both"],
+            'solve.leaves: expected "auto", "stored", "live", or a table of the last two by round, found \'both\'',
+        ),
+        (
+            ["solve.leaves.river=live", "solve.integrate=average"],
+            'solve.leaves: "average" integrates stored chunks: expected "stored" or "auto", '
+            "found {'river': 'live'}",
+        ),
+        (
+            ["solve.leaves.river=live", "solve.method=lp"],
+            'solve.method: "lp" solves the whole game at once: expected solve.leaves = "auto" or "live", '
+            "found {'river': 'live'}",
+        ),
+        (
+            ["solve.leaves.river=live", "spot.rake={rate=0.05}"],
+            "spot.rake: expected live leaves, solve.leaves = \"auto\" or \"live\", found {'river': 'live'}",
+        ),
+        (
+            ["solve.leaves.turn=live", "solve.order=top-down"],
+            'solve.order: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+            "found top-down for live leaves",
+        ),
+    ],
+)
+def test_tables_of_leaves_that_make_no_sense(overrides, message):
+    with pytest.raises(InputError) as error:
+        example("T1", *overrides)
+    assert str(error.value).endswith(message)
+
+
+def test_rounds_that_a_game_does_not_have():
+    with pytest.raises(InputError, match=r"solve\.leaves\.turn: expected one of .*, preflop, flop, found"):
+        toy("leduc", leaves={"turn": "live"})
+
+
+def test_what_such_a_solve_needs():
+    """Disk as its kinds of chunks take it, and memory for what the visits at work improve."""
+    settings = (*T1, "solve.workers=2")
+    costs = {}
+    for name, leaves in (("stored", "stored"), ("mixed", '{river="live"}'), ("live", "live")):
+        job = example("T1", *settings, f"solve.leaves={leaves}")
+        costs[name] = job_estimate(job, lay_out(job))
+    assert costs["mixed"].payoff_bytes == 0 < costs["stored"].payoff_bytes
+    assert costs["mixed"].disk_bytes < costs["stored"].disk_bytes
+    assert costs["mixed"].state_bytes == costs["stored"].state_bytes
+    assert costs["mixed"].memory_bytes > costs["stored"].memory_bytes
+    assert costs["mixed"].memory_bytes < 2 * costs["live"].memory_bytes
+    with pytest.raises(InputError, match=r"solve\.memory"):
+        Session(example("T1", *settings, "solve.leaves.river=live", "solve.memory=1 MiB")).solve()
+
+
+@pytest.mark.parametrize("workers", [1, 3, 1000])
+def test_memory_of_visits_is_that_of_the_largest_parts(workers):
+    """Counted chunk by chunk."""
+    _, problem = three_rounds(1, held=(7, 2), rows=False)
+    layout = Layout.of(problem)
+    options = {"live": False, "exact": False, "variant_name": "cfr", "itemsize": 8, "threads": workers}
+    options |= {"integrate": "regret", "shards": 1}
+    costs = [estimate(layout, **options, first_live=first) for first in (2, None)]
+    most = 0
+    for b in range(len(layout.boards[1].boards)):
+        for chunk in layout.betting[1].chunks:
+            cells = 0
+            for p in (0, 1):
+                width = [layout.live.rounds[t].rows[p].n_groups for t in (0, 1, 2)]
+                below = [layout.tree(2, int(i)).forest.n_slots[p] for i in chunk.exits]
+                boards = sum(board.parent == b for board in layout.boards[2].boards)
+                cells += chunk.forest.n_slots[p] * width[1] + boards * sum(below) * width[2]
+            most = max(most, cells)
+    at_once = {1: 1, 3: 3, 1000: 1}[workers]  # there are not chunks enough for so many
+    tables, judged = costs[1].table_bytes, costs[1].memory_bytes - costs[1].table_bytes
+    assert costs[0].memory_bytes - tables == max(judged, int(2.08 * 2 * 8 * most * at_once))
+
+
+def test_example_of_the_command_line():
+    told = good("estimate", EXAMPLES / "T1.toml", "--set", "solve.leaves.river=live", "--set", "rows.river=5")
+    assert "T1, stored leaves, live ones from the river on" in told
