@@ -15,6 +15,7 @@ from lockers import MemoryStore
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
+from spewy.learn.live_engine import LiveEngine
 from spewy.learn.stored_engine import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
@@ -46,21 +47,29 @@ def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
     assert trace(example("T1", *settings, "solve.leaves.river=live"), tmp_path / "f") == live
 
 
+def swept(layout, first_live, sweeps):
+    """Exploitability after so many sweeps."""
+    store, settings = MemoryStore({}, shards=1), VisitSettings(first_live=first_live)
+    engine = StoredEngine(layout, store, settings, "bottom-up")
+    engine.advance(sweeps)
+    return engine.exploitability()
+
+
 @pytest.mark.parametrize("rows", [True, False])
-def test_three_rounds_come_closer_than_stored_ones(rows):
-    """With live rivers a sweep takes the turn's chunks further, or as far: they see rivers that answer at once."""
-    gaps = {}
-    for name, first_live in (("stored", None), ("turn live", 2), ("flop live", 1)):
-        _, problem = three_rounds(1, held=(7, 5), rows=rows)
-        layout = Layout.of(problem)
-        engine = StoredEngine(
-            layout, MemoryStore({}, shards=1), VisitSettings(first_live=first_live), "bottom-up"
-        )
-        engine.advance(100)
-        gaps[name] = engine.exploitability().value
-        engine.close()
-    assert gaps["turn live"] <= gaps["stored"]
-    assert gaps["turn live"] < 1.0
+def test_three_rounds_under_a_stored_root_are_the_live_solve(rows):
+    _, problem = three_rounds(1, held=(7, 5), rows=rows)
+    layout = Layout.of(problem)
+    live = LiveEngine(layout, MemoryStore({}), "dcfr")
+    live.advance(10)
+    assert swept(layout, 1, 10) == live.exploitability()
+
+
+@pytest.mark.slow
+def test_live_rivers_come_closer_than_stored_ones():
+    """A payoff matrix tells what rows are worth on average; live chunks answer each hand of them."""
+    _, problem = three_rounds(1, held=(7, 5))
+    layout = Layout.of(problem)
+    assert swept(layout, 2, 20).value < 0.85 * swept(layout, None, 20).value
 
 
 def mixed(**solve):
@@ -83,13 +92,11 @@ def arrays(folder):
 
 
 @pytest.mark.parametrize("order", ["bottom-up", "top-down"])
-def test_workers_and_symmetry_change_nothing(order, tmp_path):
+def test_workers_change_nothing(order, tmp_path):
     one, two = mixed(order=order), mixed(order=order, workers=2)
     assert trace(one) == trace(one, tmp_path / "one") == trace(two, tmp_path / "two")
     for mine, other in zip(arrays(tmp_path / "one"), arrays(tmp_path / "two"), strict=True):
         np.testing.assert_array_equal(mine, other)
-    plain = trace(mixed(order=order, symmetry=False))
-    assert [found for _, found in plain] == pytest.approx([found for _, found in trace(one)], rel=1e-9)
 
 
 def run(job, folder):
@@ -97,9 +104,9 @@ def run(job, folder):
         session.solve()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_killed_and_resumed(workers, tmp_path):
-    job = mixed(workers=workers, max_sweeps=40, check_every=20)
+    job = mixed(workers=workers, max_sweeps=20, check_every=20)
     whole = trace(job, tmp_path / "whole")
     rng, context = random.Random(workers), mp.get_context("spawn")
     for _ in range(3):
@@ -186,7 +193,7 @@ def test_rounds_of_a_table_of_leaves(leaves, root, first):
 
 def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     job = example("T1", "solve.leaves.river=live")
-    assert job == example("T1", 'solve.leaves={river="live"}')
+    assert job.manifest() == example("T1", 'solve.leaves={river="live"}').manifest()
     assert job.leaves_text == "stored leaves, live ones from the river on"
     assert job.manifest()["job"]["solve"]["leaves"] == {"river": "live"}
     assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
@@ -279,7 +286,7 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     costs = [estimate(layout, **options, first_live=first) for first in (2, None)]
     most = 0
     for b in range(len(layout.boards[1].boards)):
-        for r, chunk in enumerate(layout.betting[1].chunks):
+        for chunk in layout.betting[1].chunks:
             cells = 0
             for p in (0, 1):
                 width = [layout.live.rounds[t].rows[p].n_groups for t in (0, 1, 2)]
@@ -292,6 +299,6 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     assert costs[0].memory_bytes - tables == max(judged, int(2.08 * 2 * 8 * most * at_once))
 
 
-def test_example_of_the_command_line():
+def test_the_command_line_says_which_leaves_are_live():
     told = good("estimate", EXAMPLES / "T1.toml", "--set", "solve.leaves.river=live", "--set", "rows.river=5")
     assert "T1, stored leaves, live ones from the river on" in told
