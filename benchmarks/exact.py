@@ -106,10 +106,10 @@ def profile(spot: str) -> None:
     from solvers.exact import ExactCfr, kernels
     from solvers.exact.vector import LANES, bare
     from solvers.variants import EXACT_VARIANT, variant
+    from spewy.chunks.layout import Layout
     from spewy.job.job import Job
-    from spewy.run.plan import lay_out
 
-    game = lay_out(Job.load(EXAMPLES / f"{spot}.toml")).live
+    game = Layout.of(Job.load(EXAMPLES / f"{spot}.toml").problem).live
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.run(20)
     rig, t = engine._rig, len(game.rounds) - 1

@@ -35,11 +35,11 @@ from solvers.forest import Floats
 from solvers.lp import SequenceForm, chunk_form, solve_live, solve_lp
 from solvers.variants import VARIANTS
 from solvers.walk import Walker
+from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.lp_engine import METHOD
 from spewy.learn.lp_size import lp_size
 from spewy.look.one_chunk import OneChunk, one_chunk
-from spewy.run.plan import lay_out
 from spewy.run.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -291,7 +291,7 @@ def _games_table(names: list[str]) -> list[str]:
         _note(name)
         file, changes = GAMES[name]
         job = Job.load(ROOT / f"examples/{file}.toml", ["solve.method=lp", *changes])
-        layout, size = lay_out(job), lp_size(job.problem())
+        layout, size = Layout.of(job.problem), lp_size(job.problem)
         seconds, plans = _timed(lambda game=layout.live: solve_live(game, METHOD))
         gap = exploitability(Walker(layout.live), plans).value
         simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 30 else None

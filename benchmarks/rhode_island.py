@@ -21,8 +21,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.locate import locate
 from spewy.job.job import Job
 from spewy.look.solution import Solution
-from spewy.records.chunks import load
-from spewy.records.keys import STRATEGY
+from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 JOB = Path(__file__).parent.parent / "examples" / "rhode-island.toml"
@@ -57,8 +56,8 @@ def main() -> None:
 
 def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
     """The stored averages on every board of the game without symmetry, hand by hand."""
-    layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem())
-    folded, game = load(solution.layout, solution.store, STRATEGY), layout.problem.game
+    layout = Layout.of(Job.load(JOB, ["solve.symmetry=false"]).problem)
+    folded, game = Chunks(solution.layout, solution.store).whole(), layout.problem.game
     out = layout.live.zeros()
     for t in range(layout.n_rounds):
         for b, board in enumerate(layout.boards[t].boards):

@@ -15,8 +15,8 @@ import numpy as np
 
 from solvers.exact import ExactCfr
 from solvers.variants import Variant
+from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.run.plan import lay_out
 
 HERE = Path(__file__).parent
 SPOTS = {
@@ -62,7 +62,7 @@ def main() -> None:
     games = []
     for file, board in SPOTS.values():
         job = Job.load(HERE / file, [f"spot.board={board}"] if board else [])
-        games.append((lay_out(job).live, job.spot.pot))
+        games.append((Layout.of(job.problem).live, job.spot.pot))
     rng = np.random.default_rng(options.seed)
     drawn = [
         (

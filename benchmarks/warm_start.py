@@ -19,8 +19,8 @@ from solvers.exact import ExactCfr
 from solvers.kernels import match
 from solvers.live import LiveGame
 from solvers.variants import EXACT_VARIANT, variant
+from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.run.plan import lay_out
 
 TARGETS = (0.5, 0.3, 0.1)
 STARTS = [(0, 0.0)] + [(done, weight) for done in (2, 3, 5, 10) for weight in (0.3, 1.0, 2.0)]
@@ -39,7 +39,7 @@ def main() -> None:
         job = Job.load(HERE / file)
         started = time.perf_counter()
         overrides = [f"rows.turn={options.rows}", f"rows.river={options.rows}", "rows.weights=ranges"]
-        bucketed = Cfr(lay_out(Job.load(HERE / file, overrides)).live, variant(EXACT_VARIANT))
+        bucketed = Cfr(Layout.of(Job.load(HERE / file, overrides).problem).live, variant(EXACT_VARIANT))
         laid_out = time.perf_counter()
         bucketed.run(options.sweeps)
         solved = time.perf_counter()
@@ -47,7 +47,7 @@ def main() -> None:
         print(
             "| iterations as if done | weight | 0.5 % | 0.3 % | 0.1 % | after ten |\n|---|---|---|---|---|---|"
         )
-        game, start = lay_out(job).live, by_hand(bucketed)
+        game, start = Layout.of(job.problem).live, by_hand(bucketed)
         for done, weight in STARTS:
             print(line(game, start, job.spot.pot, done, weight, options.most), flush=True)
 

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from buckets.cards import NUM_CARDS, cards_name
 from buckets.categories import CATEGORIES, CATEGORY_SHIFT
 from buckets.errors import BoardError, CardError
+from buckets.rank_sets import board_strength
 
 CARD_COUNTS = (1, 2, 3, 5, 6, 7)
 
@@ -34,12 +35,7 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
     boards, hands: shapes (n_boards, n_board_cards) and (n_hands, hole). -1 where the hand shares a card with
     the board.
     """
-    board_array, hand_array = _card_rows(boards, "boards"), _card_rows(hands, "hands")
-    hole, n_cards = hand_array.shape[1], board_array.shape[1] + hand_array.shape[1]
-    if hole not in (1, 2):
-        raise CardError(f"hands: expected 1 or 2 cards each, got {hole}")
-    if n_cards not in CARD_COUNTS:
-        raise BoardError(f"hole and board cards: expected one of {CARD_COUNTS} together, got {n_cards}")
+    board_array, hand_array = _checked(boards, hands)
     from buckets.kernels.strength import fill_strengths
 
     out = np.empty((len(board_array), len(hand_array)), dtype=np.int32)
@@ -48,9 +44,9 @@ def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
 
 
 def strength(board: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Strength of each hand on one board: (n_board_cards,) and (n_hands, hole) to (n_hands,)."""
-    alone: NDArray[np.int32] = strengths(np.reshape(np.asarray(board, dtype=np.int64), (1, -1)), hands)[0]
-    return alone
+    """Strength of each hand on one board, loading no kernels: (n_board_cards,) and (n_hands, hole) to (n_hands,)."""
+    boards, hand_array = _checked(np.reshape(np.asarray(board, dtype=np.int64), (1, -1)), hands)
+    return board_strength(boards[0], hand_array)
 
 
 def category(strength: int) -> str:
@@ -62,6 +58,16 @@ def category(strength: int) -> str:
     if strength < 0 or strength >> CATEGORY_SHIFT >= len(CATEGORIES):
         raise CardError(f"strength: expected one that `strengths` gave, got {strength!r}")
     return CATEGORIES[strength >> CATEGORY_SHIFT]
+
+
+def _checked(boards: ArrayLike, hands: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    board_array, hand_array = _card_rows(boards, "boards"), _card_rows(hands, "hands")
+    hole, n_cards = hand_array.shape[1], board_array.shape[1] + hand_array.shape[1]
+    if hole not in (1, 2):
+        raise CardError(f"hands: expected 1 or 2 cards each, got {hole}")
+    if n_cards not in CARD_COUNTS:
+        raise BoardError(f"hole and board cards: expected one of {CARD_COUNTS} together, got {n_cards}")
+    return board_array, hand_array
 
 
 def _card_rows(rows: ArrayLike, subject: str) -> NDArray[np.int64]:

@@ -7,20 +7,26 @@ The variants are in ``variants.py``; Zinkevich et al. 2007 is the source of the 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
+from solvers.chunk import ChunkStrategy
+from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import LiveGame, Strategies
+from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
 from solvers.walk import Walker
 
 
 class Cfr:
-    """A solve in progress: regrets and sums that iterations improve. All arrays are open to the caller.
+    """A solve in progress, a `solvers.solver.Solver`: regrets and sums that iterations improve.
 
     Attributes:
         iteration: how many are done.
         regrets, sums: per round and player ``[board, slot, group]``; the average strategy is ``sums``, normalised.
         guesses: what a predictive variant plays by, else None.
+        parts: which of these there are.
     """
 
     def __init__(
@@ -33,6 +39,20 @@ class Cfr:
         self.regrets: Strategies = game.zeros(dtype)
         self.sums: Strategies = game.zeros(dtype)
         self.guesses: Strategies | None = game.zeros(dtype) if variant.predictive else None
+        self.parts: tuple[Part, ...] = ("regrets", "sums", *(("guesses",) if variant.predictive else ()))
+        self._threads = threads
+
+    @cached_property
+    def judge(self) -> Walker:
+        """What measures: in double precision, whatever iterations are done in."""
+        if self.walker.dtype is np.float64:
+            return self.walker
+        return Walker(self.game, self._threads)
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of all parts."""
+        return sum(mine.nbytes for part in self.parts for pair in self._whole(part) for mine in pair)
 
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
@@ -41,3 +61,39 @@ class Cfr:
             for p in (0, 1):
                 self.walker.update(p, factors, self.regrets, self.sums, self.guesses)
             self.iteration += 1
+
+    def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
+        """Run, and measure after ``every`` so many, until exploitability is at most ``target`` chips."""
+        return step_by_step(self, target, iterations, every)
+
+    def exploitability(self) -> Exploitability:
+        """Best responses to the averages."""
+        return exploitability(self.judge, self.sums)
+
+    def expected_values(self) -> tuple[float, float]:
+        """Both players' chips per deal under the averages, each from a walk of its own."""
+        return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
+
+    def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
+        """A copy of a part on board b of round t, per player ``[slot, group]``."""
+        first, second = self._whole(part)[t]
+        return first[b].copy(), second[b].copy()
+
+    def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
+        """Put what `read` gave back."""
+        for whole, mine in zip(self._whole(part)[t], numbers, strict=True):
+            whole[b] = mine
+
+    def let_go(self) -> None:
+        """Nothing is mapped from a file."""
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.walker.close()
+        if "judge" in self.__dict__:
+            self.judge.close()
+
+    def _whole(self, part: Part) -> Strategies:
+        found = {"regrets": self.regrets, "sums": self.sums, "guesses": self.guesses}[part]
+        assert found is not None
+        return found

@@ -13,35 +13,43 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
+    from spewy.look.policy import open_policy
     from spewy.look.solution import NodeView, Solution
+    from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
     from spewy.run.result import SolveResult
     from spewy.run.session import Session, solve
 
 __all__ = [
+    "Decision",
     "InputError",
     "Job",
     "NodeView",
+    "Policy",
     "Reporter",
     "Session",
     "Solution",
     "SolveResult",
     "SpewyError",
     "__version__",
+    "open_policy",
     "solve",
 ]
 
 __version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody installed knows it too
 
 _MODULES = {
+    "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
     "NodeView": "look.solution",
+    "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Session": "run.session",
     "Solution": "look.solution",
     "SolveResult": "run.result",
     "SpewyError": "errors",
+    "open_policy": "look.policy",
     "solve": "run.session",
 }
 

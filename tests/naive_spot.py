@@ -15,7 +15,7 @@ class NaiveSpot:
     """Values are those of ``self.hands``: all that either player may hold."""
 
     def __init__(self, job, engine):
-        self.job, self.layout, self.sums = job, engine.layout, engine.cfr.sums
+        self.job, self.layout, self.sums = job, engine.layout, engine.solver.sums
         self.pot, self.deck = job.spot.pot, range(52)
         held = (job.ranges[0].weights > 0) | (job.ranges[1].weights > 0)
         self.held, self.hands = np.flatnonzero(held), HANDS[held]

@@ -7,44 +7,27 @@ from numpy.typing import NDArray
 
 from buckets.cards import NUM_CARDS
 from buckets.categories import CATEGORY_SHIFT, N_RANKS
+from buckets.rank_sets import (
+    FLUSH,
+    FLUSH_3,
+    FULL_HOUSE,
+    HIGH_CARD,
+    PAIR,
+    QUADS,
+    STRAIGHT,
+    STRAIGHT_3,
+    STRAIGHT_FLUSH,
+    STRAIGHT_FLUSH_3,
+    STRAIGHT_TOP,
+    STRAIGHT_TOP_3,
+    TOP,
+    TRIPS,
+    TRIPS_3,
+    TWO_PAIR,
+)
 from compiled import kernel
 
 Array = NDArray[Any]
-_HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL_HOUSE, _QUADS, _STRAIGHT_FLUSH = range(9)
-_FLUSH_3, _STRAIGHT_3, _TRIPS_3, _STRAIGHT_FLUSH_3 = range(9, 13)
-
-
-def _top_ranks() -> NDArray[np.int64]:
-    """``out[k, set]``: the k highest ranks of a set of ranks (all, where it has fewer)."""
-    out = np.zeros((6, 1 << N_RANKS), dtype=np.int64)
-    rest = np.arange(1 << N_RANKS)
-    for k in range(1, len(out)):
-        highest = np.zeros_like(rest)
-        for rank in range(N_RANKS):
-            highest[rest >= 1 << rank] = 1 << rank
-        highest[rest == 0] = 0
-        out[k] = out[k - 1] | highest
-        rest = rest & ~highest
-    return out
-
-
-def _straights(length: int) -> NDArray[np.int64]:
-    """``out[set]``: the top rank, as a set of one, of the highest straight in a set of ranks, or 0.
-
-    The ace plays below the deuce too.
-    """
-    sets = np.arange(1 << N_RANKS)
-    with_low_ace = sets << 1 | sets >> (N_RANKS - 1)
-    out = np.zeros_like(sets)
-    for top in range(length - 2, N_RANKS):
-        run = ((1 << length) - 1) << (top + 2 - length)
-        out[with_low_ace & run == run] = 1 << top
-    return out
-
-
-_TOP = _top_ranks()
-_STRAIGHT_TOP = _straights(5)
-_STRAIGHT_TOP_3 = _straights(3)
 
 
 @kernel
@@ -114,39 +97,39 @@ def _rank_strength(one: int, two: int, three: int, four: int, n_cards: int) -> n
     """Strength of what `_add_rank` collected, suits apart."""
     if n_cards == 3:
         if three:
-            return _pack(_TRIPS_3, three, 0)
-        if _STRAIGHT_TOP_3[one]:
-            return _pack(_STRAIGHT_3, _STRAIGHT_TOP_3[one], 0)
+            return _pack(TRIPS_3, three, 0)
+        if STRAIGHT_TOP_3[one]:
+            return _pack(STRAIGHT_3, STRAIGHT_TOP_3[one], 0)
     elif four:
-        main = _TOP[1, four]
-        return _pack(_QUADS, main, _TOP[1, one & ~main])
+        main = TOP[1, four]
+        return _pack(QUADS, main, TOP[1, one & ~main])
     elif three:
-        main = _TOP[1, three]
+        main = TOP[1, three]
         if two & ~main:
-            return _pack(_FULL_HOUSE, main, _TOP[1, two & ~main])
-        if not _STRAIGHT_TOP[one]:
-            return _pack(_TRIPS, main, _TOP[2, one & ~main])
+            return _pack(FULL_HOUSE, main, TOP[1, two & ~main])
+        if not STRAIGHT_TOP[one]:
+            return _pack(TRIPS, main, TOP[2, one & ~main])
     if n_cards >= 5:
-        if _STRAIGHT_TOP[one]:
-            return _pack(_STRAIGHT, _STRAIGHT_TOP[one], 0)
-        main = _TOP[2, two]
-        if main != _TOP[1, two]:
-            return _pack(_TWO_PAIR, main, _TOP[1, one & ~main])
+        if STRAIGHT_TOP[one]:
+            return _pack(STRAIGHT, STRAIGHT_TOP[one], 0)
+        main = TOP[2, two]
+        if main != TOP[1, two]:
+            return _pack(TWO_PAIR, main, TOP[1, one & ~main])
     if two:
-        return _pack(_PAIR, two, _TOP[3, one & ~two])
-    return _pack(_HIGH_CARD, 0, _TOP[5, one])
+        return _pack(PAIR, two, TOP[3, one & ~two])
+    return _pack(HIGH_CARD, 0, TOP[5, one])
 
 
 @kernel
 def _flush_strength(ranks: int, n_cards: int) -> np.int32:
     """Strength of a flush or straight flush from all ranks of its suit."""
     if n_cards == 3:
-        if _STRAIGHT_TOP_3[ranks]:
-            return _pack(_STRAIGHT_FLUSH_3, _STRAIGHT_TOP_3[ranks], 0)
-        return _pack(_FLUSH_3, 0, ranks)
-    if _STRAIGHT_TOP[ranks]:
-        return _pack(_STRAIGHT_FLUSH, _STRAIGHT_TOP[ranks], 0)
-    return _pack(_FLUSH, 0, _TOP[5, ranks])
+        if STRAIGHT_TOP_3[ranks]:
+            return _pack(STRAIGHT_FLUSH_3, STRAIGHT_TOP_3[ranks], 0)
+        return _pack(FLUSH_3, 0, ranks)
+    if STRAIGHT_TOP[ranks]:
+        return _pack(STRAIGHT_FLUSH, STRAIGHT_TOP[ranks], 0)
+    return _pack(FLUSH, 0, TOP[5, ranks])
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 `engine.ExactCfr` solves what `solvers.cfr.Cfr` solves, many times faster; `solvers.walk.Walker` stays as its
 independent judge. The files in the order in which data flows: `program` (betting as lists of steps), `tables`
-(boards and storage), `kernels` (a pass over one board), `passes` (boards below boards), `engine`.
+(boards and storage), `kernels` (a pass over one board), `passes` (boards below boards), `rig`, `engine`.
 """
 
 from solvers.exact.engine import ExactCfr, supports, useful_threads

@@ -6,89 +6,38 @@ once the engine is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from solvers.chunk import ChunkStrategy
 from solvers.errors import SolverError
-from solvers.exact.bundle import Packed
-from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
-from solvers.exact.passes import (
-    Deals,
-    Desk,
-    Entry,
-    Plan,
-    Ranges,
-    Team,
-    View1,
-    View2,
-    View3,
-    run_one,
-    run_three,
-    run_two,
-)
-from solvers.exact.program import Program, program
+from solvers.exact.kernels import STRIP
+from solvers.exact.passes import Plan
+from solvers.exact.rig import Rig, Whole
 from solvers.exact.storage import Storage, dither
-from solvers.exact.tables import (
-    HandTable,
-    class_table,
-    deal_table,
-    entering_reach,
-    hand_table,
-    n_blocks,
-    no_classes,
-)
-from solvers.exact.threads import SYNC_SIZE, clock
-from solvers.exact.vector import HALF, HANDS, LARGEST, SINGLE, aligned, bare
+from solvers.exact.tables import HandTable, hand_table, n_blocks
+from solvers.exact.threads import clock
+from solvers.exact.vector import HANDS, LARGEST
 from solvers.exploit import Exploitability
 from solvers.forest import Floats, Ints
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.live import LiveGame
+from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
 
-T = TypeVar("T")
 NOTHING = np.zeros((1, 4))
 NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
 
-MOST_PORTIONS = 24, 64
-"""That share the boards of the second of two rounds, of three: the more, the fairer their shares, and the more to add.
-
-Whatever the number of threads, so that sums have one order.
-"""
-
 WORTH_A_THREAD = 40_000
 """Numbers that a pass of a thread goes through, hands times actions, so that the thread is worth its meetings."""
 
 WORTH_SHARING = 2**22
 """Bytes above which threads share the work of clearing them."""
-
-COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
-"""Buffers for the first board that all threads share: those with a row per hand."""
-
-Whole = list[tuple[Storage, Storage]]
-"""Per round and player."""
-
-
-class Measurement(NamedTuple):
-    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
-
-    iteration: int
-    seconds: float
-    took: float
-    exploitability: Exploitability
-
-
-def n_portions(n_rounds: int, n_entries: int) -> int:
-    """Portions of so many boards after the first deal of two or three rounds."""
-    return min(MOST_PORTIONS[n_rounds - 2], n_entries)
 
 
 def useful_threads(game: LiveGame, asked: int) -> int:
@@ -116,11 +65,13 @@ def supports(game: LiveGame, variant: Variant) -> bool:
 
 
 class ExactCfr:
-    """A solve in progress.
+    """A solve in progress: a `solvers.solver.Solver`.
 
     Attributes:
         regrets, sums: per round and player; see `storage`.
     """
+
+    parts: tuple[Part, ...] = ("regrets", "sums")
 
     def __init__(
         self,
@@ -159,7 +110,7 @@ class ExactCfr:
         units = _regret_units(game, short)
         self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
-        self._rig = _Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
+        self._rig = Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
         self._rig.bind(self.regrets, self.sums)
         self._rig.run(
             _plain(UPDATE, 0, NOTHING)
@@ -189,11 +140,13 @@ class ExactCfr:
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
         """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
 
-        All in one call of the kernels: on a river calling takes longer than an iteration. Not for raked games.
+        All in one call of the kernels: on a river calling takes longer than an iteration. Raked games take several.
 
         Returns:
             Every measurement; the last was at ``target``, or NaN, or after so many iterations.
         """
+        if self._raked:
+            return step_by_step(self, target, iterations, every)
         self._take_memory()
         found, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
         passes = self._rig.run(self._plan(iterations, every, target, found))
@@ -225,6 +178,21 @@ class ExactCfr:
         )
         return first, second
 
+    def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
+        """A part on board b of round t, per player ``[slot, row]`` in single precision."""
+        first, second = self._whole(part)[t]
+        return first.read(b), second.read(b)
+
+    def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
+        """Put what `read` gave back."""
+        for storage, mine in zip(self._whole(part)[t], numbers, strict=True):
+            storage.write(b, mine)
+
+    def let_go(self) -> None:
+        """Give the memory of mapped regrets and sums back."""
+        for storage in self._storages():
+            storage.let_go()
+
     def close(self) -> None:
         """Stop the threads."""
         self._rig.close()
@@ -232,10 +200,16 @@ class ExactCfr:
     @property
     def state_bytes(self) -> int:
         """Bytes of regrets and sums."""
-        return sum(part.values.nbytes for pair in (*self.regrets, *self.sums) for part in pair)
+        return sum(storage.values.nbytes for storage in self._storages())
+
+    def _whole(self, part: Part) -> Whole:
+        return self.regrets if part == "regrets" else self.sums
+
+    def _storages(self) -> list[Storage]:
+        return [storage for pair in (*self.regrets, *self.sums) for storage in pair]
 
     def _take_memory(self) -> None:
-        parts = [part for pair in (*self.regrets, *self.sums) for part in pair if part.untouched]
+        parts = [storage for storage in self._storages() if storage.untouched]
         n = self._rig.threads if self.state_bytes > WORTH_SHARING else 1
 
         def take(thread: int) -> None:
@@ -302,182 +276,3 @@ def _regret_units(game: LiveGame, short: bool) -> tuple[float, float]:
         HEADROOM * 2 * stake * max(float(game.reach[1 - p].sum()), 1e-30) / LARGEST for p in (0, 1)
     )
     return first, second
-
-
-@dataclass(frozen=True)
-class _Locks:
-    """Locks of a round's player: their number by decision, and frequencies for the kernels."""
-
-    by_node: dict[int, int]
-    frequencies: np.ndarray
-    first: np.ndarray
-
-
-class _Rig:
-    """All that passes need but regrets and sums: steps, tables, buffers and threads."""
-
-    def __init__(
-        self,
-        game: LiveGame,
-        hands: list[tuple[HandTable, ...]],
-        threads: int,
-        kept: float,
-        weights: list[np.ndarray],
-    ) -> None:
-        n_rounds = len(game.rounds)
-        self.n_rounds = n_rounds
-        self.hands = hands
-        self.threads = threads
-        self.locks = [tuple(_locks(game, hands[t][p], t, p) for p in (0, 1)) for t in range(n_rounds)]
-        self.programs = [
-            tuple(program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1))
-            for t, r in enumerate(game.rounds)
-        ]
-        self.classes = [
-            tuple(
-                no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)
-            )
-            for r in game.rounds
-        ]
-        self.entries = tuple(
-            Entry(
-                entering_reach(game, 1 - p),
-                np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
-            )
-            for p in (0, 1)
-        )
-        self.deals = [
-            tuple(deal_table(r.deal, r.rows[p], game.rounds[t + 1].rows[p], p) for p in (0, 1))
-            for t, r in enumerate(game.rounds)
-            if r.deal is not None
-        ]
-        self.scratch = [[self._scratch(t) for t in range(n_rounds)] for _ in range(threads)]
-        for own in self.scratch[1:]:  # rows of the first board are common to all threads
-            first, second = self.scratch[0][0]
-            own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
-        self.n_portions = n_portions(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
-        self.n_kept = int(kept * self.n_portions)
-        largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
-        self.portions = aligned(self.n_portions * largest)
-        weights = [w.astype(np.float32) for w in weights]
-        ranges = Ranges(weights[0], len(weights[0]), weights[1], len(weights[1]), 1 / game.deal_weight)
-        self._bare_tables = [
-            [bare((self.programs[t][p], hands[t][p], hands[t][1 - p], self.classes[t][p])) for p in (0, 1)]
-            for t in range(n_rounds)
-        ]
-        self._counters = aligned(SYNC_SIZE, np.int64)
-        self._desks = [
-            Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
-        ]
-        self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
-
-    def bind(self, regrets: Whole, sums: Whole) -> None:
-        """Say which regrets and sums passes work on."""
-        self._views = Packed(
-            tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
-        )
-
-    def run(self, plan: Plan) -> int:
-        """Do the passes of a plan, or as many as it takes to its target; return how many."""
-        self._counters[:] = 0
-        kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
-        steps = bare(plan)
-        return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
-
-    def each(self, work: Callable[[int], T], n_threads: int) -> T:
-        """Have so many threads do their work; return what the first one gives."""
-        others = [self.pool.submit(work, thread) for thread in range(1, n_threads)] if self.pool else []
-        first = work(0)
-        for other in others:
-            other.result()
-        return first
-
-    def _team(self, thread: int) -> Team:
-        return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
-
-    def root_values(self, p: int) -> Floats:
-        """``[row]``, values of the last pass of traverser p."""
-        s = self.scratch[0][0][p]
-        first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
-        return first
-
-    def close(self) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
-
-    def _view(self, p: int, current: Whole, sums: Whole) -> View1 | View2 | View3:
-        rounds = [self._round(t, p, current, sums) for t in range(self.n_rounds)]
-        parts: list[RoundPass | Deals] = [rounds[0]]
-        for t, deal in enumerate(self.deals):
-            parts += [Deals(deal[p], deal[1 - p]), rounds[t + 1]]
-        kind = (View1, View2, View3)[len(rounds) - 1]
-        return kind(self.entries[p], *parts)  # type: ignore[arg-type]
-
-    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundPass:
-        q = 1 - p
-        own, other = self.locks[t][p], self.locks[t][q]
-        steps, own_hands, other_hands, classes = self._bare_tables[t][p]
-        return RoundPass(
-            steps,
-            own_hands,
-            other_hands,
-            classes,
-            HALF if current[t][p].short else SINGLE,
-            np.float32(1 / current[t][p].unit),
-            current[t][p].values,
-            current[t][q].values,
-            sums[t][q].values,
-            own.frequencies,
-            own.first,
-            other.frequencies,
-            other.first,
-        )
-
-    def _scratch(self, t: int) -> tuple[Scratch, Scratch]:
-        largest = [int(np.diff(hands.first_block).max()) for hands in self.hands[t]]
-        return scratch(self.programs[t][0], largest, 0), scratch(self.programs[t][1], largest, 1)
-
-
-def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
-    """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
-    own, other = HANDS * largest[p], HANDS * largest[1 - p]
-    n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
-    return Scratch(
-        reach=aligned(HANDS * steps.n_sequences),
-        value=aligned(HANDS * max(steps.n_nodes + 1, n_roots)),
-        theirs=aligned((other + 1) * n_lanes),
-        wins=aligned(own * n_lanes),
-        total=aligned(n_lanes),
-        by_card=aligned(N_CARDS * n_lanes),
-        rows_win=aligned(HANDS * STRIP),
-        rows_total=aligned(HANDS * STRIP),
-        exits=aligned((other + 1) * n_exits),
-        below=aligned(own * n_exits),
-        lanes_below=aligned(HANDS * n_exits),
-        roots=aligned(own * n_roots),
-        places=np.zeros(HANDS, dtype=np.int64),
-    )
-
-
-def _sharing(own: Scratch, common: Scratch) -> Scratch:
-    """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
-    return own._replace(**{name: getattr(common, name) for name in COMMON})
-
-
-def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
-    """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
-    by_node: dict[int, int] = {}
-    parts, start = [np.zeros(HANDS, dtype=np.float32)], HANDS
-    first: list[int] = []
-    for lock in game.locks:
-        if (lock.round, lock.player) != (t, p):
-            continue
-        by_node[lock.node] = len(first)
-        first.append(start)
-        for b, board in enumerate(lock.frequencies):
-            count, blocks = int(hands.count[b]), n_blocks(int(hands.count[b]))
-            wide = np.full((board.shape[0], HANDS * blocks), np.nan, dtype=np.float32)
-            wide[:, :count] = board[:, :count]
-            parts.append(wide.reshape(-1, blocks, HANDS).transpose(1, 0, 2).ravel())
-            start += wide.size
-    return _Locks(by_node, np.concatenate(parts), np.array(first or [0], dtype=np.int64))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.exact.engine import COMMON, n_portions, scratch
 from solvers.exact.program import Program, padded, program
+from solvers.exact.rig import COMMON, n_portions, scratch
 from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
 

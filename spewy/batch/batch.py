@@ -4,7 +4,7 @@ A batch is a list of single jobs. Boards of one job that a renaming of suits tur
 are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
 runs in :mod:`spewy.batch.run`.
 
->>> from spewy.batch import Batch
+>>> from spewy.batch.batch import Batch
 >>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
 """
 

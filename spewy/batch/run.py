@@ -15,10 +15,20 @@ from typing import Protocol
 import joblib
 
 from spewy.batch.batch import Batch, Outcome
-from spewy.batch.work import Check, estimate_job, estimate_task, job_text, left, solve_job, solve_task
+from spewy.batch.work import (
+    News,
+    estimate_job,
+    estimate_task,
+    job_text,
+    left,
+    refuse_impossible,
+    solve_job,
+    solve_task,
+)
+from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.memory import available_memory, memory_at_once
-from spewy.run.reporter import Stop, unfailing
+from spewy.run.reporter import unfailing
 from spewy.system.crew import Crew
 from spewy.system.interrupts import interruptible
 
@@ -54,7 +64,7 @@ class BatchReporter(Protocol):
     def started(self, number: int) -> None:
         """A job's solve begins."""
 
-    def check(self, number: int, check: Check) -> None:
+    def check(self, number: int, check: News) -> None:
         """A running job was judged."""
 
     def ended(self, number: int, outcome: Outcome) -> None:
@@ -85,6 +95,8 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     Raises:
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
+    for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
+        refuse_impossible(batch.entries[i].job, batch.entries[i].label)
     n = processes(batch, asked)
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
@@ -99,10 +111,11 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
             sizes = [cost.memory_bytes for cost in estimates.values()]
             while n > 1 and memory_at_once(sizes, n) > available:
                 n -= 1
-        report.begin(batch, BatchCost(estimates, n, available))
+        cost_of_all = BatchCost(estimates, n, available)
+        report.begin(batch, cost_of_all)
         try:
             with interruptible() as stop:
-                for i, outcome in runner.solve(batch, n, report, stop):
+                for i, outcome in runner.solve(batch, cost_of_all, report, stop):
                     outcomes[i] = outcome
                     report.ended(i, outcome)
         finally:
@@ -119,7 +132,9 @@ class _Here:
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
-    def solve(self, batch: Batch, n: int, report: BatchReporter, stop: Stop) -> Iterator[tuple[int, Outcome]]:
+    def solve(
+        self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
+    ) -> Iterator[tuple[int, Outcome]]:
         for i in batch.to_do:
             if stop.is_set():
                 yield i, Outcome(stored=batch.stored[i])
@@ -127,10 +142,10 @@ class _Here:
             report.started(i)
             entry = batch.entries[i]
 
-            def told(check: Check, i: int = i) -> None:
+            def told(check: News, i: int = i) -> None:
                 report.check(i, check)
 
-            yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every)
+            yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every, cost.estimates[i])
 
 
 class _There:
@@ -145,15 +160,17 @@ class _There:
             if word is not None:
                 yield batch.to_do[word.task], word.value
 
-    def solve(self, batch: Batch, n: int, report: BatchReporter, stop: Stop) -> Iterator[tuple[int, Outcome]]:
+    def solve(
+        self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
+    ) -> Iterator[tuple[int, Outcome]]:
         died: dict[int, str] = {}
-        yield from self._shift(batch, batch.to_do, n, report, stop, died)
+        yield from self._shift(batch, batch.to_do, cost, cost.at_once, report, stop, died)
         for i in died:
             entry, again = batch.entries[i], dict[int, str]()
             if stop.is_set():
                 yield i, Outcome(stored=left(entry.job, entry.folder))
                 continue
-            yield from self._shift(batch, [i], 1, report, stop, again)
+            yield from self._shift(batch, [i], cost, 1, report, stop, again)
             if again:
                 yield i, Outcome(error=f"its process {again[i]}", stored=left(entry.job, entry.folder))
 
@@ -161,6 +178,7 @@ class _There:
         self,
         batch: Batch,
         numbers: Sequence[int],
+        cost: BatchCost,
         n: int,
         report: BatchReporter,
         stop: Stop,
@@ -169,14 +187,15 @@ class _There:
         """Solve some entries; ``died`` gets those whose process did, and how."""
         begun = 0
 
-        def tasks() -> Iterator[tuple[str, Path, float | None]]:
+        def tasks() -> Iterator[tuple[str, Path, float | None, Estimate]]:
             nonlocal begun
             for i in numbers:
                 if stop.is_set():
                     return
                 begun += 1
                 report.started(i)
-                yield job_text(batch.entries[i].job), batch.entries[i].folder, batch.save_every
+                entry = batch.entries[i]
+                yield job_text(entry.job), entry.folder, batch.save_every, cost.estimates[i]
 
         stopping = False
         for word in self._crew.work(solve_task, tasks(), n):

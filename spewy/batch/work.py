@@ -15,17 +15,18 @@ from solvers.errors import SolverError
 from spewy.batch.batch import Outcome
 from spewy.errors import InputError, SpewyError
 from spewy.job.job import Job
+from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.finished import Stored, look
-from spewy.run.plan import job_estimate, lay_out, require_solvable
-from spewy.run.reporter import Silent, Stop
+from spewy.run.plan import Plan, require_possible
+from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.crew import Parent
 from spewy.system.failures import failure_text
 
 
 @dataclass(frozen=True)
-class Check:
+class News:
     """A worker's news: the exploitability in the target's unit, and a forecast."""
 
     sweep: int
@@ -37,7 +38,7 @@ class Check:
 class Relay(Silent):
     """Passes checks on."""
 
-    def __init__(self, told: Callable[[Check], None]) -> None:
+    def __init__(self, told: Callable[[News], None]) -> None:
         self._told = told
         self.done_before = 0
 
@@ -47,28 +48,29 @@ class Relay(Silent):
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Tell."""
-        self._told(Check(sweep, found, unit, seconds_left))
+        self._told(News(sweep, found, unit, seconds_left))
 
 
-def solve_task(parent: Parent, text: str, folder: Path, save_every: float | None) -> Outcome:
+def solve_task(parent: Parent, text: str, folder: Path, save_every: float | None, cost: Estimate) -> Outcome:
     """Solve in a worker."""
-    return solve_job(parse_job(text), folder, parent.tell, parent, save_every)
+    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost)
 
 
 def solve_job(
     job: Job,
     folder: Path,
-    told: Callable[[Check], None],
+    told: Callable[[News], None],
     stop: Stop,
-    save_every: float | None = None,
+    save_every: float | None,
+    cost: Estimate,
 ) -> Outcome:
-    """Solve one job; whatever goes wrong becomes its outcome."""
+    """Solve one job of known cost; whatever goes wrong becomes its outcome."""
     _forget_peak()
     relay = Relay(told)
     try:
         if stop.is_set():
             return Outcome(stored=look(job, folder))
-        session = Session(job, folder, save_every)
+        session = Session(job, folder, save_every, cost)
         try:
             result = session.solve(relay, stop)
         finally:
@@ -97,15 +99,22 @@ def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
     return estimate_job(parse_job(text), label)
 
 
-def estimate_job(job: Job, label: str) -> Estimate:
-    """Lay a job out and add up what it needs; refuse what may not start."""
+def refuse_impossible(job: Job, label: str) -> None:
+    """Refuse a job that is too large by what is known without laying it out."""
     try:
-        layout = lay_out(job)
-        cost = job_estimate(job, layout)
-        require_solvable(job, layout, cost)
+        require_possible(job)
     except InputError as error:
         raise InputError(f"{label}: {error}") from None
-    return cost
+
+
+def estimate_job(job: Job, label: str) -> Estimate:
+    """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
+    try:
+        plan = Plan.counted(job, streaming=False)
+        plan.require()
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
+    return plan.estimate
 
 
 def job_text(job: Job) -> str:

@@ -19,21 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.hands import blocked
+from buckets.rank_sets import board_strength
 from buckets.strength import strengths
 from buckets.symmetry import (
     History,
     Perms,
     deals,
     hand_permutation,
-    range_symmetries,
-    stabilizer,
-    suit_permutations,
 )
 from solvers.forest import Floats
-from spewy.chunks.groups import board_groups
-from spewy.chunks.locks import keeping
+from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Ints, Problem, Shorts
-from spewy.game.gamefile import Game
 
 
 @dataclass(frozen=True)
@@ -85,27 +81,18 @@ class BoardRound:
         return {board.history: b for b, board in enumerate(self.boards)}
 
 
-def symmetries(problem: Problem) -> Perms:
-    """Suit permutations that leave the root's board, both initial ranges and all locks unchanged; identity first."""
+def board_rounds(
+    problem: Problem, progress: Callable[[int], None] | None = None, *, counted: bool = False
+) -> list[BoardRound]:
+    """Enumerate the boards round by round from the root.
+
+    Args:
+        problem: whose.
+        progress: told of each finished board.
+        counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
+    """
     game = problem.game
-    if not problem.symmetry:
-        return suit_permutations(game.deck)[:1]
-    perms = root_symmetries(game, problem.history, problem.ranges)
-    return keeping(problem.locks, game.deck, game.num_hole_cards, perms)
-
-
-def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
-    """Suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
-    perms = suit_permutations(game.deck)
-    for weights in ranges:
-        perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
-    return stabilizer(history, perms)
-
-
-def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None) -> list[BoardRound]:
-    """Enumerate the boards round by round from the root. ``progress`` is told of each finished board."""
-    game = problem.game
-    perms = symmetries(problem)
+    perms = problem.symmetries
     states: list[tuple[History, int, int]] = [(problem.history, -1, -1)]
     out: list[BoardRound] = []
     for t in range(problem.first_round, game.num_rounds):
@@ -120,15 +107,74 @@ def board_rounds(problem: Problem, progress: Callable[[int], None] | None = None
                     entries.append(Entry(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))
             all_entries.append(tuple(entries))
-        rows = _rows_of_round(problem, t, [history for history, _, _ in states], last, progress)
+        histories = [history for history, _, _ in states]
+        power = _strengths(problem, histories) if last else None
+        counts = row_counts(problem, t, histories, power) if counted else None
         left = len(game.deck) - sum(len(group) for group in states[0][0]) - 2 * game.num_hole_cards
-        boards = tuple(
-            Board(history, parent, entry, rows[b], all_entries[b])
-            for b, (history, parent, entry) in enumerate(states)
-        )
-        out.append(BoardRound(t, boards, 1.0 / comb(left, dealt)))
+        boards: list[Board] = []
+        for b, (history, parent, entry) in enumerate(states):
+            strong = None if power is None else power[b]
+            if counts is None:
+                rows = board_rows(problem, t, history, strong)
+            else:
+                rows = _counted_rows(problem, history, strong, counts[b])
+            boards.append(Board(history, parent, entry, rows, all_entries[b]))
+            if progress is not None:
+                progress(1)
+        out.append(BoardRound(t, tuple(boards), 1.0 / comb(left, dealt)))
         states = below
     return out
+
+
+def board_rows(
+    problem: Problem, t: int, history: History, power: NDArray[np.int32] | None = None
+) -> tuple[BoardRows, BoardRows]:
+    """Both players' rows on one board.
+
+    Args:
+        problem: whose ranges.
+        t: the round of the game.
+        history: the public cards dealt until then; as solved, where rows are to be those in the lockers.
+        power: ``[hand]``, the strength of all hands of the deck in the last round, where it is known already.
+    """
+    cards = [card for group in history for card in group]
+    if power is None and t == problem.game.num_rounds - 1:
+        power = board_strength(np.array(cards, dtype=np.int64), problem.hands)
+    groups = board_groups(problem, t, history)
+    pair = []
+    for p, live in enumerate(_live_hands(problem, cards)):
+        if power is not None:
+            live = live[np.argsort(power[live], kind="stable")]
+        if groups is None:
+            group, n_groups = np.arange(len(live)), len(live)
+        else:
+            group, n_groups = groups[p].labels[live], groups[p].n_groups
+        pair.append(_rows(problem, p, live, power, group, n_groups))
+    return pair[0], pair[1]
+
+
+def _counted_rows(
+    problem: Problem, history: History, power: NDArray[np.int32] | None, counts: tuple[int, int]
+) -> tuple[BoardRows, BoardRows]:
+    """Rows in place of those of `board_rows`: as many hands, in any order, in any of so many buckets."""
+    pair = []
+    for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
+        group = np.arange(len(live)) % max(counts[p], 1)
+        pair.append(_rows(problem, p, live, power, group, counts[p]))
+    return pair[0], pair[1]
+
+
+def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
+    """Both players' hands that the cards leave, by number."""
+    free = ~blocked(problem.hands, cards)
+    return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
+
+
+def _rows(
+    problem: Problem, p: int, live: Shorts, power: NDArray[np.int32] | None, group: Ints, n_groups: int
+) -> BoardRows:
+    strong = np.zeros(len(live), dtype=np.int32) if power is None else power[live].astype(np.int32)
+    return BoardRows(live, strong, group.astype(np.int16), problem.ranges[p][live], n_groups)
 
 
 def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: Perms) -> Ints:
@@ -151,35 +197,7 @@ def _deals(problem: Problem, history: History, dealt: int, perms: Perms) -> list
     ]
 
 
-def _rows_of_round(
-    problem: Problem,
-    t: int,
-    histories: Sequence[History],
-    last: bool,
-    progress: Callable[[int], None] | None,
-) -> list[tuple[BoardRows, BoardRows]]:
+def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int32]:
+    """``[board, hand]``: strength of all hands on the boards of the last round."""
     boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
-    boards = boards.reshape(len(histories), -1)
-    power = strengths(boards, problem.hands) if last else None
-    out = []
-    for b, history in enumerate(histories):
-        groups = board_groups(problem, t, history)
-        free = ~blocked(problem.hands, boards[b].tolist())
-        pair = []
-        for p in (0, 1):
-            live = np.flatnonzero(free & (problem.ranges[p] > 0)).astype(np.int16)
-            strength = np.zeros(len(live), dtype=np.int32)
-            if power is not None:
-                order = np.argsort(power[b, live], kind="stable")
-                live = live[order]
-                strength = power[b, live].astype(np.int32)
-            weight = problem.ranges[p][live]
-            if groups is None:
-                group, n_groups = np.arange(len(live)), len(live)
-            else:
-                group, n_groups = groups[p].labels[live], groups[p].n_groups
-            pair.append(BoardRows(live, strength, group.astype(np.int16), weight, n_groups))
-        out.append((pair[0], pair[1]))
-        if progress is not None:
-            progress(1)
-    return out
+    return strengths(boards.reshape(len(histories), -1), problem.hands)

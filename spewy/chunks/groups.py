@@ -7,13 +7,18 @@ range: rows lie where the range is, and no row is spent on hands outside it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
+from buckets.equity import MAX_BOARDS
 from buckets.grouping import GROUPINGS
 from buckets.hands import blocked, preflop_classes
-from buckets.symmetry import History
+from buckets.outcomes import outcomes
+from buckets.symmetry import History, hand_kinds
 from solvers.forest import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
@@ -21,6 +26,8 @@ from spewy.game.handclass import NUM_HANDS
 
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering whose trees the bucket locker keeps
+TREES = (LOCKED, "ward")  # clusterings that part all kinds of hands where there are rows for them
+BOARDS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,66 @@ def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Gr
         labels = GROUPINGS[problem.grouping](board, problem.hands, weights, k, deck, n_board)
     groups = Groups(labels.astype(np.int64), int(labels.max()) + 1)
     return groups, groups
+
+
+def row_counts(
+    problem: Problem, t: int, histories: Sequence[History], power: NDArray[np.int32] | None
+) -> list[tuple[int, int]] | None:
+    """How many rows `board_groups` finds for both players on each board, counted without making them.
+
+    Hands of the same outcomes are of one kind, and never parted. There are rows for all kinds, or as many as asked for;
+    or fewer, where this is not `counted_exactly`.
+
+    Args:
+        problem: whose.
+        t: the round.
+        histories: its boards.
+        power: ``[board, hand]``: strengths, if it is the last round.
+    """
+    k = problem.rows[t]
+    if k is None:
+        return None
+    of_boards = (_kinds(problem, history) for history in histories)
+    kinds = of_boards if power is None else _last_kinds(problem, power)
+    if not problem.range_weights:
+        return [(n, n) for n in (min(k, _different(of)) for of in kinds)]
+    first, second = (weights > 0 for weights in problem.ranges)
+    return [(min(k, _different(of[first])), min(k, _different(of[second]))) for of in kinds]
+
+
+def counted_exactly(problem: Problem) -> bool:
+    """Whether `row_counts` are the numbers of rows, and not just upper bounds."""
+    bucketed = any(k is not None for k in problem.rows[problem.first_round :])
+    return not bucketed or (problem.grouping in TREES and not problem.range_weights)
+
+
+def _different(kinds: Ints) -> int:
+    return int(np.count_nonzero(np.bincount(kinds[kinds >= 0])))
+
+
+def _kinds(problem: Problem, history: History) -> Ints:
+    """Equal numbers for hands of the same outcomes, -1 where the board hits them."""
+    deck, n_board = problem.game.deck, sum(problem.game.num_board_cards)
+    board = [card for group in history for card in group]
+    final = comb(len(deck) - len(board), n_board - len(board))
+    if final > MAX_BOARDS:  # too many: outcomes are drawn, for all hands that suits alone tell apart at once
+        kinds = hand_kinds(board, problem.hands, deck)
+    else:
+        seen: dict[bytes, int] = {}  # ten times as fast as to sort the curves
+        curves = outcomes(board, problem.hands, deck, n_board)
+        kinds = np.array([seen.setdefault(curve.tobytes(), len(seen)) for curve in curves])
+    return np.where(blocked(problem.hands, board), -1, kinds)
+
+
+def _last_kinds(problem: Problem, power: NDArray[np.int32]) -> Iterator[Ints]:
+    """The same on each final board: there a hand has a single outcome."""
+    from buckets.kernels.outcomes import fill_levels
+
+    for start in range(0, len(power), BOARDS_AT_ONCE):
+        part = power[start : start + BOARDS_AT_ONCE]
+        levels = np.empty(part.shape, dtype=np.int16)
+        fill_levels(part, problem.hands, levels)
+        yield from levels.astype(np.int64)
 
 
 def _own(problem: Problem, k: int, board: list[int], weights: Floats) -> Groups:

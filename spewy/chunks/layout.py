@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.live import LiveGame, Strategies
-from solvers.matrices import Hands
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game
-from spewy.chunks.place import chunk_key
+from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
+
+if TYPE_CHECKING:
+    from solvers.matrices import Hands
 
 Images = tuple[tuple[Ints, Ints], ...]
 """Per member of an entry, per player: the row below of each row, -1 where the deal takes it."""
@@ -30,6 +33,8 @@ class Layout:
     problem: Problem
     betting: list[BettingRound]
     boards: list[BoardRound]
+    made: bool = True
+    """Whether buckets, if there are any, hold the hands that belong there."""
     _images: dict[tuple[int, int, int], Images] = field(default_factory=dict)
 
     @classmethod
@@ -37,6 +42,17 @@ class Layout:
         """Lay out a problem. ``progress`` is told of each finished board."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
+
+    @classmethod
+    def counted(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
+        """Lay out a problem for what its solve costs: buckets are counted, not made (`groups.row_counts`)."""
+        betting, made = betting_rounds(problem.tree), all(k is None for k in problem.rows)
+        boards = board_rounds(problem, progress, counted=True)
+        return cls(problem, betting, boards[: len(betting)], made)
+
+    def with_buckets(self, progress: Callable[[int], None] | None = None) -> Layout:
+        """The same with buckets that are made."""
+        return Layout(self.problem, self.betting, board_rounds(self.problem, progress)[: self.n_rounds])
 
     @property
     def n_rounds(self) -> int:
@@ -75,6 +91,10 @@ class Layout:
             arrived, numbers = following, [child for _, _, child in following]
         return Layout(self.problem, self.betting[t:], tables)
 
+    def every_board(self) -> list[tuple[int, int]]:
+        """(t, b) of all boards, round by round."""
+        return [(t, b) for t in range(self.n_rounds) for b in range(len(self.boards[t].boards))]
+
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
         """(b, r) of all chunks of a round."""
         for b in range(len(self.boards[t].boards)):
@@ -94,13 +114,18 @@ class Layout:
         rows = self.board(t, b).rows
         return rows[0].n_groups, rows[1].n_groups
 
+    def place_of(self, t: int, b: int, r: int) -> Place:
+        """The chunk's address."""
+        return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
+
     def key(self, t: int, b: int, r: int) -> bytes:
         """The chunk's key in the lockers."""
-        table = self.boards[t]
-        return chunk_key(table.round, self.board(t, b).history, self.tree(t, r).line, self.n_rows(t, b))
+        return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
         """Player p's hands on a board, as the matrix kernels take them."""
+        from solvers.matrices import Hands  # which loads kernels, as layouts otherwise do not
+
         live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
         n = len(rows.hands)
         return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)
@@ -126,7 +151,9 @@ class Layout:
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
-    def take(self, source: Strategies, t: int, b: int, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """The inverse of :meth:`place`."""
+    def take(
+        self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A chunk's arrays ``[slot, row]`` from those of its board, ``[slot of the round, row]``."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
-        return source[t][0][b][slots[0], : rows[0]], source[t][1][b][slots[1], : rows[1]]
+        return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]

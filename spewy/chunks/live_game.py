@@ -13,6 +13,8 @@ from spewy.chunks.boards import Board, BoardRound, row_image
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
+BYTES_PER_ROW = 4 + 2 + 2 + 8  # strength, twin, group and weight, beside two for each blocker
+
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
     """The problem as a game of live chunks; hands of one bucket share strategy rows but keep their own values."""
@@ -24,6 +26,26 @@ def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardR
     root = boards[0].boards[0]
     reach = (root.rows[0].weight[None, :].copy(), root.rows[1].weight[None, :].copy())
     return LiveGame(rounds, reach, 4 * 13, game_locks(problem, betting, boards))
+
+
+def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
+    """Bytes of what `live_game` makes of boards, without making it."""
+    total = 0
+    width_above = [0, 0]
+    for i, table in enumerate(boards):
+        width = [_width(table, p) for p in (0, 1)]
+        total += len(table.boards) * sum(width) * (2 * problem.game.num_hole_cards + BYTES_PER_ROW)
+        if i > 0:
+            entries = [entry for board in boards[i - 1].boards for entry in board.entries]
+            total += 2 * (
+                len(entries) * sum(width) + sum(len(entry.members) for entry in entries) * sum(width_above)
+            )
+        width_above = width
+    return total
+
+
+def _width(table: BoardRound, p: int) -> int:
+    return max(len(board.rows[p].hands) for board in table.boards)
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
@@ -39,7 +61,7 @@ def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
 
 def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:
     boards = table.boards
-    width = max(len(board.rows[p].hands) for board in boards)
+    width = _width(table, p)
     shape = (len(boards), width)
     count = np.array([len(board.rows[p].hands) for board in boards], dtype=np.int64)
     blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
@@ -69,8 +91,7 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
     children, first, first_image = [], [0], [0]
     images: tuple[list[Shorts], list[Shorts]] = ([], [])
     origins: tuple[list[Shorts], list[Shorts]] = ([], [])
-    upper = [max(len(b.rows[p].hands) for b in table.boards) for p in (0, 1)]
-    lower = [max(len(b.rows[p].hands) for b in below.boards) for p in (0, 1)]
+    upper, lower = ([_width(where, p) for p in (0, 1)] for where in (table, below))
     for board in table.boards:
         for entry in board.entries:
             child = below.boards[entry.child]
@@ -118,8 +139,6 @@ def game_locks(
         blank = np.full((len(boards[t].boards), len(lock.frequencies), width), np.nan)
         there = found.setdefault((t, n), Lock(t, lock.player, n, blank)).frequencies
         for b, board in enumerate(boards[t].boards):
-            if lock.history in (None, board.history):
-                given = lock.frequencies[:, board.rows[lock.player].hands]
-                mine = there[b, :, : given.shape[1]]
-                np.copyto(mine, given, where=~np.isnan(given))
+            rows = board.rows[lock.player].hands
+            lock.write(there[b, :, : len(rows)], board.history, rows)
     return tuple(lock for lock in found.values() if not np.isnan(lock.frequencies).all())

@@ -8,33 +8,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from buckets.cards import cards_name, parse_cards
-from buckets.errors import CardError
-from buckets.symmetry import permute_history
-from spewy.chunks.boards import symmetries
+from buckets.errors import BoardError, CardError
+from buckets.hands import hand_index
+from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
-from spewy.chunks.problem import Ints
+from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
 
 N_CARDS = 52
 
 
-def board_cards(layout: Layout, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """The public cards of round t, root first; None stands for the root's board.
+def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
+    """The public cards of round t of the game, root first; None stands for the root's board.
 
     Raises:
         InputError: no cards, another number of them than the round has, or not those of the root first.
     """
-    root = tuple(card for group in layout.problem.history for card in group)
-    if board is None:
-        cards = root
-    elif isinstance(board, str):
-        try:
-            cards = parse_cards(board)
-        except CardError as error:
-            raise InputError(f"board: {error}") from None
-    else:
-        cards = _numbers(board)
-    needed = sum(layout.problem.game.num_board_cards[: layout.boards[t].round + 1])
+    root = tuple(card for group in problem.history for card in group)
+    cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
+    needed = sum(problem.game.num_board_cards[: t + 1])
     if len(cards) != needed:
         raise InputError(
             f"board: expected {needed} cards in this round, found {len(cards)} ({cards_name(cards) or 'none'})"
@@ -44,32 +37,63 @@ def board_cards(layout: Layout, t: int, board: str | Sequence[int] | None) -> tu
     return cards
 
 
-def _numbers(board: Sequence[int]) -> tuple[int, ...]:
+def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:
+    """Cards given as text or by their numbers.
+
+    Raises:
+        InputError: no cards; ``subject`` begins its text, which gives the ``example``.
+    """
     try:
-        cards = tuple(operator.index(card) for card in board)
+        if isinstance(given, str):
+            return parse_cards(given)
+        cards = tuple(operator.index(card) for card in given)
+    except CardError as error:
+        raise InputError(f"{subject}: {error}") from None
     except TypeError:
         cards = (-1,)
     if not all(0 <= card < N_CARDS for card in cards):
-        raise InputError(f"board: expected text such as 'Qs Jh 2h', or cards' numbers, found {shown(board)}")
+        raise InputError(
+            f"{subject}: expected text such as {example!r}, or cards' numbers, found {shown(given)}"
+        )
     return cards
 
 
-def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
-    """The solved board of round t that stands for these cards, and the suit permutation onto it.
+def hand_number(game: Game, cards: Sequence[int]) -> int:
+    """The number of a hand among those of the game's deck.
+
+    Raises:
+        CardError: these cards are none.
+    """
+    if len(cards) != game.num_hole_cards:
+        raise CardError(f"expected a hand of {game.num_hole_cards} cards, found {len(cards)}")
+    return int(hand_index(game.deck, np.array(cards)))
+
+
+def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[History, Ints]:
+    """The board of round t of the game that is solved for these cards, and the suit permutation onto it.
+
+    The enumeration of all boards picks, deal by deal, the smallest of those that are the same up to suits. That is the
+    smallest history, the first round being the first to be compared.
 
     Raises:
         InputError: these cards cannot be dealt.
     """
-    problem = layout.problem
     history = problem.history
     position = sum(len(group) for group in history)
-    for i in range(1, t + 1):
-        dealt = problem.game.num_board_cards[layout.boards[i].round]
+    for dealt in problem.game.num_board_cards[problem.first_round + 1 : t + 1]:
         if dealt:
-            history = (*history, tuple(sorted(cards[position : position + dealt])))
+            history = (*history, tuple(cards[position : position + dealt]))
         position += dealt
-    for perm in symmetries(problem):
-        b = layout.boards[t].numbers.get(permute_history(history, perm))
-        if b is not None:
-            return b, np.asarray(perm, dtype=np.int64)
-    raise InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")
+    try:
+        solved, perm = canonical(history, problem.game.deck, problem.symmetries)
+    except BoardError:
+        message = f"board: expected cards that can be dealt here, found {cards_name(cards)}"
+        raise InputError(message) from None
+    return solved, perm.astype(np.int64)
+
+
+def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
+    """The number of :func:`solved_board` in round t of a layout, and the suit permutation onto it."""
+    table = layout.boards[t]
+    history, perm = solved_board(layout.problem, table.round, cards)
+    return table.numbers[history], perm

@@ -12,10 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.cards import Deck
 from buckets.symmetry import History, Perms, range_symmetries, stabilizer
 from solvers.forest import Floats
+
+Ints = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,12 @@ class NodeLock:
     round: int
     history: History | None
     frequencies: Floats
+
+    def write(self, into: Floats, history: History, hands: Ints) -> None:
+        """Write the frequencies of locked hands over ``into[action, row]``, whose rows are these hands of a board."""
+        if self.history in (None, history):
+            given = self.frequencies[:, hands]
+            np.copyto(into, given, where=~np.isnan(given))
 
 
 def keeping(locks: Iterable[NodeLock], deck: Deck, hole_cards: int, perms: Perms) -> Perms:

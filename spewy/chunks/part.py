@@ -7,7 +7,7 @@ from dataclasses import replace
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
 from spewy.chunks.rounds import betting_rounds
-from spewy.game.tree import BettingTree, Node
+from spewy.game.tree import Node
 
 
 def chunk_of(layout: Layout, node: Node) -> int:
@@ -18,7 +18,7 @@ def chunk_of(layout: Layout, node: Node) -> int:
 
 def chunk_layout(layout: Layout, t: int, r: int) -> Layout:
     """Root r of round t on all boards, and what follows: it has one root line, and the same keys in the lockers."""
-    tree = BettingTree(layout.tree(t, r).nodes[0], layout.problem.tree.config)
+    tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
     lines = {below.line for below in tree.nodes()}
     locks = tuple(lock for lock in layout.problem.locks if lock.line in lines)
     betting = betting_rounds(tree)

@@ -1,12 +1,29 @@
-"""Where a chunk is: round, public cards and line; and its key in every locker."""
+"""Where a chunk is: its address, which takes no list of all boards or lines to be written down."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from buckets.cards import cards_name
 from buckets.symmetry import History
 
 
-def chunk_key(round_number: int, history: History, line: str, rows: tuple[int, int]) -> bytes:
-    """The key of a chunk in every locker."""
-    board = "/".join(cards_name(group) for group in history)
-    return f"{round_number}.{board}|{line}|{rows[0]}x{rows[1]}".encode()
+@dataclass(frozen=True)
+class Place:
+    """A chunk's address.
+
+    Attributes:
+        round: of the game.
+        history: the public cards dealt so far, a group for each round that dealt any: of boards that are the same up to
+            suits, the one that is solved.
+        line: the ACPC betting string, from the root of the solve, that enters the chunk.
+    """
+
+    round: int
+    history: History
+    line: str
+
+    def key(self, rows: tuple[int, int]) -> bytes:
+        """The chunk's key in every locker; ``rows`` are those of both players' strategies there."""
+        board = "/".join(cards_name(group) for group in self.history)
+        return f"{self.round}.{board}|{self.line}|{rows[0]}x{rows[1]}".encode()

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.hands import hands
-from buckets.symmetry import History
+from buckets.symmetry import History, Perms, range_symmetries, stabilizer, suit_permutations
 from solvers.forest import Floats
-from spewy.chunks.locks import NodeLock
+from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree
 
@@ -50,17 +50,33 @@ class Problem:
     @property
     def first_round(self) -> int:
         """The round of the root."""
-        return self.tree.root.round
+        return self.tree.config.start_round
 
     @cached_property
     def hands(self) -> Ints:
         """``[hand, hole card]``: the numbering of hands that ranges use."""
         return hands(self.game.deck, self.game.num_hole_cards).astype(np.int64)
 
+    @cached_property
+    def symmetries(self) -> Perms:
+        """Suit permutations that leave the root's board, both ranges and all locks unchanged; identity first."""
+        deck, hole = self.game.deck, self.game.num_hole_cards
+        if not self.symmetry:
+            return suit_permutations(deck)[:1]
+        return keeping(self.locks, deck, hole, root_symmetries(self.game, self.history, self.ranges))
+
     @property
     def is_spot(self) -> bool:
         """Whether the root lies after the deal, with a pot in the middle."""
         return self.pot > 0
+
+
+def root_symmetries(game: Game, history: History, ranges: tuple[Floats, Floats]) -> Perms:
+    """Suit permutations that leave the root's board and both initial ranges unchanged; identity first."""
+    perms = stabilizer(history, suit_permutations(game.deck))  # which leaves few to be tried on the ranges
+    for weights in ranges:
+        perms = range_symmetries(weights, game.deck, game.num_hole_cards, perms)
+    return perms
 
 
 def by_hand(problem: Problem, first: int | None) -> Problem:

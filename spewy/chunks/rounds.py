@@ -16,6 +16,7 @@ from solvers import forest as f
 from solvers.forest import Forest
 from spewy.game.tree import BettingTree, Node, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
+from spewy.system.collection import collection_put_off
 
 Ints = NDArray[np.int64]
 
@@ -69,6 +70,11 @@ class BettingRound:
 
 def betting_rounds(tree: BettingTree) -> list[BettingRound]:
     """Cut a tree into rounds, from its root's."""
+    with collection_put_off():
+        return _betting_rounds(tree)
+
+
+def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
     out: list[BettingRound] = []
     config = tree.config
     roots: list[Node] = [tree.root]
@@ -78,7 +84,10 @@ def betting_rounds(tree: BettingTree) -> list[BettingRound]:
         specs = [_spec(node, config, below) for node in roots]
         forest, nodes = Forest.build(specs), _breadth_first(roots)
         number = {id(node): n for n, node in enumerate(nodes)}
-        chunks = tuple(_chunk(node, config, forest, number) for node in roots)
+        if len(roots) == 1:
+            chunks: tuple[ChunkTree, ...] = (_only_chunk(forest, nodes),)
+        else:
+            chunks = tuple(_chunk(node, config, forest, number) for node in roots)
         out.append(BettingRound(roots[0].round, forest, nodes, chunks, tuple(parents)))
         parents = [(0, 0)] * len(below)
         for r, chunk in enumerate(chunks):
@@ -86,6 +95,20 @@ def betting_rounds(tree: BettingTree) -> list[BettingRound]:
                 parents[int(target)] = (r, leaf)
         roots = below
     return out
+
+
+def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
+    """The decisions of the chunk that ``root`` starts, by line, each with its player's first slot; slots per player.
+
+    They are numbered as :attr:`ChunkTree.forest` numbers them, which takes longer to be built.
+    """
+    found: dict[str, tuple[Node, int]] = {}
+    slots = [0, 0]
+    for node in _breadth_first([root]):
+        if node.player is not None and node.kind == "decision":
+            found[node.line] = node, slots[node.player]
+            slots[node.player] += len(node.actions)
+    return found, (slots[0], slots[1])
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:
@@ -113,6 +136,13 @@ def _breadth_first(roots: Sequence[Node]) -> tuple[Node, ...]:
         if node.kind == "decision":
             queue.extend(node.children)
     return tuple(order)
+
+
+def _only_chunk(forest: Forest, nodes: tuple[Node, ...]) -> ChunkTree:
+    """The chunk of a round that one line enters: it is the whole forest."""
+    first, second = (np.arange(n, dtype=np.int64) for n in forest.n_slots)
+    exits = forest.arrays.target[forest.chance_leaves]
+    return ChunkTree(forest, nodes, (first, second), exits.astype(np.int64))
 
 
 def _chunk(root: Node, config: TreeConfig, whole: Forest, number: dict[int, int]) -> ChunkTree:

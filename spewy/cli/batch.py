@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from spewy.batch.batch import Batch, Entry, Outcome
     from spewy.batch.run import BatchCost
-    from spewy.batch.work import Check
+    from spewy.batch.work import News
 
 FAILED = 1
 QUIET_SECONDS = 1.0
@@ -78,7 +78,7 @@ class BatchLines:
         further = f", going on after sweep {sweeps}" if sweeps else ""
         self._say(f"{entry.label}: lockers in {entry.folder}{further}")
 
-    def check(self, number: int, check: Check) -> None:
+    def check(self, number: int, check: News) -> None:
         """Tell the exploitability, now and then."""
         now = time.monotonic()
         if now - self._told.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
@@ -131,7 +131,7 @@ class BatchBar(BatchLines):
         self._running[number] = "..."
         self._show()
 
-    def check(self, number: int, check: Check) -> None:
+    def check(self, number: int, check: News) -> None:
         """Show the exploitability behind the bar."""
         unit = "%" if check.unit == "%" else f" {check.unit}"
         self._running[number] = f"{max(check.found, 0.0):.3g}{unit}"

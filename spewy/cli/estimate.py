@@ -13,9 +13,9 @@ from spewy.cli.options import job_argument, json_option, set_option, verbose_opt
 from spewy.cli.tables import count, facts, json_text, size
 
 if TYPE_CHECKING:
-    from spewy.chunks.layout import Layout
     from spewy.job.job import Job
     from spewy.run.least import Least
+    from spewy.run.plan import Plan
 
 SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
@@ -69,15 +69,12 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are laid out: as JSON, and as facts."""
     from spewy.job.units import parse_memory
-    from spewy.learn.lp_size import lp_size, require_small
-    from spewy.run.plan import job_estimate, streamed_bytes
 
-    if job.one_program:
-        require_small(job.name, lp_size(job.problem()))
-    layout = _laid_out(job)
-    cost, budget = job_estimate(job, layout), parse_memory(job.solve.memory)
-    streamed = streamed_bytes(job, layout, cost)
-    found = asdict(cost) | {"budget_bytes": budget, "fits": streamed is not None, "streamed_bytes": streamed}
+    plan = _plan(job)
+    cost, fits = plan.estimate, plan.refusal is None
+    streamed = plan.residence.streamed_bytes if fits else None
+    budget = parse_memory(job.solve.memory)
+    found = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
     names = job.rules.round_names[job.tree_config.start_round :]
     for name, boards, chunks, short in zip(names, cost.boards, cost.chunks, cost.short_boards, strict=True):
@@ -121,12 +118,12 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
     return found, rows
 
 
-def _laid_out(job: Job) -> Layout:
-    """The layout, with a bar where one can be drawn."""
-    from spewy.chunks.layout import Layout
+def _plan(job: Job) -> Plan:
+    """The plan of a job, with a bar where one can be drawn."""
+    from spewy.run.plan import Plan
 
     if not sys.stderr.isatty():
-        return Layout.of(job.problem())
+        return Plan.counted(job, streaming=True)
     from tqdm import tqdm
 
     with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
@@ -134,7 +131,7 @@ def _laid_out(job: Job) -> Layout:
         def advance(_: int) -> None:
             bar.update()
 
-        return Layout.of(job.problem(), advance)
+        return Plan.counted(job, streaming=True, progress=advance)
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

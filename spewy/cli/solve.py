@@ -168,17 +168,12 @@ def _exploitability(result: SolveResult) -> str:
 
 def _first_action(job: Job, session: Session) -> tuple[tuple[str, float], ...]:
     """How often the range takes each action at the root, from the root's chunk alone; empty where nobody has any."""
-    from solvers.kernels import match
-    from spewy.records.chunks import Chunks
+    from spewy.records.policy import Policy
 
-    node = job.betting_tree.root
-    found = None if node.player is None else Chunks(session.layout, session.store).get(0, 0, 0)
-    if found is None or node.player is None:
+    if job.betting_tree.root.player is None:
         return ()
-    p, tree = node.player, session.layout.tree(0, 0)
-    sums = found[p].astype(float)
-    strategy = sums.copy()
-    match(tree.forest.arrays, p, sums, strategy)
-    rows = session.layout.board(0, 0).rows[p]
-    shares = strategy[: len(node.actions), rows.group] @ rows.weight / rows.weight.sum()
-    return tuple((action.label, float(share)) for action, share in zip(node.actions, shares, strict=True))
+    problem = session.layout.problem
+    root = Policy(problem, session.store).decision()
+    weight = problem.ranges[root.player][root.hands]
+    shares = root.frequencies @ weight / weight.sum()
+    return tuple((action.label, float(share)) for action, share in zip(root.actions, shares, strict=True))

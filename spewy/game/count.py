@@ -2,16 +2,19 @@
 
 What follows a deal depends on the round, the chips put in so far and whether who starts may donk, not on the line that
 led there; within a round, on the chips, the smallest raise and the number of actions and raises. So lines that meet
-are followed once, with their number: the work grows with the different amounts, not with the tree.
+are followed once, with their number: the work grows with the different amounts, not with the tree. And all decisions
+after as many actions of a round are followed together, in arrays.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spewy.errors import InputError
-from spewy.game.betting import Betting
-from spewy.game.moves import is_donk, raise_totals
+from spewy.game.bet_table import Stakes, bet_table
+from spewy.game.betting import MAX_ACTIONS, UNLIMITED
 from spewy.game.names import SEAT_NAMES
 from spewy.game.treeconfig import TreeConfig
 
@@ -26,6 +29,11 @@ __all__ = [
 
 MAX_NODES = 1_000_000
 """Decisions and ends of the largest tree that is built: in memory a node and its place in a layout take 1 KiB."""
+
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Part = slice | NDArray[np.integer] | Flags
 
 
 @dataclass
@@ -105,84 +113,193 @@ def require_sizes_used(config: TreeConfig, count: TreeCount) -> None:
         )
 
 
-_Key = TypeVar("_Key")
-_Start = tuple[int, bool]
-"""Chips that each player has put in where a round starts, and whether a donk bet is possible."""
+BLOCK = 4096
+"""Decisions that are followed at once; between two of them the limit is looked at."""
 
-_Meeting = tuple[tuple[int, int], int | None, int, int]
-_Level = dict[_Meeting, tuple[Betting, int]]
-"""Decisions of a round after as many actions, and on how many lines each is met."""
+
+@dataclass(frozen=True)
+class _States:
+    """Decisions of one round after as many actions, as arrays of equal length; the same player acts at all of them."""
+
+    spent: Ints
+    """``[player, decision]``: chips put in since the root."""
+    raise_by: Ints
+    """The smallest raise."""
+    raises: Ints
+    """Bets and raises of this round."""
+    base: Ints
+    """Chips that each player has put in where the round starts."""
+    donk: Ints
+    """1 where the player starts the round after calling the last bet of the one before."""
+    times: Ints
+    """On how many lines each is met."""
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, part: Part) -> "_States":
+        return _States(self.spent[:, part], *(column[part] for column in self._columns()))
+
+    @classmethod
+    def of(cls, keys: Ints, times: Ints) -> "_States":
+        raise_by, raises, base, donk = keys[2:]
+        return cls(keys[:2], raise_by, raises, base, donk, times)
+
+    def _columns(self) -> tuple[Ints, ...]:
+        return self.raise_by, self.raises, self.base, self.donk, self.times
+
+    @classmethod
+    def joined(cls, parts: "Sequence[_States]") -> "_States":
+        """Let lines that meet wait at one decision; those with most lines come first.
+
+        Where there are too many nodes, that shows the sooner.
+        """
+        spent = np.concatenate([part.spent for part in parts], axis=1)
+        columns = [np.concatenate(each) for each in zip(*(part._columns() for part in parts), strict=True)]
+        keys, times = np.array([*spent, *columns[:-1]]), columns[-1]
+        order = np.lexsort(keys)
+        keys = keys[:, order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+        first = np.flatnonzero(new)
+        times = np.add.reduceat(times[order], first) if len(first) else times
+        frequent = np.argsort(-times, kind="stable")
+        keys = keys[:, first[frequent]]
+        return cls.of(keys, times[frequent])
 
 
 class _Counter:
-    """Goes through a tree round by round, each round once for all lines that start it with the same chips."""
+    """Goes through a tree round by round, each round once for all lines that enter it, action by action."""
 
     def __init__(self, config: TreeConfig, limit: int) -> None:
         self.config, self.limit = config, limit
         self.rounds = [RoundCount() for _ in range(config.rules.num_rounds)]
         self.nodes, self.bets = 0, False
-        self.starts: list[dict[_Start, tuple[Betting, int]]] = [{} for _ in self.rounds]
+        self.starts: list[list[_States]] = [[] for _ in self.rounds]
+        stacks = config.rules.stacks
+        self.stacks = (UNLIMITED, UNLIMITED) if stacks is None else stacks
 
     def count(self) -> TreeCount:
         state = self.config.start()
         self.rounds[0].lines = 1
-        if state.is_over:
+        if state.to_act is None:
             self.run_out(0, 1)
         else:
-            self.meet(self.starts[0], (self.config.start_base, False), state, 1)
-        for starts in self.starts:
-            # The most frequent first: where there are too many nodes, that shows the sooner.
-            for (base, donk), (state, times) in sorted(starts.items(), key=lambda start: -start[1][1]):
-                if not self.follow(state, base, donk, times):
-                    return TreeCount(self.rounds, False, self.bets)
+            chips = (*state.spent, state.raise_by, 0, self.config.start_base, 0)
+            root = _States.of(np.array(chips, dtype=np.int64)[:, None], np.ones(1, dtype=np.int64))
+            self.meet(0, state.to_act, self.starts[0], root)
+        for r, starts in enumerate(self.starts):
+            player = state.to_act if r == 0 else self.config.rules.first_player[r]
+            if starts and player is not None and not self.follow(r, player, _States.joined(starts)):
+                return TreeCount(self.rounds, False, self.bets)
         return TreeCount(self.rounds, True, self.bets)
 
-    def follow(self, state: Betting, base: int, donk: bool, times: int) -> bool:
-        """Count a round from its start, on so many lines; False where the limit is passed."""
-        level = {_meeting(state): (state, times)}
-        while level and self.nodes <= self.limit:
-            level, donk = self.step(level, base, donk), False
+    def follow(self, r: int, player: int, states: _States) -> bool:
+        """Count a round from its starts; False where the limit is passed."""
+        for depth in range(MAX_ACTIONS):
+            after: list[_States] = []
+            for start in range(0, len(states), BLOCK):
+                self.step(r, player, depth, states[start : start + BLOCK], after)
+                if self.nodes > self.limit:
+                    return False
+            if not after:
+                break
+            states, player = _States.joined(after), 1 - player
         return self.nodes <= self.limit
 
-    def step(self, level: _Level, base: int, donk: bool) -> _Level:
-        """Count a round's decisions after so many actions, and give those after one more."""
-        after: _Level = {}
-        for state, times in level.values():
-            player, folds = state.to_act, state.can_fold
-            assert player is not None
-            totals = raise_totals(self.config, state, base, donk)
-            found = self.rounds[state.round]
-            found.slots[player] += times * (1 + folds + len(totals))
-            found.folds += times * folds
-            self.nodes += times * folds
-            self.bets = self.bets or bool(totals)
-            for total in totals:
-                raised = state.raised(total)
-                self.meet(after, _meeting(raised), raised, times)
-            if self.nodes > self.limit:
-                break
-            called = state.called()
-            if called.is_over:
-                self.run_out(state.round, times)
-            elif called.round == state.round:
-                self.meet(after, _meeting(called), called, times)
-            else:
-                self.enter(called, is_donk(state, called), times)
-        return after
+    def step(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
+        """Count decisions after so many actions of a round; those after one more wait in ``after``."""
+        found, times = self.rounds[r], states.times
+        own, other = states.spent[player], states.spent[1 - player]
+        folds = int(times @ ((own < other) & (own < self.stacks[player])))
+        amounts, legal = self.raises(r, player, depth, states)
+        which, place = np.nonzero(legal)
+        found.slots[player] += int(times.sum()) + folds + int(times[which].sum())
+        found.folds += folds
+        self.nodes += folds
+        if len(which):
+            self.bets = True
+            total = amounts[which, place]
+            self.meet(r, 1 - player, after, self.raised(states[which], player, total))
+        self.call(r, player, depth, states, after)
 
-    def enter(self, state: Betting, donk: bool, times: int) -> None:
-        """Let lines wait at the start of the next round."""
-        self.rounds[state.round - 1].deals += times
-        self.rounds[state.round].lines += times
-        self.meet(self.starts[state.round], (state.spent[0], donk), state, times)
+    def raises(self, r: int, player: int, depth: int, states: _States) -> tuple[Ints, Flags]:
+        """Totals ``[decision, place]`` to raise to, and which of them are legal; `moves.raise_totals` of each."""
+        rules, stack = self.config.rules, self.stacks[player]
+        highest = states.spent.max(axis=0)
+        able = (states.spent[1 - player] < self.stacks[1 - player]) & (highest < stack)
+        able &= states.raises < rules.max_raises[r]
+        if depth + rules.num_players > MAX_ACTIONS:
+            able[:] = False
+        if rules.limit:
+            return np.minimum(highest + rules.raise_sizes[r], stack)[:, None], able[:, None]
+        low = np.minimum(highest + states.raise_by, stack)
+        high = np.maximum(min(stack, self.stacks[1 - player]), low)
+        row, faced = self.config.sizes[r][player], highest > states.base
+        with_donk = (states.donk > 0) & (row.donk is not None)
+        parts = (
+            (row.raises, faced & ~with_donk),
+            (row.bet, ~faced & ~with_donk),
+            (row.donk or (), with_donk),
+        )
+        widest = 1 + max(len(sizes) for sizes, _ in parts)
+        totals, legal = np.zeros((len(states), widest), dtype=np.int64), np.zeros((len(states), widest), bool)
+        for sizes, chosen in parts:
+            n = np.flatnonzero(chosen & able)
+            if not len(n):
+                continue
+            stakes = Stakes(
+                pot=self.config.pot + 2 * highest[n],
+                faced=(highest - states.base)[n],
+                low=(low - states.base)[n],
+                high=(high - states.base)[n],
+                rounds_left=rules.num_rounds - r,
+                bets_before=states.raises[n],
+            )
+            amounts, kept = bet_table(sizes, stakes, self.config.thresholds)
+            totals[n, : amounts.shape[1]] = amounts + states.base[n, None]
+            legal[n, : amounts.shape[1]] = kept
+        return totals, legal
 
-    def meet(self, found: dict[_Key, tuple[Betting, int]], key: _Key, state: Betting, times: int) -> None:
-        """Let lines wait at a decision. It is counted already: that shows the sooner where there are too many."""
-        assert state.to_act is not None
-        first, so_far = found.get(key, (state, 0))
-        found[key] = first, so_far + times
-        self.rounds[state.round].decisions[state.to_act] += times
-        self.nodes += times
+    def raised(self, states: _States, player: int, total: Ints) -> _States:
+        """Decisions after raises to a total each; a short all-in does not lower the smallest raise."""
+        by = np.maximum(states.raise_by, total - states.spent.max(axis=0))
+        spent = states.spent.copy()
+        spent[player] = total
+        return _States(spent, by, states.raises + 1, states.base, np.zeros_like(by), states.times)
+
+    def call(self, r: int, player: int, depth: int, states: _States, after: list[_States]) -> None:
+        """Let the player check or call: play goes on, the next round starts, or all cards come."""
+        own, other = states.spent[player], states.spent[1 - player]
+        answered = (other >= self.stacks[1 - player]) if depth == 0 else np.ones(len(states), dtype=bool)
+        spent = states.spent.copy()
+        spent[player] = np.minimum(states.spent.max(axis=0), self.stacks[player])
+        called = replace(states, spent=spent, donk=np.zeros_like(states.donk))
+        self.meet(r, 1 - player, after, called[~answered])
+        over = answered & (
+            (spent[0] >= self.stacks[0]) | (spent[1] >= self.stacks[1]) | (r == len(self.rounds) - 1)
+        )
+        self.run_out(r, int(states.times[over].sum()))
+        closed = np.flatnonzero(answered & ~over)
+        if not len(closed):
+            return
+        first = self.config.rules.first_player[r + 1]
+        entered, none = called[closed], np.zeros(len(closed), dtype=np.int64)
+        donk = ((own < other) & (first == player))[closed].astype(np.int64)
+        smallest = np.full(len(closed), self.config.start().min_bet, dtype=np.int64)
+        lines = int(entered.times.sum())
+        self.rounds[r].deals += lines
+        self.rounds[r + 1].lines += lines
+        at_start = _States(entered.spent, smallest, none, entered.spent[0], donk, entered.times)
+        self.meet(r + 1, first, self.starts[r + 1], at_start)
+
+    def meet(self, r: int, player: int, waiting: list[_States], states: _States) -> None:
+        """Let lines wait at decisions. They are counted already: that shows the sooner where there are too many."""
+        if len(states):
+            lines = int(states.times.sum())
+            self.rounds[r].decisions[player] += lines
+            self.nodes += lines
+            waiting.append(states)
 
     def run_out(self, ended: int, times: int) -> None:
         """Count the deals and the showdown after a round in which nobody is left to act."""
@@ -191,8 +308,3 @@ class _Counter:
             self.rounds[r + 1].lines += times
         self.rounds[-1].showdowns += times
         self.nodes += times
-
-
-def _meeting(state: Betting) -> _Meeting:
-    """All that what follows depends on, among states of a round after as many actions."""
-    return state.spent, state.to_act, state.raise_by, state.num_raises

@@ -27,7 +27,7 @@ from spewy.game.sizes import Size
 
 __all__ = ["Stake", "Thresholds", "bet_amounts", "round_half_up"]
 
-_RATIO_EPSILON = 1e-12
+RATIO_EPSILON = 1e-12
 
 
 @dataclass(frozen=True)
@@ -120,5 +120,5 @@ def _merged(amounts: list[int], stake: Stake, merge: float) -> list[int]:
         share = (amount - stake.faced) / stake.pot
         if share < bound:
             kept.append(amount)
-            bound = (share - merge) / (1 + merge) * (1 - _RATIO_EPSILON)
+            bound = (share - merge) / (1 + merge) * (1 - RATIO_EPSILON)
     return kept[::-1]

@@ -25,6 +25,7 @@ from spewy.game.treeconfig import (
     player_sizes,
     spot_config,
 )
+from spewy.system.collection import collection_put_off
 
 __all__ = [
     "Action",
@@ -37,6 +38,9 @@ __all__ = [
     "Sizes",
     "TreeConfig",
     "build_tree",
+    "decision_at",
+    "entry",
+    "find_node",
     "game_config",
     "player_sizes",
     "spot_config",
@@ -85,10 +89,40 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """A betting tree and what it was built from."""
+    """A betting tree, which is counted and built when that is asked for first."""
 
-    root: Node
     config: TreeConfig
+
+    @cached_property
+    def size(self) -> TreeCount:
+        """Its nodes, counted without building it."""
+        return count_tree(self.config)
+
+    @cached_property
+    def root(self) -> Node:
+        """The root, below which the whole tree is.
+
+        Raises:
+            InputError: the tree has more than `MAX_NODES` nodes, or sizes that give nobody anything to bet.
+        """
+        require_buildable(self.size)
+        require_sizes_used(self.config, self.size)
+        with collection_put_off():
+            return _Builder(self.config).root()
+
+    def entered(self, line: str) -> Node:
+        """Build one round: the root of a tree that has the round that ``line`` (``""``, or ending in ``/``) enters.
+
+        Of the rounds before it has the way there. What branches off, and the decisions of later rounds, are nodes with
+        a line and nothing below. It takes the time of one round, however large the whole tree is.
+        """
+        return _OneRound(self.config, line).root()
+
+    def below(self, node: Node) -> "BettingTree":
+        """The tree whose root is one of this tree's nodes."""
+        part = BettingTree(self.config)
+        part.__dict__["root"] = node  # in place of the property
+        return part
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, each before its children, children in order."""
@@ -104,7 +138,11 @@ class BettingTree:
 
     def find(self, line: str) -> Node:
         """Give the node at a line: ``cr120c`` is a chance node, ``cr120c/`` the round that follows it."""
-        return _find(self.root, line)
+        return find_node(self.root, line)
+
+    def alone(self, line: str) -> Node:
+        """Give what `find` gives, but for rounds after the node's, without building the whole tree."""
+        return find_node(self.entered(entry(line)), line)
 
     @cached_property
     def rounds(self) -> Mapping[int, Mapping[str, Node]]:
@@ -121,16 +159,15 @@ class BettingTree:
         return found
 
 
-def build_tree(config: TreeConfig, count: TreeCount | None = None) -> BettingTree:
-    """Build the tree of a configuration, whose count may be known.
+def build_tree(config: TreeConfig) -> BettingTree:
+    """Build the tree of a configuration now.
 
     Raises:
-        InputError: it has more than `MAX_NODES` nodes, or sizes that give nobody anything to bet.
+        InputError: as `BettingTree.root`.
     """
-    count = count or count_tree(config)
-    require_buildable(count)
-    require_sizes_used(config, count)
-    return BettingTree(_Builder(config).root(), config)
+    tree = BettingTree(config)
+    tree.root  # noqa: B018 - which is built here
+    return tree
 
 
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
@@ -158,6 +195,7 @@ class _Builder:
     def __init__(self, config: TreeConfig) -> None:
         self.config = config
         self.rules = config.rules
+        self.known: dict[tuple[object, ...], tuple[Action, ...]] = {}
 
     def root(self) -> Node:
         """Build the whole tree."""
@@ -168,20 +206,24 @@ class _Builder:
 
     def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
         """Build a decision and all below it; `base`: what both had put in before this round."""
-        actions = tuple(self.actions(state, base, donk))
-        children = tuple(self.child(state, action, base) for action in actions)
-        return self.make("decision", state.to_act, state.round, state.spent, state.line, actions, children)
+        actions = self.known_actions(state, base, donk)
+        line = state.line
+        children = tuple([self.child(state, action, base, line) for action in actions])
+        return self.make("decision", state.to_act, state.round, state.spent, line, actions, children)
 
-    def child(self, state: Betting, action: Action, base: int) -> Node:
-        following = state.apply(action.acpc)
-        if following.folded is not None:
-            return self.make("fold", following.folded, state.round, following.spent, following.line)
+    def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
+        """Build what follows an action of the decision at `line`."""
+        if action.kind == "fold":
+            return self.make("fold", state.to_act, state.round, state.spent, line + "f")
+        if action.amount:  # it is legal: what `Betting.apply` asks again takes half of the time
+            return self.decision(state.raised(base + action.amount), base)
+        following = state.called()
         if following.is_over:
-            return self.after_round(following, state.round, state.line + "c")
+            return self.after_round(following, state.round, line + "c")
         if following.round == state.round:
             return self.decision(following, base)
         below = self.decision(following, following.spent[0], is_donk(state, following))
-        return self.make("chance", None, state.round, following.spent, state.line + "c", (), (below,))
+        return self.make("chance", None, state.round, following.spent, line + "c", (), (below,))
 
     def after_round(self, state: Betting, ended: int, line: str) -> Node:
         """Run the board out from the round that ended to the showdown."""
@@ -190,6 +232,15 @@ class _Builder:
         for r in range(last - 1, ended - 1, -1):
             node = self.make("chance", None, r, state.spent, line + "/" * (r - ended), (), (node,))
         return node
+
+    def known_actions(self, state: Betting, base: int, donk: bool) -> tuple[Action, ...]:
+        """The actions at a decision, made once for all lines that meet there."""
+        acted = len(state.rounds[-1])
+        key = (state.round, acted, state.num_raises, state.to_act, state.spent, state.raise_by, base, donk)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = tuple(self.actions(state, base, donk))
+        return found
 
     def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
         player = state.to_act
@@ -217,10 +268,63 @@ class _Builder:
         return Node(kind, player, round_ + self.config.start_round, put_in, actions, children, line)
 
 
+class _OneRound(_Builder):
+    """Builds the round that a line enters, and the way there; what branches off the way is a node and no more."""
+
+    def __init__(self, config: TreeConfig, entered: str) -> None:
+        super().__init__(config)
+        self.entered = entered
+
+    def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
+        line = state.line
+        if entry(line) == self.entered or self.entered.startswith(line):
+            return super().decision(state, base, donk)
+        return self.make("decision", state.to_act, state.round, state.spent, line)
+
+    def child(self, state: Betting, action: Action, base: int, line: str) -> Node:
+        following = line + action.acpc
+        if entry(line) == self.entered or self.entered.startswith(following):
+            return super().child(state, action, base, line)
+        return self.make("decision", None, state.round, state.spent, following)
+
+
+def entry(line: str) -> str:
+    """What enters the round that a line ends in.
+
+    >>> entry("cr120c/cr336"), entry("cr120c/"), entry("cr120")
+    ('cr120c/', 'cr120c/', '')
+
+    Raises:
+        InputError: the line is no text.
+    """
+    if not isinstance(line, str):
+        raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(line)}")
+    return line[: line.rfind("/") + 1]
+
+
+def decision_at(root: Node, line: str) -> Node:
+    """Give the decision at a line of a tree that has the round in which the line ends.
+
+    Raises:
+        InputError: as `entry` and `find_node`, or the line ends elsewhere.
+    """
+    entry(line)
+    node = find_node(root, line)
+    if node.kind != "decision":
+        found = {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[node.kind]
+        raise InputError(f"line {line!r}: expected a decision, found {found}")
+    return node
+
+
 _TOKEN = re.compile(r"[fc/]|r[0-9]*")
 
 
-def _find(root: Node, line: str) -> Node:
+def find_node(root: Node, line: str) -> Node:
+    """Give the node at a line of a tree.
+
+    Raises:
+        InputError: where the line leaves the tree, and what it might have been there.
+    """
     node, position = root, 0
     while position < len(line):
         match = _TOKEN.match(line, position)

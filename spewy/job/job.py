@@ -1,6 +1,6 @@
 """The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
 
-Players, rounds and bet sizes are in the field's words; :meth:`Job.problem` turns them into a
+Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
 :class:`~spewy.chunks.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
 """
 
@@ -23,12 +23,12 @@ from buckets.symmetry import History
 from solvers.forest import Floats
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
-from spewy.game.count import TreeCount, count_tree, require_sizes_used
+from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
 from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
-from spewy.game.tree import BettingTree, build_tree
+from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import (
     PlayerSizes,
     Rake,
@@ -99,6 +99,7 @@ class Job(Section):
             InputError: as :meth:`load`.
         """
         job = cls.stored(data, subject)
+        require_sizes_used(job.tree_config, job.tree_count)
         root = job.tree_config.start_round
         require_used(job.rules, root, job.bets, job.tree, job.solve, live=job.live)
         return job
@@ -141,18 +142,14 @@ class Job(Section):
         return spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options)
 
     @cached_property
+    def betting_tree(self) -> BettingTree:
+        """The explicit betting tree, built when its nodes are asked for."""
+        return BettingTree(self.tree_config)
+
+    @property
     def tree_count(self) -> TreeCount:
         """The betting tree's nodes, counted without building it."""
-        return count_tree(self.tree_config)
-
-    @cached_property
-    def betting_tree(self) -> BettingTree:
-        """The explicit betting tree.
-
-        Raises:
-            InputError: it is too large to be built.
-        """
-        return build_tree(self.tree_config, self.tree_count)
+        return self.betting_tree.size
 
     @property
     def pot(self) -> float:
@@ -206,6 +203,7 @@ class Job(Section):
         except CardError as error:
             raise InputError(f"spot.board: {error}") from None
 
+    @cached_property
     def problem(self) -> Problem:
         """What is to be solved.
 
@@ -297,11 +295,9 @@ class Job(Section):
             raise InputError(f"spot.{name}: {error}") from None
 
     def _check(self) -> None:
-        """Find everything that is wrong now, not in the middle of a solve; the tree is built for locks alone."""
-        self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt
-        require_sizes_used(self.tree_config, self.tree_count)
-        if self.lock and self.tree_count.complete:
-            self.problem()
+        """Find everything that is wrong now, not in the middle of a solve."""
+        self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
+        self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
         self._check_method()
 

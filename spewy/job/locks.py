@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_index, hand_name, hands
+from buckets.hands import blocked, hand_name, hands
 from buckets.symmetry import History
 from solvers.forest import Floats
+from spewy.chunks.locate import hand_number
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError
@@ -105,7 +106,7 @@ def _node_lock(
 
 def _decision(key: str, line: str, tree: BettingTree) -> Node:
     try:
-        node = tree.find(line)
+        node = tree.alone(line)
     except InputError as error:
         raise InputError(f"{key}.{error}") from None
     if node.kind != "decision":
@@ -147,10 +148,7 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
             raise InputError(f"{subject}: expected hands without weights, found some")
         return np.flatnonzero(weights)
     try:
-        cards = parse_cards(text)
-        if len(cards) != game.num_hole_cards:
-            raise CardError(f"expected a hand of {game.num_hole_cards} cards, found {len(cards)}")
-        return np.atleast_1d(hand_index(game.deck, np.array(cards)))
+        return np.array([hand_number(game, parse_cards(text))])
     except CardError as error:
         raise InputError(f"{subject}: {error}") from None
 

@@ -1,30 +1,74 @@
-"""The ways to sweep over all chunks: through the lockers, or live in memory with the lockers as its safe.
+"""What sweeps over all chunks: live in memory with the lockers as its safe, through the lockers, or as one program.
 
-*Stored* (Spewy Louie's, `stored_engine`): every chunk is visited on its own; a parent sees the payoff matrices that the
-visits below stored. Chunks of one round do not see each other, so visits of a level run in parallel, in any order, with
-the same result. *Live*: a parent's chance leaves recurse into the chunks below, which improve on the way; with a row
-per hand that is an exact solver. Stored chunks may stand above live ones: a visit to one of the lowest of them then
-improves all that follows it. Each way leaves averaged strategies in the strategy locker, chunk by chunk.
+*Live* (`live_engine`): a parent's chance leaves recurse into the chunks below, which improve on the way; with a row
+per hand that is an exact solver. *Stored* (Spewy Louie's, `stored_engine`): every chunk is visited on its own; a parent
+sees the payoff matrices that the visits below stored. Chunks of one round do not see each other, so visits of a level
+run in parallel, in any order, with the same result. Stored chunks may stand above live ones: a visit to one of the
+lowest of them then improves all that follows it. *One linear program* (`lp_engine`) is a single sweep.
+All leave averaged strategies in the strategy locker, chunk by chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from solvers.exploit import Exploitability
 
-Progress = Callable[[int, int], None]
-"""(done, in all): visits of a sweep, or sweeps where several are done at once."""
+
+class Stop(Protocol):
+    """Tells a running solve to save and return; a :class:`threading.Event` is one."""
+
+    def is_set(self) -> bool:
+        """Whether to stop after this visit."""
+        ...
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a run of sweeps checks, and when it ends.
+
+    Attributes:
+        target: in chips; a check that finds at most this is the last.
+        last: the last sweep.
+        every: a check follows each sweep whose number this divides, and the last one.
+        stop: looked at between visits.
+        progress: told of visits: the number of the sweep, how many were made in it, and of how many.
+        together: whether several checks may be made before anybody hears of the first.
+    """
+
+    target: float
+    last: int
+    every: int
+    stop: Stop
+    progress: Callable[[int, int, int], None]
+    together: bool = True
+
+    def until_check(self, sweeps: int) -> int:
+        """Sweeps to the next check, after so many."""
+        return min(self.every - sweeps % self.every, self.last - sweeps)
+
+    def checks_at(self, sweeps: int) -> bool:
+        """Whether a check follows this sweep."""
+        return sweeps % self.every == 0 or sweeps >= self.last or self.stop.is_set()
+
+    def ends_with(self, found: Exploitability) -> bool:
+        """Whether nothing follows this check."""
+        return found.value <= self.target or self.stop.is_set()
 
 
 class Check(NamedTuple):
-    """A measurement after so many sweeps, ``seconds`` after the start of what was asked for; it ``took`` so long."""
+    """What was found after so many sweeps, ``at`` a time of :func:`time.perf_counter`; it ``took`` so many seconds.
+
+    None was found where nobody measured: between two checks, or in a sweep that was interrupted.
+    """
 
     sweeps: int
-    seconds: float
+    at: float
     took: float
-    found: Exploitability
+    found: Exploitability | None
 
 
 class Engine(Protocol):
@@ -35,17 +79,12 @@ class Engine(Protocol):
         """Sweeps that are finished, saved or not."""
         ...
 
-    @property
-    def at_once(self) -> int:
-        """Sweeps that are best done without a look at anything else."""
-        ...
+    def checks(self, goal: Goal) -> Iterator[Check]:
+        """Sweep towards a goal; tell of each check.
 
-    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
-        """Visit every chunk so many times more; ``progress`` may raise to stop between visits."""
-        ...
-
-    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
-        """Sweeps with checks in between, up to a target in chips; nothing where sweeps are not short."""
+        Between two checks of which it tells, an engine may tell of sweeps that were not measured, so that they can be
+        saved. An engine in memory tells of what was measured only: nothing else of it is ever saved.
+        """
         ...
 
     def exploitability(self) -> Exploitability:
@@ -63,6 +102,19 @@ class Engine(Protocol):
     def close(self) -> None:
         """Stop helpers."""
         ...
+
+
+def measured(engine: Engine) -> Check:
+    """Measure what an engine has reached."""
+    begun = time.perf_counter()
+    found = engine.exploitability()
+    ended = time.perf_counter()
+    return Check(engine.sweeps, ended, ended - begun, found)
+
+
+def unmeasured(engine: Engine) -> Check:
+    """Tell what an engine has reached, and measure nothing."""
+    return Check(engine.sweeps, time.perf_counter(), 0.0, None)
 
 
 def visits_at_once(chunks: int, workers: int) -> int:

@@ -1,84 +1,164 @@
-"""CFR over the live game in memory, by the generic walk."""
+"""CFR over the live game in memory, bound to lockers.
+
+`solvers.cfr.Cfr` solves any game; all its chunks are saved in one transaction that counts their visits, so that a
+store is never half new. `solvers.exact.ExactCfr` solves games of single hands; its chunks are saved in single
+precision, uncounted. A state of at most `AT_ONCE` bytes is saved in one transaction; a larger one board by board, each
+board's chunks together, and the number of sweeps last: whoever kills a save leaves chunks of two different sweeps, from
+which a solve goes on as well.
+"""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from lockers import Store
-from solvers.cfr import Cfr
+from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
-from solvers.live import Strategies
-from solvers.variants import variant
+from solvers.live import Lock
+from solvers.solver import Part, Solver
 from spewy.chunks.layout import Layout
-from spewy.learn.engine import Check, Progress
-from spewy.learn.judge import Judge
-from spewy.records.chunks import Chunks, Kind, save_whole
+from spewy.learn.engine import Check, Goal, measured
+from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_sweeps
+
+AT_ONCE = 64 << 20
+BOARDS_AT_ONCE = 16
+SECONDS_AT_ONCE = 0.5  # between two looks at what the user wants
+SPRINT_SECONDS = 0.25  # sweeps with several checks in so much time are done in one go
+FIRST_SPRINT = 32  # checks at most; then twice as many each time: plans are as long as they may have to be
+STATE_SPEED = (
+    1e9  # bytes of regrets and sums per second in the exact engine, until the first sweeps tell better
+)
+
+PARTS: dict[Kind, Part] = {Kind.REGRETS: "regrets", Kind.SUMS: "sums", Kind.GUESSES: "guesses"}
 
 
 class LiveEngine:
-    """CFR over the live game in memory. ``save`` writes everything in one transaction, so a store is never half new."""
+    """Sweeps are iterations of a solver, each of which visits every chunk once.
+
+    Args:
+        layout: of the problem.
+        store: what was saved in it is read, and gone on from.
+        solver: of the layout's live game, not begun.
+        locks: of that game.
+        exact: whether the solver is the exact one, as the module says.
+    """
 
     def __init__(
-        self,
-        layout: Layout,
-        store: Store,
-        variant_name: str,
-        threads: int = 1,
-        dtype: type = np.float64,
+        self, layout: Layout, store: Store, solver: Solver, locks: Sequence[Lock], *, exact: bool
     ) -> None:
         self.layout = layout
         self.store = store
-        self.cfr = Cfr(layout.live, variant(variant_name), threads=threads, dtype=dtype)
-        self._judge = Judge(layout, threads)
+        self.solver = solver
+        self._locks = locks
+        self._exact = exact
+        self._kinds = [kind for kind, part in PARTS.items() if part in solver.parts]
+        self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
+        self._checks = FIRST_SPRINT
         self._saved = saved_sweeps(store)
         if self._saved:
-            self.cfr.iteration = self._saved
-            for kind, arrays in self._arrays().items():
-                Chunks(layout, store, kind).whole(arrays)
+            solver.iteration = self._saved
+            for kind in self._kinds:
+                self._load(kind)
 
     @property
     def sweeps(self) -> int:
-        """One iteration visits every chunk once."""
-        return self.cfr.iteration
+        """Iterations that are done."""
+        return self.solver.iteration
 
-    at_once = 1
-
-    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
-        """So many CFR iterations."""
-        for _ in range(sweeps):
-            self.cfr.run(1)
-            if progress is not None:
-                progress(1, 1)
-
-    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
-        """Sweeps here are not short."""
-        return []
+    def checks(self, goal: Goal) -> Iterator[Check]:
+        """Several checks' worth of sweeps in one go where they are short, else a few sweeps at a time."""
+        while self.sweeps < goal.last:
+            for check in self._sprint(goal) or [self._next(goal)]:
+                goal.progress(check.sweeps, 1, 1)
+                yield check
+            if check.found is not None and goal.ends_with(check.found):
+                return
 
     def exploitability(self) -> Exploitability:
-        """Judged by the walk that solves."""
-        return self._judge.exploitability(self.cfr.sums)
+        """Judged by the solver."""
+        return self.solver.exploitability()
 
     def expected_values(self) -> tuple[float, float]:
-        """The same way."""
-        return self._judge.expected_values(self.cfr.sums)
+        """Judged by the solver, too."""
+        return self.solver.expected_values()
 
     def save(self) -> None:
-        """Write all chunks' arrays and the number of sweeps together.
+        """Write what is new.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
         """
-        if self._saved != self.sweeps:
-            save_whole(self.layout, self.store, self._arrays(), self._saved, self.sweeps)
-            self._saved = self.sweeps
+        if self._saved == self.sweeps:
+            return
+        portions, sweeps = self._portions(), (self._saved, self.sweeps)
+        save_boards(
+            self.layout, self.store, portions, self._kinds, self._read, sweeps, counted=not self._exact
+        )
+        self.solver.let_go()
+        self._saved = self.sweeps
 
     def close(self) -> None:
         """Stop the threads."""
-        self.cfr.walker.close()
+        self.solver.close()
 
-    def _arrays(self) -> dict[Kind, Strategies]:
-        out = {Kind.REGRETS: self.cfr.regrets, Kind.SUMS: self.cfr.sums}
-        if self.cfr.guesses is not None:
-            out[Kind.GUESSES] = self.cfr.guesses
-        return out
+    def _sprint(self, goal: Goal) -> list[Check]:
+        """Sweeps with several checks in one go, from a check on; none where sweeps are not so short."""
+        left = goal.last - self.sweeps
+        checks = min(int(SPRINT_SECONDS / (self._pace * goal.every)), self._checks)
+        if not goal.together or checks < 1 or left < goal.every or self.sweeps % goal.every:
+            return []
+        first, begun = self.sweeps, time.perf_counter()
+        found = self.solver.run_to(goal.target, min(checks, left // goal.every) * goal.every, goal.every)
+        ended = time.perf_counter()
+        self._pace = (ended - begun) / (self.sweeps - first)
+        self._checks *= 2
+        started = ended - found[-1].seconds
+        return [Check(m.iteration, started + m.seconds, m.took, m.exploitability) for m in found]
+
+    def _next(self, goal: Goal) -> Check:
+        """Sweep to the next check, or until it is time to stop."""
+        while True:
+            few = max(1, min(goal.until_check(self.sweeps), int(SECONDS_AT_ONCE / self._pace)))
+            begun = time.perf_counter()
+            self.solver.run(few)
+            self._pace = (time.perf_counter() - begun) / few
+            if goal.checks_at(self.sweeps):
+                return measured(self)
+            goal.progress(self.sweeps, 1, 1)
+
+    def _portions(self) -> Iterator[list[tuple[int, int]]]:
+        """Boards (t, b) that are saved together; memory that a portion has touched is let go after it."""
+        boards = self.layout.every_board()
+        whole = not self._exact or self.solver.state_bytes <= AT_ONCE
+        at_once = len(boards) if whole else BOARDS_AT_ONCE
+        for start in range(0, len(boards), at_once):
+            self.solver.let_go()
+            yield boards[start : start + at_once]
+
+    def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
+        """Per player ``[slot of the round, row]``: sums show what locks say, even where nobody comes."""
+        numbers = self.solver.read(PARTS[kind], t, b)
+        for lock in self._locks if kind is Kind.SUMS else ():
+            if lock.round == t:
+                a = self.layout.betting[t].forest.arrays
+                first, n_actions = int(a.slot[lock.node]), int(a.n_actions[lock.node])
+                there = numbers[lock.player][first : first + n_actions]
+                given = lock.frequencies[b][:, : there.shape[1]]
+                np.copyto(there, given, where=~np.isnan(given), casting="same_kind")
+        return numbers
+
+    def _load(self, kind: Kind) -> None:
+        stored, part = Chunks(self.layout, self.store, kind), PARTS[kind]
+        for t, b in self.layout.every_board():
+            chunks, numbers = self.layout.betting[t].chunks, self.solver.read(part, t, b)
+            found = stored.get_many(t, [(b, r) for r in range(len(chunks))])
+            for chunk, parts in zip(chunks, found, strict=True):
+                for p, mine in enumerate(parts or ()):
+                    numbers[p][chunk.slots[p], : mine.shape[1]] = mine
+            self.solver.write(part, t, b, numbers)
+            if b % BOARDS_AT_ONCE == 0:
+                self.solver.let_go()

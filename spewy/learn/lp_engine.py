@@ -6,16 +6,18 @@ program is left. What it finds lies in the strategy locker as the sums of other 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 
 from lockers import Store
+from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
 from solvers.live import LiveGame, Strategies
 from solvers.lp import Method, solve_live
 from spewy.chunks.layout import Layout
-from spewy.learn.engine import Check, Progress
+from spewy.learn.engine import Check, Goal, measured, unmeasured
 from spewy.learn.judge import Judge
-from spewy.records.chunks import Chunks, Kind, save_whole
+from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_sweeps
 from spewy.system.crew import Crew, Parent
 
@@ -38,30 +40,29 @@ class LpEngine:
         """1 when it is solved."""
         return self._sweeps
 
-    at_once = 1
-
-    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
-        """Solve the program; ``progress`` is asked every now and then whether to go on.
+    def checks(self, goal: Goal) -> Iterator[Check]:
+        """Solve the program, unless that is done or has to stop, and measure what it gives.
 
         Raises:
             SolverError: HiGHS found no optimum.
             ChildProcessError: its process was killed.
         """
-        self._plans = self._solve(progress or (lambda done, total: None))
-        self._sweeps = 1
-        if progress is not None:
-            progress(1, 1)
-
-    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
-        """There is one sweep only."""
-        return []
+        if self._sweeps:
+            return
+        plans = self._solve(goal)
+        if plans is None:
+            yield unmeasured(self)
+            return
+        self._plans, self._sweeps = plans, 1
+        goal.progress(1, 1, 1)
+        yield measured(self)
 
     def exploitability(self) -> Exploitability:
         """Judged by the live walk, not taken from the program."""
         return self._judge.exploitability(self._plans)
 
     def expected_values(self) -> tuple[float, float]:
-        """The same way."""
+        """Judged by the live walk, too."""
         return self._judge.expected_values(self._plans)
 
     def save(self) -> None:
@@ -70,20 +71,30 @@ class LpEngine:
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
         """
-        if self._saved != self._sweeps:
-            save_whole(self.layout, self.store, {Kind.SUMS: self._plans}, self._saved, self._sweeps)
-            self._saved = self._sweeps
+        if self._saved == self._sweeps:
+            return
+        self.layout.live.pin(self._plans)
+        portions, sweeps = [self.layout.every_board()], (self._saved, self._sweeps)
+        save_boards(self.layout, self.store, portions, [Kind.SUMS], self._read, sweeps, counted=True)
+        self._saved = self._sweeps
 
     def close(self) -> None:
         """Nothing is left running."""
 
-    def _solve(self, progress: Progress) -> Strategies:
+    def _read(self, kind: Kind, t: int, b: int) -> ChunkStrategy:
+        first, second = self._plans[t]
+        return first[b], second[b]
+
+    def _solve(self, goal: Goal) -> Strategies | None:
+        """Both plans; None where it had to stop before."""
         with closing(Crew(1)) as crew:
             for word in crew.results(_solve, [(self.layout.live, METHOD)]):
                 if word is not None:
                     plans: Strategies = word.value
                     return plans
-                progress(0, 1)
+                goal.progress(1, 0, 1)
+                if goal.stop.is_set():
+                    return None
         raise AssertionError("a crew gives one result for one task")
 
 

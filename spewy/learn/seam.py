@@ -132,7 +132,9 @@ class _EnteredLive:
     def arrays(self) -> Arrays:
         part, whole = self.part, self.whole()
         return {
-            part.key(t, b, r): {kind: part.take(arrays, t, b, r) for kind, arrays in whole.items()}
+            part.key(t, b, r): {
+                kind: part.take((arrays[t][0][b], arrays[t][1][b]), t, b, r) for kind, arrays in whole.items()
+            }
             for t in range(part.n_rounds)
             for b, r in part.chunks(t)
         }

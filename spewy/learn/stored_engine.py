@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Literal
 
@@ -14,7 +14,7 @@ from solvers.exploit import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
-from spewy.learn.engine import Check, Progress, visits_at_once
+from spewy.learn.engine import Check, Goal, measured, unmeasured, visits_at_once
 from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
@@ -48,26 +48,27 @@ class StoredEngine:
         """Sweeps that visited every chunk."""
         return self._sweeps
 
-    at_once = 1
-
-    def advance(self, sweeps: int, progress: Progress | None = None) -> None:
-        """Visit all chunks level by level; each visit is saved at once."""
-        for _ in range(sweeps):
-            self._sweep(progress)
-
-    def sprint(self, target: float, sweeps: int, every: int) -> list[Check]:
-        """Sweeps here are not short."""
-        return []
+    def checks(self, goal: Goal) -> Iterator[Check]:
+        """Visit all chunks level by level; each visit is saved at once, and tells of sweeps between checks too."""
+        while self.sweeps < goal.last:
+            if not self._sweep(goal):
+                yield unmeasured(self)  # some of the next sweep's visits are in already
+                return
+            check = measured(self) if goal.checks_at(self.sweeps) else unmeasured(self)
+            yield check
+            if check.found is not None and goal.ends_with(check.found):
+                return
 
     def exploitability(self) -> Exploitability:
         """Judged by the live walk."""
         return self._judge.exploitability(Chunks(self.layout, self.store).whole())
 
     def expected_values(self) -> tuple[float, float]:
-        """The same way."""
+        """Judged by the live walk, too."""
         return self._judge.expected_values(Chunks(self.layout, self.store).whole())
 
-    def _sweep(self, progress: Progress | None) -> None:
+    def _sweep(self, goal: Goal) -> bool:
+        """Finish a sweep; False where it was interrupted."""
         number, layout, first_live = self.sweeps + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:
@@ -77,10 +78,12 @@ class StoredEngine:
             with closing(self._visit(t, number)) as visits:  # an interrupted sweep leaves no worker at work
                 for finished in visits:
                     done += finished
-                    if progress is not None:
-                        progress(done, total)
+                    goal.progress(number, done, total)
+                    if done < total and goal.stop.is_set():
+                        return False
         finish_sweep(self.store, number)
         self._sweeps = number
+        return True
 
     def save(self) -> None:
         """Visits are saved as they happen; this only asks the disk to write."""

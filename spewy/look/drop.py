@@ -59,7 +59,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         raise InputError(f"{job.name}: expected a solve with at least one finished sweep, found none")
     before = first_dropped(store)
     if before is None or first < before:
-        layout = Layout.of(by_hand(job.problem(), before))
+        layout = Layout.of(by_hand(job.problem, before))
         _keep_leaf_values(layout, store, first, job.solve.workers, progress)
         store.flush()
         mark_dropped(store, first)

@@ -5,7 +5,7 @@ the payoff matrix of the root. Everything is in *one view* (both players see the
 which is what ``average`` integration and the linear program solve. Ranges are played down by the average
 strategies stored above; payoffs below are the stored ones, or the estimate of a first visit where nothing is.
 
-    >>> from spewy.job import Job
+    >>> from spewy import Job
     >>> kuhn = one_chunk(Job.of({"name": "Kuhn", "game": {"file": "kuhn"}}))
     >>> round(kuhn.by_lp().value, 9)
     -0.055555556
@@ -205,7 +205,7 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     node = _entered(session.job, line)
     t = node.round - layout.problem.first_round
     r = layout.betting[t].find(line)
-    b, perm = locate(layout, t, board_cards(layout, t, board))
+    b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
     below = Stored(layout, store)
     ranges = [side[r] for side in PlayDown(layout, Chunks(layout, store).get).ranges(t, b)]
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, ranges, session.job.solve.tremble), below)

@@ -126,7 +126,9 @@ def report(
     layout = solution.layout
     node = _after_deal(solution, line)
     t = node.round - layout.problem.first_round
-    cards = board_cards(layout, t - 1, solution.job.board if board is None else board)
+    cards = board_cards(
+        layout.problem, layout.boards[t - 1].round, solution.job.board if board is None else board
+    )
     b, perm = locate(layout, t - 1, cards)
     back, entries = np.argsort(perm), layout.board(t - 1, b).entries
     view = LineView(layout, solution.reads, node, solution.job.solve.workers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cached_property
 
 import numpy as np
@@ -18,11 +19,9 @@ from buckets.cards import cards_name
 from lockers import Reads
 from lockers.codec import Array
 from solvers.cfr import Cfr
-from solvers.chunk import ChunkStrategy
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports, useful_threads
-from solvers.exploit import exploitability
-from solvers.live import LiveGame
+from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -127,17 +126,22 @@ class Refilled:
         self._tell(f"{subject} was dropped: solving it from the played-down ranges to {self._target}")
         started = time.perf_counter()
         threads = self._job.solve.workers
+        solver: Solver
         if supports(game, variant(EXACT_VARIANT)):
             make_ready(part.n_rounds, False, self._tell)
-            found, iterations, sums = _solve_exactly(part, game, self._amount * unit, threads)
+            solver = ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
         else:
-            found, iterations, sums = _solve_anyhow(part, game, self._amount * unit, threads)
-        for chunk, pair in sums.items():
-            self._overlay.put(part, *chunk, pair)
+            solver = Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
+        with closing(solver):
+            found = _solve(solver, self._amount * unit)
+            for t, b in part.every_board():
+                sums = solver.read("sums", t, b)
+                for r in range(len(part.betting[t].chunks)):
+                    self._overlay.put(part, t, b, r, part.take(sums, t, b, r))
         missed = "" if found <= self._amount * unit else ", which is not the target"
         self._tell(
             f"{subject}: exploitability {max(found, 0.0) / unit:.3g} {self._unit}{missed} "
-            f"after {iterations} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
+            f"after {solver.iteration} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
         )
 
     def _require_memory(self, part: Layout, subject: str) -> None:
@@ -154,46 +158,13 @@ class Refilled:
             )
 
 
-Solved = tuple[float, int, dict[tuple[int, int, int], ChunkStrategy]]
-"""Exploitability in chips, iterations, and sums by chunk (t, b, r)."""
-
-
-def _solve_exactly(layout: Layout, game: LiveGame, target: float, threads: int) -> Solved:
-    """By the exact engine."""
-    cfr = ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
-    try:
-        found = np.inf
-        while found > target and cfr.iteration < MAX_ITERATIONS:
-            cfr.run(CHECK_EVERY)
-            found = cfr.exploitability().value
-        sums = {}
-        for t, bets in enumerate(layout.betting):
-            for b in range(len(layout.boards[t].boards)):
-                first, second = (cfr.sums[t][p].read(b) for p in (0, 1))
-                for r, chunk in enumerate(bets.chunks):
-                    part = first[chunk.slots[0]], second[chunk.slots[1]]
-                    sums[t, b, r] = part
-        return found, cfr.iteration, sums
-    finally:
-        cfr.close()
-
-
-def _solve_anyhow(layout: Layout, game: LiveGame, target: float, threads: int) -> Solved:
-    """By plain walks: any number of hole cards and rounds."""
-    cfr = Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
-    try:
-        found = np.inf
-        while found > target and cfr.iteration < MAX_ITERATIONS:
-            cfr.run(CHECK_EVERY)
-            found = exploitability(cfr.walker, cfr.sums).value
-        chunks = [(t, b, r) for t in range(layout.n_rounds) for b, r in layout.chunks(t)]
-        return (
-            found,
-            cfr.iteration,
-            {chunk: layout.take(cfr.sums, *chunk) for chunk in chunks},
-        )
-    finally:
-        cfr.walker.close()
+def _solve(solver: Solver, target: float) -> float:
+    """Solve to a target in chips; return the exploitability that was reached."""
+    found = np.inf
+    while found > target and solver.iteration < MAX_ITERATIONS:
+        solver.run(CHECK_EVERY)
+        found = solver.exploitability().value
+    return found
 
 
 def _scaled(ranges: np.ndarray) -> np.ndarray:

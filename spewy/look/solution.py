@@ -1,6 +1,6 @@
 """A folder of lockers, opened to look at: nodes by line and board, exploitability, frames for export.
 
->>> from spewy.solution import Solution
+>>> from spewy import Solution
 >>> solution = Solution.open("results/T1")  # doctest: +SKIP
 >>> solution.node("cr120c/", "Qs Jh 2h 8c 3d").frame()  # doctest: +SKIP
 """
@@ -25,11 +25,11 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.part import chunk_of
 from spewy.chunks.problem import by_hand
-from spewy.errors import InputError, shown
-from spewy.game.tree import Node
+from spewy.game.tree import Node, decision_at
 from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
 from spewy.look.resolve import Refilled, Tell
+from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
 
@@ -125,7 +125,7 @@ class Solution:
     def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(by_hand(job.problem(), first_dropped(store)))
+        self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
         self.sweeps = saved_sweeps(store)
         self.reads = Refilled(job, self.layout, store, target, tell)
         self._views: dict[tuple[int, int, int], BoardView] = {}
@@ -151,13 +151,9 @@ class Solution:
         Raises:
             InputError: no such line, no decision there, or a board that cannot follow.
         """
-        if not isinstance(line, str):
-            raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(line)}")
-        node = self.job.betting_tree.find(line)
-        if node.kind != "decision":
-            raise InputError(f"line {line!r}: expected a decision, found {_article(node.kind)}")
+        node = decision_at(self.job.betting_tree.root, line)
         t = node.round - self.layout.problem.first_round
-        cards = board_cards(self.layout, t, self.job.board if board is None else board)
+        cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
         self.reads.require(t, b, chunk_of(self.layout, node))
         view = self._view(t, b)
@@ -262,21 +258,5 @@ class Solution:
         )
 
 
-def stored_job(store: Store, folder: str | Path) -> Job:
-    """The job that a folder's lockers were made for.
-
-    Raises:
-        InputError: they were made by something else.
-    """
-    data = store.manifest.get("job")
-    if not isinstance(data, dict):
-        raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
-    return Job.stored(data, f"folder {folder}")
-
-
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-def _article(kind: str) -> str:
-    return {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[kind]

@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockers import Reads, Store, Transaction, shard_part
 from lockers.codec import Array
-from solvers.chunk import ChunkStrategy
 from solvers.forest import Floats
 from solvers.live import Strategies
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.records.keys import GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY, SWEEP_KEY
 from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
+
+if TYPE_CHECKING:
+    from solvers.chunk import ChunkStrategy
 
 
 class Kind(StrEnum):
@@ -96,14 +99,23 @@ class Chunks:
         size = slots[0] * rows[0] + slots[1] * rows[1]
         if array is None and (not size or self._layout.boards[t].round >= self._present):
             return None
-        if array is None or array.size != size:
-            found = "none" if array is None else f"{array.size:,}"
-            raise InputError(
-                f"locker {self._kind.value!r}, key {self._layout.key(t, b, r).decode()}: expected the {size:,} "
-                f"numbers that every finished sweep leaves, found {found}: the lockers are damaged, or of an earlier "
-                "version that gave rows to hands of hardly any weight; spewy solve --again begins from nothing"
-            )
-        return split(array, slots, rows)
+        return split(require_size(array, size, self._kind, self._layout.key(t, b, r)), slots, rows)
+
+
+def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Array:
+    """Refuse what a finished sweep does not leave under a chunk's key.
+
+    Raises:
+        InputError: nothing, or more or fewer numbers than ``size``.
+    """
+    if array is None or array.size != size:
+        found = "none" if array is None else f"{array.size:,}"
+        raise InputError(
+            f"locker {kind.value!r}, key {key.decode()}: expected the {size:,} numbers that every finished sweep "
+            f"leaves, found {found}: the lockers are damaged, or of an earlier version that gave rows to hands of "
+            "hardly any weight; spewy solve --again begins from nothing"
+        )
+    return array
 
 
 def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkStrategy:
@@ -159,52 +171,29 @@ def commit_visit(
     return store.transact(key, commit)
 
 
-def save_whole(
-    layout: Layout, store: Store, arrays: Mapping[Kind, Strategies], before: int, sweeps: int
-) -> None:
-    """Write all chunks' arrays, and the number of sweeps, in one transaction.
-
-    Strategies show what locks say, whatever was solved.
-
-    Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
-    """
-    layout.live.pin(arrays[Kind.SUMS])
-
-    def write(txn: Transaction) -> None:
-        require_sweeps(txn, before, sweeps)
-        for t in range(layout.n_rounds):
-            for b, r in layout.chunks(t):
-                key = layout.key(t, b, r)
-                txn.punch(key, sweeps)
-                for kind, whole in arrays.items():
-                    txn.put(kind, key, join(layout.take(whole, t, b, r)))
-        txn.put(META, SWEEP_KEY, np.array(sweeps))
-
-    store.transact(SWEEP_KEY, write)
-    store.flush()
-
-
 def save_boards(
     layout: Layout,
     store: Store,
     portions: Iterable[Sequence[tuple[int, int]]],
+    kinds: Sequence[Kind],
     read: Callable[[Kind, int, int], ChunkStrategy],
-    before: int,
-    sweeps: int,
+    sweeps: tuple[int, int],
+    *,
+    counted: bool,
 ) -> None:
-    """Write the regrets and sums of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+    """Write what is kept of boards (t, b), a transaction for each portion; the number of sweeps comes last.
 
     Args:
         layout: of the problem.
         store: made with a single shard.
         portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
-        read: per player ``[slot of the round, row]`` of a board.
-        before: sweeps that the store holds.
-        sweeps: those that are written.
+        kinds: what is kept.
+        read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
+        sweeps: how many the store holds, and how many it will hold.
+        counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
 
     Raises:
-        SpewyError: the store does not hold as many sweeps as ``before``: another process has saved meanwhile.
+        SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
     """
     coming = iter(portions)
     portion = next(coming, None)
@@ -216,16 +205,19 @@ def save_boards(
             boards: Sequence[tuple[int, int]] = portion,
             last: bool = following is None,
         ) -> None:
-            require_sweeps(txn, before, sweeps)
+            require_sweeps(txn, *sweeps)
             for t, b in boards:
-                for kind in (Kind.REGRETS, Kind.SUMS):
-                    whole = read(kind, t, b)
-                    for r, chunk in enumerate(layout.betting[t].chunks):
-                        if chunk.forest.n_slots != (0, 0):
-                            part = whole[0][chunk.slots[0]], whole[1][chunk.slots[1]]
-                            txn.put(kind, layout.key(t, b, r), join(part))
+                whole = {kind: read(kind, t, b) for kind in kinds}
+                for r, chunk in enumerate(layout.betting[t].chunks):
+                    key = layout.key(t, b, r)
+                    if counted:
+                        txn.punch(key, sweeps[1])
+                    elif chunk.forest.n_slots == (0, 0):
+                        continue
+                    for kind, arrays in whole.items():
+                        txn.put(kind, key, join(layout.take(arrays, t, b, r)))
             if last:
-                txn.put(META, SWEEP_KEY, np.array(sweeps))
+                txn.put(META, SWEEP_KEY, np.array(sweeps[1]))
 
         store.transact(SWEEP_KEY, write)
         portion = following

@@ -115,12 +115,17 @@ def require_whole(store: Reads, n_rounds: int, subject: str) -> None:
     """
     first = first_dropped(store)
     if first is not None:
-        names = dropped_names(first, n_rounds)
-        raise InputError(
-            f"{subject}: expected the strategies of all rounds, found {' and '.join(names)} dropped; "
-            '"spewy show" and "spewy report" solve dropped chunks where they look, '
-            '"spewy solve JOB.toml --again" solves everything from the beginning'
-        )
+        raise dropped_error(f"{subject}: expected the strategies of all rounds", first, n_rounds)
+
+
+def dropped_error(expected: str, first: int, n_rounds: int) -> InputError:
+    """The error that round ``first`` and all later ones are not there; ``expected`` begins its text."""
+    names = dropped_names(first, n_rounds)
+    return InputError(
+        f"{expected}, found {' and '.join(names)} dropped; "
+        '"spewy show" and "spewy report" solve dropped chunks where they look, '
+        '"spewy solve JOB.toml --again" solves everything from the beginning'
+    )
 
 
 def _bytes(text: str) -> np.ndarray:

@@ -10,8 +10,9 @@ from lockers import SHARD_BYTES, DiskSize
 from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import live_bytes
 from spewy.learn.engine import visits_at_once
-from spewy.learn.exact_engine import AT_ONCE, BOARDS_AT_ONCE
+from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks
@@ -121,7 +122,7 @@ def estimate(
     if exact:
         held = footprint(layout.live, threads=threads, short=itemsize == 2)
         state, tables = held.state, tables + held.tables
-        at_once = stored if state <= AT_ONCE else BOARDS_AT_ONCE * largest
+        at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
         memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
@@ -157,7 +158,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
         else:
             boards = [boards[board.parent] for board in table.boards]
             lines = [lines[r] for r, _ in bets.parents]
-        rows = np.array([held.n_groups for held in layout.live.rounds[t].rows])
+        rows = np.max([layout.n_rows(t, b) for b in range(len(table.boards))], axis=0)
         slots = [float(rows @ chunk.forest.n_slots) for chunk in bets.chunks]
         cells += np.outer(np.bincount(boards), np.bincount(lines, slots, cells.shape[1]))
     return int(cells.max(initial=0)) * visits_at_once(cells.size, threads)
@@ -171,10 +172,8 @@ def _table_bytes(layout: Layout) -> int:
         for board in table.boards:
             for held in board.rows:
                 total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
-    for r in layout.live.rounds:
-        for rows in r.rows:
-            total += sum(a.nbytes for a in (rows.blockers, rows.strength, rows.twin, rows.group, rows.weight))
-        if r.deal is not None:
-            total += sum(a.nbytes for a in (*r.deal.origin, *r.deal.images))
+    total += live_bytes(layout.problem, layout.boards)
+    if not layout.problem.locks:
+        return total
     walkers = 2  # who solves and who judges: each keeps the locks in its own layout
     return total + (1 + walkers) * sum(lock.frequencies.nbytes for lock in layout.live.locks)

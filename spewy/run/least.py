@@ -11,8 +11,12 @@ from math import comb
 
 import numpy as np
 
-from solvers.exact.engine import MAX_ROUNDS, MOST_PORTIONS
-from spewy.chunks.boards import root_symmetries
+from solvers.exact.engine import MAX_ROUNDS
+from solvers.exact.footprint import SINGLE
+from solvers.exact.rig import MOST_PORTIONS
+from solvers.variants import EXACT_VARIANT, variant
+from spewy.chunks.problem import root_symmetries
+from spewy.game.count import TreeCount
 from spewy.job.job import Job
 from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
 
@@ -35,7 +39,7 @@ class Least:
 
 def least_cost(job: Job) -> Least:
     """Bound the cost of a job from below."""
-    count, boards, rows = job.tree_count, *_boards_and_rows(job)
+    count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
     tables = (
         BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))
     )
@@ -48,24 +52,47 @@ def least_cost(job: Job) -> Least:
     if _may_stream(job) and len(cells) > 1:
         cells[-1] //= max(MOST_PORTIONS)
     chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
-    return Least(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job))
+    buffers = _buffers(count, most) if _is_exact(job) else 0
+    return Least(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
 
 
-def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]]]:
-    """Boards of each round, and hands of both players on all of them together."""
+def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
+    """Of each round boards, hands of both players on all of them together, and of both on the board with most."""
     game, first = job.rules, job.tree_config.start_round
     perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
     held = [int(np.count_nonzero(weights)) for weights in job.weights]
     left = len(game.deck) - len(job.board)
     boards = avoiding = 1  # ways to deal, and those among them that leave a given hand
-    out, rows = [1], [(held[0], held[1])]
+    out, rows, most = [1], [(held[0], held[1])], [sum(held)]
     for dealt in game.num_board_cards[first + 1 :]:
         boards *= comb(left, dealt)
         avoiding *= comb(left - game.num_hole_cards, dealt)
         left -= dealt
         out.append(-(-boards // perms))
         rows.append((-(-held[0] * avoiding // perms), -(-held[1] * avoiding // perms)))
-    return tuple(out), rows
+        most.append(sum(n * avoiding // boards for n in held))  # the mean
+    return tuple(out), rows, most
+
+
+def _buffers(count: TreeCount, most: list[int]) -> int:
+    """Bytes of an exact engine's thread: what each hand of both reaches or wins at each lane, for either traverser.
+
+    A lane has one fold and one showdown at most (`solvers.exact.program`).
+    """
+    lanes = [max(one.folds, one.showdowns) for one in count.rounds]
+    return sum(2 * SINGLE * n * hands for n, hands in zip(lanes, most, strict=True))
+
+
+def _is_exact(job: Job) -> bool:
+    """Whether this is an exact solve beyond doubt."""
+    return (
+        _may_stream(job)
+        and not job.one_program
+        and not job.too_deep_for_single
+        and job.rules.num_hole_cards == 2
+        and all(k is None for k in job.rows_by_round)
+        and not variant(job.solve.variant or EXACT_VARIANT).predictive
+    )
 
 
 def _may_stream(job: Job) -> bool:

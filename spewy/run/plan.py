@@ -1,59 +1,147 @@
-"""What a run will do, decided before it starts: which engine, what it costs, and whether that is allowed."""
+"""What a run will do, decided once, before it starts: which engine, what it costs, and whether that is allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
-from solvers.exact import supports, useful_threads
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
+import numpy as np
+
+from solvers.exact import useful_threads
+from solvers.exact.engine import MAX_ROUNDS
+from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
+from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.count import MAX_NODES, require_buildable
 from spewy.job.job import MOST_POTS_SINGLE, Job
-from spewy.job.units import parse_memory, parse_target, unit_chips
+from spewy.job.units import parse_memory
 from spewy.learn.lp_size import lp_size, require_small
 from spewy.run.estimate import Estimate, estimate
 from spewy.run.least import least_cost
-from spewy.run.residence import kept_share, last_state
+from spewy.run.residence import Residence
 
 STORED_SHARDS = 8
 
+EngineName = Literal["exact", "live", "stored", "program"]
+"""How a job is solved: by the exact engine, by walks with live leaves, chunk by chunk, or by one linear program."""
 
-def exact(job: Job, layout: Layout) -> bool:
-    """Whether the exact engine solves a job: live leaves, a row per hand of hold'em, not in double precision.
 
-    Raises:
-        InputError: 16 bits are asked for where it does not.
+@dataclass(frozen=True)
+class Plan:
+    """What a run of a job will do.
+
+    Attributes:
+        job: what is solved.
+        layout: its boards and betting.
+        engine: how it is solved.
+        variant: of CFR.
+        itemsize: bytes of a regret or sum in memory.
+        threads: how many solve.
+        shards: files that hold the lockers.
+        estimate: what it costs.
+        residence: what of it stays in memory.
+        refusal: why the job may not start; None: it may.
     """
-    solve = job.solve
-    able = job.live and not job.one_program and supports(layout.live, variant(solve.variant or EXACT_VARIANT))
-    if solve.short and not able:
-        raise InputError(
-            'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
-            "and a variant that does not predict"
-        )
-    if job.too_deep_for_single:
-        if solve.precision in ("16-bit", "single"):
-            raise InputError(
-                f'solve.precision: expected "auto" or "double" for a stack above {MOST_POTS_SINGLE:,} pots, '
-                f'found "{solve.precision}"'
+
+    job: Job
+    layout: Layout
+    engine: EngineName
+    variant: str
+    itemsize: int
+    threads: int
+    shards: int
+    estimate: Estimate
+    residence: Residence
+    refusal: str | None
+
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        *,
+        streaming: bool,
+        progress: Callable[[int], None] | None = None,
+        cost: Estimate | None = None,
+    ) -> Plan:
+        """Make the plan of a job that is to be solved.
+
+        Args:
+            job: what to solve.
+            streaming: whether an exact solve may keep a part of its state in a file.
+            progress: told of each board that is laid out.
+            cost: the job's estimate, where it was made before and does not exceed the job's memory.
+
+        Raises:
+            InputError: as :func:`require_possible` and :meth:`counted`, or there is no memory for a job with buckets,
+                which may take minutes to make. Else :meth:`require` raises it.
+        """
+        if cost is not None:
+            return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
+        require_possible(job)
+        plan = cls.counted(job, streaming=streaming, progress=progress)
+        if plan.layout.made:
+            return plan
+        plan.require()
+        layout = plan.layout.with_buckets(progress)
+        same = counted_exactly(job.problem) and _engine(job, layout) == plan.engine
+        return cls.on(job, layout, streaming=streaming, cost=plan.estimate if same else None)
+
+    @classmethod
+    def counted(cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None) -> Plan:
+        """Make a plan to see what a job costs: buckets are counted, not made.
+
+        They are made where the count is only a bound that the job's memory does not hold.
+
+        Raises:
+            InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of
+                the engine's.
+        """
+        if job.one_program:
+            require_small(job.name, lp_size(job.problem))
+        plan = cls.on(job, Layout.counted(job.problem, progress), streaming=streaming)
+        if plan.refusal is None or counted_exactly(job.problem):
+            return plan
+        return cls.on(job, plan.layout.with_buckets(progress), streaming=streaming)
+
+    @classmethod
+    def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: Estimate | None = None) -> Plan:
+        """The plan of a job on a layout of it."""
+        engine, solve = _engine(job, layout), job.solve
+        name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
+        itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
+        # chunks that are live are saved in one transaction with those above them
+        shards = STORED_SHARDS if job.first_live is None else 1
+        threads = useful_threads(layout.live, solve.workers) if engine == "exact" else solve.workers
+        if cost is None:
+            cost = estimate(
+                layout,
+                live=job.live,
+                exact=engine == "exact",
+                variant_name=name,
+                itemsize=itemsize,
+                threads=threads,
+                integrate=solve.integrate,
+                shards=shards,
+                first_live=job.first_live,
+                program=lp_size(job.problem) if engine == "program" else None,
             )
-        return False
-    return able and solve.precision != "double"
+        budget, needed = parse_memory(solve.memory), cost.memory_bytes
+        streaming = streaming and engine == "exact"
+        resides = Residence.of(layout, needed, itemsize, solve.workers, budget, streaming=streaming)
+        fits = resides.least_bytes <= budget
+        refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
+        return cls(job, layout, engine, name, itemsize, threads, shards, cost, resides, refusal)
 
+    def require(self) -> None:
+        """Refuse a job that may not start.
 
-def lay_out(job: Job, progress: Callable[[int], None] | None = None) -> Layout:
-    """The layout of a job, if it can fit the job's memory at all.
-
-    Raises:
-        InputError: a lower bound, made before anything is built, exceeds ``solve.memory``, or the tree is too large, or
-            the linear program of the whole game would be.
-    """
-    require_possible(job)
-    problem = job.problem()
-    if job.one_program:
-        require_small(job.name, lp_size(problem))
-    return Layout.of(problem, progress)
+        Raises:
+            InputError: its cost exceeds ``solve.memory``.
+        """
+        if self.refusal is not None:
+            raise InputError(self.refusal)
 
 
 def require_possible(job: Job) -> None:
@@ -72,59 +160,57 @@ def require_possible(job: Job) -> None:
     require_buildable(count)
 
 
-def job_estimate(job: Job, layout: Layout) -> Estimate:
-    """The cost of a job on its layout."""
-    exactly = exact(job, layout)
-    precision = job.solve.precision
-    return estimate(
-        layout,
-        live=job.live,
-        exact=exactly,
-        variant_name=job.solve.variant or DEFAULT_VARIANT,
-        itemsize=2 if job.solve.short else 4 if exactly or precision == "single" else 8,
-        threads=useful_threads(layout.live, job.solve.workers) if exactly else job.solve.workers,
-        integrate=job.solve.integrate,
-        shards=STORED_SHARDS if job.first_live is None else 1,
-        first_live=job.first_live,
-        program=lp_size(layout.problem) if job.one_program else None,
+def supported(layout: Layout, schedule: Variant) -> bool:
+    """What `solvers.exact.supports` says of the layout's live game, without building it."""
+    return (
+        layout.n_rounds <= MAX_ROUNDS
+        and not schedule.predictive
+        and layout.problem.game.num_hole_cards == 2
+        and all(_by_hand(layout, t, p) for t in range(layout.n_rounds) for p in (0, 1))
     )
 
 
-def require_solvable(job: Job, layout: Layout, cost: Estimate, *, streaming: bool = False) -> None:
-    """Refuse a job that may not start; ``streaming``: an exact solve may keep a part of its state on disk.
+def _by_hand(layout: Layout, t: int, p: int) -> bool:
+    """Whether every hand of a round is a row of its own, in the order of hands."""
+    if layout.problem.rows[layout.boards[t].round] is None:
+        return True
+    rows = [board.rows[p] for board in layout.boards[t].boards]
+    width = max(len(mine.hands) for mine in rows)
+    padded = (np.pad(mine.group, (0, width - len(mine.hands))) for mine in rows)
+    return max(mine.n_groups for mine in rows) == width and all(
+        np.array_equal(group, np.arange(width)) for group in padded
+    )
+
+
+def _engine(job: Job, layout: Layout) -> EngineName:
+    """Which engine solves a job; the exact one takes live leaves, a row per hand of hold'em, and no double precision.
 
     Raises:
-        InputError: its cost exceeds ``solve.memory``, or the target's unit is not one of the problem's.
+        InputError: 16 bits are asked for where it does not, or a precision that the depth of the stacks rules out.
     """
-    unit_chips(job.rules, job.pot, parse_target(job.solve.target)[1])
-    if streaming and exact(job, layout):
-        kept(job, layout, cost)
-    elif cost.memory_bytes > parse_memory(job.solve.memory):
+    solve = job.solve
+    able = job.live and not job.one_program and supported(layout, variant(solve.variant or EXACT_VARIANT))
+    if solve.short and not able:
         raise InputError(
-            f"solve.memory: this job needs {cost.memory_bytes / 2**20:.0f} MiB beside the interpreter, "
-            f"found {job.solve.memory}"
+            'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
+            "and a variant that does not predict"
         )
+    if job.too_deep_for_single and solve.precision in ("16-bit", "single"):
+        raise InputError(
+            f'solve.precision: expected "auto" or "double" for a stack above {MOST_POTS_SINGLE:,} pots, '
+            f'found "{solve.precision}"'
+        )
+    if able and solve.precision != "double" and not job.too_deep_for_single:
+        return "exact"
+    return "program" if job.one_program else "live" if job.live else "stored"
 
 
-def streamed_bytes(job: Job, layout: Layout, cost: Estimate) -> int | None:
-    """Bytes of an exact solve's state that lie in a file instead of memory; None if the job does not fit its memory."""
-    if cost.memory_bytes <= parse_memory(job.solve.memory):
-        return 0
-    if not exact(job, layout):
-        return None
-    try:
-        kept(job, layout, cost)
-    except InputError:
-        return None
-    return last_state(layout, itemsize(job))
-
-
-def itemsize(job: Job) -> int:
-    """Bytes of a regret or sum of the exact engine."""
-    return 2 if job.solve.short else 4
-
-
-def kept(job: Job, layout: Layout, cost: Estimate) -> float:
-    """The share of an exact solve's last round that stays in memory."""
-    budget = parse_memory(job.solve.memory)
-    return kept_share(layout, cost.memory_bytes, itemsize(job), job.solve.workers, budget)
+def _refusal(job: Job, needed: int, streaming: int | None) -> str:
+    """Why a job does not fit its memory, given the bytes that it needs, and where it may stream those that it must."""
+    if streaming is None:
+        told, found = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
+    else:
+        most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
+        told = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
+        found = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
+    return f"solve.memory: this job needs {told}, found {found}"

@@ -39,6 +39,7 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
 
 def _compile(n_rounds: int, short: bool) -> None:
     """Solve a tiny spot that begins so many rounds before the end."""
+    from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 
     board = ["Ks", "9d", "6h", "3c", "2s"][: 6 - n_rounds]
@@ -50,9 +51,8 @@ def _compile(n_rounds: int, short: bool) -> None:
     }
     from solvers.exact import ExactCfr
     from solvers.variants import EXACT_VARIANT, variant
-    from spewy.run.plan import lay_out
 
-    ExactCfr(lay_out(Job.of(data)).live, variant(EXACT_VARIANT), short=short).run(1)
+    ExactCfr(Layout.of(Job.of(data).problem).live, variant(EXACT_VARIANT), short=short).run(1)
 
 
 if __name__ == "__main__":

@@ -58,14 +58,6 @@ class Reporter(Protocol):
         """After the last sweep, also when interrupted."""
 
 
-class Stop(Protocol):
-    """Tells a running solve to save and return; a :class:`threading.Event` is one."""
-
-    def is_set(self) -> bool:
-        """Whether to stop after this visit."""
-        ...
-
-
 class Silent:
     """Reports nothing."""
 

@@ -5,42 +5,54 @@ The rest is mapped from a file in the job's folder and streams through memory in
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
-from solvers.exact.engine import n_portions
+from solvers.exact.rig import n_portions
 from solvers.exact.tables import n_blocks
 from solvers.exact.vector import HANDS
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError
 
-#: What the estimate of the whole does not see when values come and go.
 RESERVE = 16 << 20
+"""Bytes that the estimate of the whole does not see when values come and go."""
 
 
-def kept_share(layout: Layout, needed: int, itemsize: int, threads: int, budget: int) -> float:
-    """The share of the last round's state that fits the budget, with all else; 1: everything.
+@dataclass(frozen=True)
+class Residence:
+    """Where the state of a solve is.
 
-    Args:
-        layout: boards and betting.
-        needed: bytes of the whole solve.
-        itemsize: of a regret or sum.
-        threads: each works on a portion of the boards.
-        budget: bytes.
-
-    Raises:
-        InputError: not even a portion per thread fits.
+    Attributes:
+        kept: the share of the last round's state that stays in memory; 1: everything is there.
+        streamed_bytes: of the last round's state, where it is mapped from a file; else 0.
+        least_bytes: what has to fit the memory; where that is more than the budget, nothing else counts.
     """
-    if needed <= budget:
-        return 1.0
-    state, portions = last_state(layout, itemsize), _portions(layout)
-    window = state * min(threads, portions) // portions
-    least = needed - state + window + RESERVE
-    if least > budget:
-        raise InputError(
-            f"solve.memory: this job needs at least {least / 2**20:,.0f} MiB beside the interpreter "
-            f"({needed / 2**20:,.0f} MiB to keep everything in memory), found {budget / 2**20:,.0f} MiB"
-        )
-    return (budget - least) / state
+
+    kept: float
+    streamed_bytes: int
+    least_bytes: int
+
+    @classmethod
+    def of(
+        cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
+    ) -> Self:
+        """Keep as much in memory as fits, with all else.
+
+        Args:
+            layout: boards and betting.
+            needed: bytes of the whole solve.
+            itemsize: of a regret or sum.
+            threads: each works on a portion of the boards.
+            budget: bytes.
+            streaming: whether the last round's state may be mapped from a file.
+        """
+        if needed <= budget or not streaming:
+            return cls(1.0, 0, needed)
+        state, portions = last_state(layout, itemsize), _portions(layout)
+        window = state * min(threads, portions) // portions
+        least = needed - state + window + RESERVE
+        return cls(max(0.0, (budget - least) / state) if state else 1.0, state, least)
 
 
 def last_state(layout: Layout, itemsize: int) -> int:

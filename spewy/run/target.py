@@ -1,8 +1,6 @@
-"""The target of a solve, and the measurements that are held against it."""
+"""The target of a solve, and what measurements come to that are held against it."""
 
 from __future__ import annotations
-
-import time
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
-from spewy.learn.engine import Engine
+from spewy.learn.engine import Check, Engine
 from spewy.run.forecast import forecast
 from spewy.run.memory import peak_rss_mib
 from spewy.run.reporter import Reporter
@@ -22,42 +20,43 @@ MOST_OFF = 1e-4  # of the pot: how far EVs and rake may be from summing to it
 
 
 class Target:
-    """Measures average strategies in the real game and knows the target."""
+    """When a solve has reached what it was asked for, and how that is told.
+
+    Attributes:
+        chips: the target.
+        unit: in which the job gives it.
+    """
 
     def __init__(self, job: Job, layout: Layout) -> None:
         self.job = job
         self.layout = layout
         self.problem = layout.problem
         amount, self.unit = parse_target(job.solve.target)
-        self.target_chips = amount * unit_chips(job.rules, job.pot, self.unit)
+        self.chips = amount * unit_chips(job.rules, job.pot, self.unit)
 
-    def measure(self, engine: Engine) -> tuple[Exploitability, float]:
-        """Exact best responses, and the seconds they took."""
-        started = time.perf_counter()
-        return self.finite(engine.exploitability(), engine.sweeps), time.perf_counter() - started
-
-    def finite(self, found: Exploitability, sweeps: int) -> Exploitability:
-        """What was found.
+    def finite(self, check: Check) -> Exploitability | None:
+        """What a check found.
 
         Raises:
             SolveError: it is no number.
         """
-        if not np.isfinite(found.value):
+        if check.found is not None and not np.isfinite(check.found.value):
             raise SolveError(
-                f"{self.job.name}, sweep {sweeps}: expected a finite exploitability, found {found.value}; "
+                f"{self.job.name}, sweep {check.sweeps}: expected a finite exploitability, "
+                f"found {check.found.value}; "
                 f'nothing of it is saved, and solve.precision = "double" may help'
             )
-        return found
+        return check.found
 
     def satisfied(self, found: Exploitability | None) -> bool:
         """Whether what was found is the target or below."""
-        return found is not None and found.value <= self.target_chips
+        return found is not None and found.value <= self.chips
 
     def tell(self, report: Reporter, trace: list[tuple[int, float, float]]) -> None:
         """Report the last check."""
         sweep, _, chips = trace[-1]
         found = chips / unit_chips(self.job.rules, self.job.pot, self.unit)
-        report.check(sweep, found, self.unit, forecast(trace, self.target_chips))
+        report.check(sweep, found, self.unit, forecast(trace, self.chips))
 
     def _check_sum(self, net: tuple[float, float]) -> None:
         """Chips that one player wins the other loses, or the house takes.

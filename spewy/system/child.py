@@ -16,7 +16,7 @@ from spewy.system.interrupts import deaf_children
 
 ORPHANED = 1
 """How a child exits whose parent is gone: nobody reads it."""
-HOME = os.fspath(Path(__file__).resolve().parents[1])
+HOME = os.fspath(Path(__file__).resolve().parents[2])
 """The folder of our packages. A parent may have found them in its current folder, where a child does not look."""
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import cli_runs
 
 from spewy.batch.batch import Batch
-from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
 from spewy.run.least import least_cost
-from spewy.run.plan import job_estimate
+from spewy.run.plan import Plan
 
 from . import damage as damages
 from . import truth
@@ -249,7 +248,7 @@ def _is_small(job: Job) -> bool:
     if (job.solve.iterations or 1) > 50:
         return False
     try:
-        cost = job_estimate(job, Layout.of(job.problem()))
+        cost = Plan.counted(job, streaming=False).estimate
     except SpewyError:
         return True  # it is refused, with little work
     most = SMALL_SETS if job.live and not job.one_program else SMALL_SETS // 10

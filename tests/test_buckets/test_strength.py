@@ -107,6 +107,7 @@ def test_order_and_category_equal_sorting_five_cards(hole, n_board):
         rows = hands(Deck(), hole)
         rows = rows[rng.choice(len(rows), min(50, len(rows)), replace=False)]
         found = strength(board, rows)
+        np.testing.assert_array_equal(found, strengths([board], rows)[0])  # the kernel's
         np.testing.assert_array_equal(found == -1, blocked(rows, board))
         live = np.flatnonzero(found >= 0)
         keys = [naive.strength_key((*rows[h].tolist(), *board.tolist())) for h in live]
@@ -232,6 +233,15 @@ def test_leduc_a_pair_beats_a_high_card_and_suits_tie():
     assert pair > max(others)
     assert others[0] == others[1] < others[2] == others[3]
     assert category(pair) == "pair"
+
+
+@pytest.mark.parametrize(("hole", "n_board"), [(1, 2), (2, 1), (2, 3), (2, 4), (2, 5)])
+def test_one_board_as_among_many(hole, n_board):
+    rng = np.random.default_rng(n_board)
+    suited = [range(52), range(0, 52, 4), range(12), [c for c in range(52) if c % 4 < 2]]
+    boards = [rng.choice(suited[trial % 4], n_board, replace=False) for trial in range(300)]
+    rows = hands(Deck(), hole)
+    np.testing.assert_array_equal([strength(board, rows) for board in boards], strengths(boards, rows))
 
 
 def test_shapes_with_all_axes_different():

@@ -14,7 +14,7 @@ from test_cli_solve import FIELDS
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
 from spewy.batch.run import processes, run_batch
-from spewy.batch.work import Check
+from spewy.batch.work import News
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.run.finished import finished, look
@@ -323,7 +323,7 @@ class Killer:
     def __init__(self, number):
         self.number = number
 
-    def check(self, number: int, check: Check):
+    def check(self, number: int, check: News):
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
@@ -443,3 +443,17 @@ def test_folders_of_something_else(tmp_path):
     assert "found a file" in refused("solve", other, job, "--out", tmp_path / "out")
     with pytest.raises(InputError, match="at least one job"):
         Batch.load([])
+
+
+def test_a_job_far_too_large_is_refused_before_processes_start(tmp_path, monkeypatch):
+    def unasked(*args):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr("spewy.system.crew._Worker.start", unasked)
+    small = write(tmp_path, TURN, "small.toml")
+    large = 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n'
+    line = refused(
+        "solve", small, write(tmp_path, large, "large.toml"), "--jobs", "2", "--out", tmp_path / "out"
+    )
+    assert "large: solve.memory: this job needs at least" in line
+    assert not (tmp_path / "out").exists()

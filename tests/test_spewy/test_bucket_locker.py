@@ -19,9 +19,13 @@ from lockers import (
     open_store,
 )
 from spewy.chunks.bucket_trees import MANIFEST, BucketCache, BucketLocker
-from spewy.chunks.groups import board_groups
+from spewy.chunks.groups import board_groups, counted_exactly
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
+from spewy.run.plan import Plan
+from spewy.run.session import Session
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -122,18 +126,18 @@ def job(**rows):
 
 
 def test_uniform_rows_are_the_board_tree_cut():
-    problem = job(turn=12, river=9).problem()
+    problem = job(turn=12, river=9).problem
     history = problem.history
     oop, ip = board_groups(problem, 2, history)
     expected = BoardTree.of(parse_cards("Qs7h2d3c")).labels(parse_cards("Qs7h2d3c"), 12)
     np.testing.assert_array_equal(oop.labels, expected)
     assert oop is ip
-    assert board_groups(job(turn=12).problem(), 3, (*history, (0,))) is None
+    assert board_groups(job(turn=12).problem, 3, (*history, (0,))) is None
 
 
 @pytest.mark.parametrize("clustering", ["equation-1", "equity-quantiles"])
 def test_range_rows_are_each_players_own(clustering):
-    problem = job(turn=5, weights="ranges", clustering=clustering).problem()
+    problem = job(turn=5, weights="ranges", clustering=clustering).problem
     groups = board_groups(problem, 2, problem.history)
     for own, weights in zip(groups, problem.ranges, strict=True):
         held = own.labels >= 0
@@ -145,6 +149,64 @@ def test_range_rows_are_each_players_own(clustering):
     assert (groups[1].labels[aces] == -1).all()
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"turn": 12, "river": 9},
+        {"turn": 400, "river": 300},  # more than there are kinds of hands
+        {"turn": 200, "river": 150, "clustering": "ward"},
+        {"turn": 30, "river": 20, "weights": "ranges"},
+        {"turn": 300, "river": 100, "clustering": "equity-quantiles"},
+    ],
+)
+@pytest.mark.parametrize("leaves", ["stored", "live"])
+def test_rows_are_counted_without_making_them(rows, leaves):
+    solve = {"leaves": leaves}
+    one = Job.of(job().model_dump(by_alias=True, exclude_none=True) | {"rows": rows, "solve": solve})
+    made, counted = Layout.of(one.problem), Layout.counted(one.problem)
+    assert made.made
+    assert not counted.made
+    found, expected = (
+        np.array([layout.n_rows(t, b) for t in (0, 1) for b in range(len(made.boards[t].boards))])
+        for layout in (counted, made)
+    )
+    assert (found >= expected).all()
+    if counted_exactly(one.problem):
+        np.testing.assert_array_equal(found, expected)
+        costs = [Plan.on(one, layout, streaming=True).estimate for layout in (counted, made)]
+        assert costs[0] == costs[1]
+    buckets = Plan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
+    np.testing.assert_array_equal(buckets.group, made.boards[1].boards[3].rows[0].group)
+
+
+def test_costs_and_refusals_make_no_buckets(tmp_path, monkeypatch):
+    def unasked(*args):
+        raise AssertionError("a board's buckets were made")
+
+    monkeypatch.setattr("spewy.chunks.boards.board_groups", unasked)
+    file, rows = write(tmp_path, TURN), ("--set", "rows.turn=4", "--set", "rows.river=4")
+    needed = good_json("estimate", file, *rows)["memory_bytes"]
+    small = (*rows, "--set", f"solve.memory={(needed - 1) / 2**30:.12f} GiB")
+    assert not good_json("estimate", file, *small)["fits"]
+    assert "solve.memory: this job needs" in refused("solve", file, *small, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_refused_for_a_bound_on_its_rows(tmp_path, monkeypatch):
+    options = ["rows.turn=3", "rows.river=3", "rows.weights=ranges"]
+    file = write(tmp_path, TURN)
+    one = Job.load(file, options)
+    needed = Plan.on(one, Layout.of(one.problem), streaming=True).estimate.memory_bytes
+    monkeypatch.setattr(
+        "spewy.chunks.boards.row_counts", lambda problem, t, boards, _: [(9, 9)] * len(boards)
+    )
+    assert Plan.on(one, Layout.counted(one.problem), streaming=True).estimate.memory_bytes > needed
+    enough = Job.load(file, [*options, f"solve.memory={(needed + 1) / 2**10:.6f} KiB"])
+    assert Plan.of(enough, streaming=True).layout.made
+    with pytest.raises(InputError, match=r"solve\.memory"):
+        Session(Job.load(file, [*options, f"solve.memory={(needed - 1) / 2**10:.6f} KiB"]), tmp_path / "out")
+
+
 def test_preflop_has_169_rows():
     data = {
         "name": "x",
@@ -152,7 +214,7 @@ def test_preflop_has_169_rows():
         "bets": {name: {"bet": "a", "raise": "a"} for name in ("preflop", "flop", "turn", "river")},
         "rows": {"preflop": 169, "flop": 2, "turn": 2, "river": 2},
     }
-    groups = board_groups(Job.of(data).problem(), 0, ())
+    groups = board_groups(Job.of(data).problem, 0, ())
     assert groups[0].n_groups == 169
 
 
@@ -190,13 +252,13 @@ def strangers(path):
 
 @pytest.mark.parametrize("spoil", [no_folder, another_version, damaged, strangers])
 def test_a_solve_does_without_a_locker_that_is_of_no_use(tmp_path, monkeypatch, caplog, spoil):
-    args = ["estimate", write(tmp_path, TURN), "--set", "rows.turn=4", "--set", "rows.river=3", "--json"]
-    expected = good(*args)
+    problem = job(turn=4).problem
+    expected = board_groups(problem, 2, problem.history)[0].labels
     assert warnings_of(caplog) == []
     spoil(tmp_path / "trees")
     before = sorted(tmp_path.rglob("*"))
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "trees"))
-    assert good(*args) == expected
+    np.testing.assert_array_equal(board_groups(problem, 2, problem.history)[0].labels, expected)
     (warning,) = warnings_of(caplog)
     assert warning.startswith(f"the bucket locker is not used, and trees are computed: {tmp_path / 'trees'}")
     assert "expected" in warning
@@ -211,7 +273,7 @@ def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
         "os.path.expanduser", lambda path: path
     )  # as for a user whom the system does not know
     monkeypatch.chdir(tmp_path)
-    assert board_groups(job(turn=4).problem(), 2, job().problem().history)[0].n_groups == 4
+    assert board_groups(job(turn=4).problem, 2, job().problem.history)[0].n_groups == 4
     (warning,) = warnings_of(caplog)
     assert "expected a home directory or a folder in $SPEWY_BUCKETS, found neither" in warning
     assert list(tmp_path.iterdir()) == []
@@ -220,11 +282,12 @@ def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
 def test_the_warning_is_one_line_on_stderr(tmp_path):
     (tmp_path / "trees").write_text("no folder")
     environment = {**os.environ, "SPEWY_BUCKETS": str(tmp_path / "trees")}
-    run = process("estimate", write(tmp_path, TURN), "--set", "rows.turn=4", "--json", env=environment)
+    few = ("--set", "rows.turn=4", "--set", "solve.max_sweeps=1")
+    run = process("solve", write(tmp_path, TURN), *few, "--out", tmp_path / "out", "--json", env=environment)
     assert run.returncode == 0
     assert json.loads(run.stdout)["name"] == "turn"
-    assert run.stderr.startswith("the bucket locker is not used")
-    assert run.stderr.count("\n") == 1
+    (line,) = [line for line in run.stderr.splitlines() if "bucket locker" in line]
+    assert line.startswith("the bucket locker is not used")
 
 
 def test_a_locker_that_may_only_be_read_is_read(tmp_path, monkeypatch, caplog):

@@ -12,7 +12,6 @@ from lockers import open_store
 from solvers.exploit import exploitability
 from solvers.live import compatible_reach
 from solvers.walk import Walker
-from spewy.chunks.boards import symmetries
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -91,7 +90,7 @@ def test_a_lock_that_costs(tmp_path):
 
 def test_both_forms_are_one_lock():
     forms = ["[0.25, 0.75]", '{ "AllIn(100)" = 0.75, Check = 0.25 }', "[0.2500002, 0.75]"]
-    locks = [_job(PARTIAL, f'[[lock]]\nline = ""\nstrategy = {form}').problem().locks[0] for form in forms]
+    locks = [_job(PARTIAL, f'[[lock]]\nline = ""\nstrategy = {form}').problem.locks[0] for form in forms]
     for lock in locks:
         np.testing.assert_allclose(lock.frequencies, locks[0].frequencies, atol=1e-6)
         np.testing.assert_allclose(np.nansum(lock.frequencies), 18)
@@ -169,14 +168,14 @@ def test_symmetry_keeps_what_locks_say(name):
     lock, n_perms = SUITED[name]
     found = []
     for symmetry, n in (("true", n_perms), ("false", 1)):
-        problem = _job(SWAP + f"symmetry = {symmetry}", lock).problem()
-        assert len(symmetries(problem)) == n
+        problem = _job(SWAP + f"symmetry = {symmetry}", lock).problem
+        assert len(problem.symmetries) == n
         live = Layout.of(problem).live
         live.check()
         found.append(exploitability(Walker(live), live.zeros()).best_response)
     assert found[0] == pytest.approx(found[1], abs=1e-10)
     if lock:
-        free = Layout.of(_job(SWAP).problem()).live
+        free = Layout.of(_job(SWAP).problem).live
         assert found[0] != pytest.approx(exploitability(Walker(free), free.zeros()).best_response, abs=1e-6)
 
 
@@ -212,7 +211,7 @@ def _joint_weights(view):
 
 
 def test_below_a_board_only_its_locks_are_left():
-    layout = Layout.of(_job(SWAP, SUITED["a board"][0], SUITED["one hand"][0]).problem())
+    layout = Layout.of(_job(SWAP, SUITED["a board"][0], SUITED["one hand"][0]).problem)
     assert [lock.round for lock in layout.live.locks] == [1, 0]
     locked = [b for b in range(len(layout.boards[1].boards)) if layout.below(1, b).live.locks]
     (b,) = locked

@@ -311,7 +311,7 @@ def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(drop, "_delete", breaks)
+        patch.setattr(drop, "delete_rounds", breaks)
         assert spewy("drop", tmp_path / "f", "--round", "river").exit_code == 130
     assert "was dropped" in spewy("show", tmp_path / "f", "--line", "cc/", "--board", RIVER).stderr
     found = good_json("drop", tmp_path / "f", "--round", "river")

@@ -6,6 +6,7 @@ from jobs import example
 from naive_spot import NaiveSpot
 
 from spewy.job.job import Job
+from spewy.run.engines import open_engine
 from spewy.run.session import Session
 
 SMALL = {
@@ -25,8 +26,8 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = session._engine()
-    engine.advance(sweeps)
+    engine = open_engine(session.plan, session.store, session.folder)
+    engine.solver.run(sweeps)
     return session, engine
 
 

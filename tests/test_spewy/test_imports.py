@@ -55,6 +55,16 @@ def test_the_package_alone_loads_nothing():
     assert not loaded_by("import spewy")
 
 
+@pytest.mark.parametrize("module", ["records.policy", "look.policy"])
+def test_the_policy_loads_no_kernels(module):
+    assert loaded_by(f"import spewy.{module}") <= {"lmdb", "numpy", "pydantic"}
+
+
+def test_one_decision_loads_no_kernels(solved):
+    answer = f"with spewy.open_policy({str(solved[1])!r}) as policy: policy.frequencies('', None, 'KhKd')"
+    assert loaded_by(f"import spewy\n{answer}") <= {"lmdb", "numpy", "pydantic"}
+
+
 def test_tree_loads_no_kernels(solved):
     assert loaded_by_command("tree", solved[0]) <= {"numpy", "pydantic"}
 

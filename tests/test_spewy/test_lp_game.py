@@ -16,11 +16,11 @@ from open_spiel.python.algorithms.exploitability import exploitability as spiel_
 from spiel import tabular_policy
 
 from solvers.lp import live_form
+from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn import lp_engine
 from spewy.learn.lp_size import lp_size
 from spewy.look.solution import Solution
-from spewy.run.plan import lay_out
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -73,7 +73,7 @@ def test_every_command_reads_the_folder(leduc, tmp_path):
 
 
 def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
-    monkeypatch.setattr(lp_engine.LpEngine, "advance", None)
+    monkeypatch.setattr(lp_engine.LpEngine, "_solve", None)
     again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
     assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
 
@@ -155,7 +155,7 @@ def test_estimate_counts_the_program(tmp_path):
     for text in (KUHN, TURN):
         job = write(tmp_path, text)
         found = good_json("estimate", job, *LP)["program"]
-        form = live_form(lay_out(Job.load(job, ["solve.method=lp"])).live)
+        form = live_form(Layout.of(Job.load(job, ["solve.method=lp"]).problem).live)
         assert found["nonzeros"] == form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz
     assert found == {"variables": 2919, "constraints": 2641, "nonzeros": 9527}
     assert "2,919 variables" in good("estimate", job, *LP)
@@ -169,7 +169,7 @@ def test_a_full_river_is_small_enough():
 def test_counted_without_boards_as_with_them():
     """Ties at showdowns, which Leduc has, are the only zeros that are not counted out."""
     job = Job.load(EXAMPLES / "leduc-lp.toml")
-    form, size = live_form(lay_out(job).live), lp_size(job.problem())
+    form, size = live_form(Layout.of(job.problem).live), lp_size(job.problem)
     (n_x, n_y), (n_e, n_f) = form.payoff.shape, (flow.shape[0] for flow in form.flow)
     assert (size.variables, size.constraints) == (n_x + n_f, n_y + n_e)
     assert 0 < size.nonzeros - (form.payoff.nnz + form.flow[0].nnz + form.flow[1].nnz) < form.payoff.nnz / 4

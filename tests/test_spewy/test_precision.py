@@ -1,22 +1,27 @@
 """Where single precision ends, what is no number, and what is 0 by definition."""
 
+import threading
+
 import numpy as np
 import pytest
 from jobs import example, solved
 
 from solvers.exploit import Exploitability
 from spewy.errors import InputError, SolveError
-from spewy.run import session as sessions
-from spewy.run.plan import exact, lay_out
+from spewy.learn.live_engine import LiveEngine
+from spewy.records.progress import saved_sweeps
+from spewy.run.plan import Plan
 from spewy.run.session import Session
+from spewy.run.target import MOST_OFF
 
+NOTHING = Exploitability((np.nan, 1.0))
 DEEP = "spot.stack=1000000"  # at a pot of 60
 
 
 def test_deep_stacks_are_solved_in_double_precision():
     job = example("R1", DEEP, "solve.max_sweeps=10")
-    assert not exact(job, lay_out(job))
-    assert exact(example("R1", "spot.stack=600000"), lay_out(job))
+    assert Plan.of(job, streaming=False).engine == "live"
+    assert Plan.of(example("R1", "spot.stack=600000"), streaming=False).engine == "exact"
     result, _ = solved(job)
     assert sum(result.ev) == pytest.approx(job.spot.pot, rel=1e-12)
 
@@ -33,28 +38,43 @@ def test_single_precision_is_refused_for_deep_stacks(precision):
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_result_that_is_no_number_is_a_failure(precision, monkeypatch):
     job = example("R1", f"solve.precision={precision}", "solve.max_sweeps=20")
-    session = Session(job)
-    engine = session._engine()
-    nothing = Exploitability((np.nan, 1.0))
-    monkeypatch.setattr(type(engine), "exploitability", lambda self: nothing)
-    monkeypatch.setattr(type(engine), "sprint", lambda self, *a: [])
-    with pytest.raises(SolveError, match="R1, sweep 10: expected a finite exploitability, found nan"):
-        session.solve()
-    assert session.store.get("meta", b"sweep|") is None
+    monkeypatch.setattr(LiveEngine, "exploitability", lambda self: NOTHING)
+    monkeypatch.setattr(LiveEngine, "_sprint", lambda self, goal: [])
+    with Session(job) as session:
+        with pytest.raises(SolveError, match="R1, sweep 10: expected a finite exploitability, found nan"):
+            session.solve()
+        assert saved_sweeps(session.store) == 0
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
+    """An interruption between two checks is a check of its own, before anything is saved."""
+    job, stop = example("R1", f"solve.precision={precision}", "solve.check_every=15"), threading.Event()
+    stop.set()
+    monkeypatch.setattr("spewy.learn.live_engine.SECONDS_AT_ONCE", 1e-9)  # a sweep between two looks at it
+    monkeypatch.setattr(LiveEngine, "_sprint", lambda self, goal: [])
+    with Session(job) as session:
+        result = session.solve(stop=stop)
+        assert (result.interrupted, result.sweeps, saved_sweeps(session.store)) == (True, 1, 1)
+        assert [sweep for sweep, _, _ in result.trace] == [1]
+    monkeypatch.setattr(LiveEngine, "exploitability", lambda self: NOTHING)
+    with Session(job) as session:
+        with pytest.raises(SolveError, match="R1, sweep 1: expected a finite exploitability, found nan"):
+            session.solve(stop=stop)
+        assert saved_sweeps(session.store) == 0
 
 
 def test_evs_that_do_not_sum_to_the_pot_are_a_failure(monkeypatch):
     job = example("R1", "solve.max_sweeps=20")
     session = Session(job)
-    engine = session._engine()
-    monkeypatch.setattr(type(engine), "expected_values", lambda self: (1.0, -0.9))
+    monkeypatch.setattr(LiveEngine, "expected_values", lambda self: (1.0, -0.9))
     with pytest.raises(SolveError, match=r"sum to 0, less at most 0 of rake, found 1 and -0\.9"):
         session.solve()
 
 
 def test_rake_is_part_of_the_sum():
     result, _ = solved(example("R1", "spot.rake={rate = 0.05, cap = 2}", "solve.max_sweeps=20"))
-    assert 58 - 60 * sessions.MOST_OFF <= sum(result.ev) <= 60
+    assert 58 - 60 * MOST_OFF <= sum(result.ev) <= 60
 
 
 def test_folding_is_worth_nothing_at_any_reach():

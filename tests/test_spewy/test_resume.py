@@ -14,8 +14,7 @@ from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
-from spewy.records.chunks import load
-from spewy.records.keys import STRATEGY
+from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 
 JOBS = {
@@ -40,7 +39,7 @@ def child_run(job, folder):
 def strategies(job, folder):
     with Solution.open(folder) as solution:
         return np.concatenate(
-            [a.ravel() for pair in load(solution.layout, solution.store, STRATEGY) for a in pair]
+            [a.ravel() for pair in Chunks(solution.layout, solution.store).whole() for a in pair]
         )
 
 
@@ -136,7 +135,7 @@ def child_interrupted(job, folder, queue):
 
 def hammer(folder, sweeps, seed):
     job = toy("leduc")
-    layout = Layout.of(job.problem())
+    layout = Layout.of(job.problem)
     with open_store(folder, job.manifest()) as store:
         chunks = [(t, b, r) for t in range(layout.n_rounds) for b, r in layout.chunks(t)]
         for sweep in range(1, sweeps + 1):
@@ -147,10 +146,10 @@ def hammer(folder, sweeps, seed):
 
 def read_on(folder, stop, failures):
     job = toy("leduc")
-    layout = Layout.of(job.problem())
+    layout = Layout.of(job.problem)
     with open_store(folder, job.manifest(), read_only=True) as store:
         while not stop.is_set():
-            for pair in load(layout, store, STRATEGY):
+            for pair in Chunks(layout, store).whole():
                 for array in pair:
                     if not np.all(np.isfinite(array)) or np.any(array < 0):
                         failures.put("a strategy sum is negative or not finite")
@@ -162,7 +161,7 @@ def test_hammering_one_folder(processes, sweeps, tmp_path):
     """Processes race through the same sweeps while another reads: each visit counts once, and the store is healthy."""
     job, folder = toy("leduc"), tmp_path / "f"
     with open_store(folder, job.manifest()) as store:
-        layout = Layout.of(job.problem())
+        layout = Layout.of(job.problem)
     context = mp.get_context("spawn")
     stop, failures = context.Event(), context.Queue()
     reader = context.Process(target=read_on, args=(folder, stop, failures))
@@ -185,4 +184,4 @@ def test_hammering_one_folder(processes, sweeps, tmp_path):
 
 def test_example_jobs_load():
     for path in sorted(EXAMPLES.glob("*.toml")):
-        assert Job.load(path).problem().tree.count() > 0
+        assert Job.load(path).problem.tree.count() > 0

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 from cli_runs import good, good_json, refused, write
-from jobs import example, toy
+from jobs import EXAMPLES, example, toy
 
+from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import live_bytes
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
 from spewy.run.least import least_cost
-from spewy.run.plan import job_estimate, lay_out
+from spewy.run.plan import Plan
 from spewy.run.session import Session
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
@@ -82,6 +84,32 @@ def test_a_tree_too_large_is_refused(tmp_path):
     assert not out.exists()
 
 
+def test_a_river_of_many_sizes_is_refused_before_its_tree_is_built(tmp_path, monkeypatch):
+    def unasked(*args):
+        raise AssertionError("a tree was built")
+
+    monkeypatch.setattr("spewy.game.tree._Builder", unasked)
+    job = EXAMPLES / "R1.toml"
+    many = {
+        "bets.river.bet": "10%, 20%, 33%, 45%, 60%, 75%, 100%, 125%, 150%, 200%, a",
+        "bets.river.raise": "2x, 2.5x, 3x, 3.5x, 4x, a",
+        "spot.stack": "5000",
+    }
+    options = [word for key, value in many.items() for word in ("--set", f"{key}={value}")]
+    found = good_json("estimate", job, *options)
+    assert (found["fits"], found["betting_counted"]) == (False, True)
+    assert "solve.memory: this job needs at least" in refused(
+        "solve", job, *options, "--out", tmp_path / "out"
+    )
+
+
+def test_no_more_boards_are_saved_at_once_than_there_are(monkeypatch):
+    job = example("R1")
+    whole = Plan.of(job, streaming=True)
+    monkeypatch.setattr("spewy.run.estimate.AT_ONCE", 0)
+    assert Plan.on(job, whole.layout, streaming=True).estimate == whole.estimate
+
+
 def test_bad_input_is_told_before_size(tmp_path):
     job = write(tmp_path, LIMIT)
     assert "solve.target" in refused("estimate", job, "--set", "solve.target=1%")
@@ -92,6 +120,7 @@ def test_bad_input_is_told_before_size(tmp_path):
     "job",
     [
         example("R1"),
+        example("R1", "spot.stack=1000", "bets.river.raise=60%, 2.2x, 3x, a"),
         example("T1"),
         example("T1", "solve.precision=double"),
         example("T1", "rows.river=10", "solve.max_sweeps=1"),
@@ -104,13 +133,25 @@ def test_bad_input_is_told_before_size(tmp_path):
     ids=lambda job: f"{job.name} {job.solve.leaves}",
 )
 def test_lower_bounds_are_below_the_estimate(job):
-    least, layout = least_cost(job), lay_out(job)
-    cost = job_estimate(job, layout)
+    least, cost = least_cost(job), Plan.of(job, streaming=True).estimate
     assert all(low <= high for low, high in zip(least.boards, cost.boards, strict=True))
     assert all(low <= high for low, high in zip(least.chunks, cost.chunks, strict=True))
     assert 0 < least.memory_bytes <= cost.memory_bytes
     if not job.solve.symmetry:
         assert (least.boards, least.chunks) == (cost.boards, cost.chunks)
+
+
+@pytest.mark.parametrize(
+    "job", [example("T1"), example("T1", "rows.river=10"), toy("leduc")], ids=["hands", "buckets", "leduc"]
+)
+def test_bytes_of_a_live_game_are_told_without_making_it(job):
+    layout = Layout.of(job.problem)
+    arrays = []
+    for r in layout.live.rounds:
+        for rows in r.rows:
+            arrays += [rows.blockers, rows.strength, rows.twin, rows.group, rows.weight]
+        arrays += [] if r.deal is None else [*r.deal.origin, *r.deal.images]
+    assert live_bytes(layout.problem, layout.boards) == sum(array.nbytes for array in arrays)
 
 
 def test_an_estimate_tells_its_nodes_and_bounds(tmp_path):

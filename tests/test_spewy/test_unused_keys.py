@@ -7,7 +7,7 @@ from cli_runs import TURN, good, refused, write
 
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.solution import stored_job
+from spewy.look.stored import stored_job
 
 LIMIT = {"name": "limit", "game": {"file": "leduc"}}
 

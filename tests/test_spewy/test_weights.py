@@ -28,7 +28,7 @@ RAKE = ("spot.rake={rate = 0.05, cap = 4}",)
 
 @pytest.fixture(scope="module", params=[(), RAKE], ids=["no rake", "rake"])
 def game(request):
-    return Layout.of(example("R1", *OPTIONS, *request.param).problem()).live
+    return Layout.of(example("R1", *OPTIONS, *request.param).problem).live
 
 
 def few_iterations(game, name):
@@ -110,7 +110,7 @@ def test_half_a_weight_is_half_the_time(game, seed, p):
 @pytest.mark.parametrize("seed", range(4))
 def test_half_a_weight_is_half_the_equity(seed):
     job, rng = example("R1", *OPTIONS), np.random.default_rng(seed)
-    problem = job.problem()
+    problem = job.problem
     hands, (mine, theirs) = problem.hands, problem.ranges
     hand = rng.choice(np.flatnonzero(mine))
 

@@ -1,0 +1,88 @@
+"""What every solve in progress can do: `solvers.cfr.Cfr`, which takes any game, and `solvers.exact.ExactCfr`."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal, NamedTuple, Protocol
+
+from solvers.chunk import ChunkStrategy
+from solvers.exploit import Exploitability
+
+Part = Literal["regrets", "sums", "guesses"]
+"""Numbers that a solve keeps: regrets, sums of strategies, and what a predictive variant plays by."""
+
+
+class Measurement(NamedTuple):
+    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
+
+    iteration: int
+    seconds: float
+    took: float
+    exploitability: Exploitability
+
+
+class Solver(Protocol):
+    """A solve in progress.
+
+    Attributes:
+        iteration: how many are done; set before any part is written from outside.
+        parts: what is kept.
+    """
+
+    iteration: int
+    parts: tuple[Part, ...]
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of all parts."""
+        ...
+
+    def run(self, iterations: int) -> None:
+        """Do so many iterations more."""
+        ...
+
+    def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
+        """Run, and measure exploitability after ``every`` so many, until it is at most ``target`` chips.
+
+        Returns:
+            Every measurement; the last was at ``target``, or NaN, or after so many iterations.
+        """
+        ...
+
+    def exploitability(self) -> Exploitability:
+        """Exact best responses to the average strategies."""
+        ...
+
+    def expected_values(self) -> tuple[float, float]:
+        """Both players' chips per deal when both follow the average strategies."""
+        ...
+
+    def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
+        """A copy of a part on board b of round t, per player ``[slot, row]``; there may be more rows than are used."""
+        ...
+
+    def write(self, part: Part, t: int, b: int, numbers: ChunkStrategy) -> None:
+        """Put what `read` gave back."""
+        ...
+
+    def let_go(self) -> None:
+        """Give memory back that reading and writing took, where a part is mapped from a file."""
+        ...
+
+    def close(self) -> None:
+        """Stop the threads."""
+        ...
+
+
+def step_by_step(solver: Solver, target: float, iterations: int, every: int) -> list[Measurement]:
+    """Do what `Solver.run_to` says by `Solver.run` and `Solver.exploitability`."""
+    started, found = time.perf_counter(), list[Measurement]()
+    while iterations > 0 and (not found or found[-1].exploitability.value > target):
+        few = min(every, iterations)
+        solver.run(few)
+        iterations -= few
+        begun = time.perf_counter()
+        measured = solver.exploitability()
+        ended = time.perf_counter()
+        found.append(Measurement(solver.iteration, ended - started, ended - begun, measured))
+    return found

@@ -1,0 +1,27 @@
+"""A solve's folder, opened for one decision at a time: what bots and scripts ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lockers import open_store
+from spewy.look.stored import stored_job
+from spewy.records.policy import Policy
+
+
+def open_policy(folder: str | Path) -> Policy:
+    """Open the lockers of a solve, finished, interrupted, or still running elsewhere.
+
+    >>> with open_policy("results/T1") as policy:  # doctest: +SKIP
+    ...     policy.frequencies("cr120c/", "Qs Jh 2h 8c 3d", "AsKs")
+
+    Raises:
+        lockers.LockerError: nothing is there, or it is damaged.
+        InputError: the lockers were made by something else.
+    """
+    store = open_store(Path(folder), read_only=True)
+    try:
+        return Policy(stored_job(store, folder).problem, store)
+    except BaseException:
+        store.close()
+        raise

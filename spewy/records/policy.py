@@ -1,0 +1,206 @@
+"""The average strategy at one decision, from one read of the lockers: neither boards nor betting are laid out.
+
+A :class:`~spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole
+betting tree built. A :class:`Policy` finds the key of the one chunk that a line and a board are in, by the betting of
+that round and the rows of that board alone, and keeps a few of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from buckets.cards import cards_name
+from buckets.errors import CardError
+from buckets.hands import blocked, hand_name
+from buckets.symmetry import History, hand_permutation
+from lockers import Store
+from solvers.forest import Floats
+from spewy.chunks.boards import BoardRows, board_rows
+from spewy.chunks.locate import board_cards, hand_number, read_cards, solved_board
+from spewy.chunks.place import Place
+from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.rounds import decision_slots
+from spewy.errors import InputError, shown
+from spewy.game.names import SEAT_NAMES
+from spewy.game.tree import Action, Node, decision_at, entry, find_node
+from spewy.records.chunks import Kind, require_size, split
+from spewy.records.progress import dropped_error, first_dropped, saved_sweeps
+
+LINES, BOARDS = 256, 128
+"""Betting rounds by the line that enters them, and boards, that a policy keeps: some 10 MB at most."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the range of the player to act does at one decision.
+
+    Attributes:
+        line: the ACPC betting string from the solve's root.
+        board: public cards, as they were asked for.
+        player: who acts.
+        actions: what there is to do.
+        deck: ``[hand of the deck, hole card]``.
+        hands: ``[hand]``, numbers of the hands of the deck that the player's initial range and the board leave,
+            ascending.
+        frequencies: ``[action, hand]``: how often each takes each action, adding up to 1 over the actions.
+    """
+
+    line: str
+    board: tuple[int, ...]
+    player: int
+    actions: tuple[Action, ...]
+    deck: Ints
+    hands: Ints
+    frequencies: Floats
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """``[hand]``: their names, such as ``AsKh``."""
+        return tuple(hand_name(cards) for cards in self.deck[self.hands])
+
+
+class Policy:
+    """Average strategies of a store, decision by decision, while it may be written to by others.
+
+    Args:
+        problem: what the store was made for.
+        store: its lockers; :meth:`close` closes them.
+    """
+
+    def __init__(self, problem: Problem, store: Store) -> None:
+        self.problem = problem
+        self.store = store
+        self._dropped = first_dropped(store)  # nobody drops rounds of a store that is open
+        self._swept = False
+        self._betting = lru_cache(LINES)(self._entered)
+        self._hands = lru_cache(BOARDS)(self._on_board)
+
+    def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
+        """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
+
+        Raises:
+            InputError: as :meth:`decision`, or the player to act cannot have the hand.
+        """
+        found = self.decision(line, board)
+        number = self._number(hand)
+        place = int(np.searchsorted(found.hands, number))
+        if place == len(found.hands) or found.hands[place] != number:
+            cards = self.problem.hands[number]
+            dead = bool(blocked(cards[None], found.board)[0])
+            why = f"one that {cards_name(found.board)} blocks" if dead else "one that is not in it"
+            raise InputError(
+                f"hand {hand_name(cards)}: expected one of the range of {SEAT_NAMES[found.player]}, found {why}"
+            )
+        out: Floats = found.frequencies[:, place]
+        return out
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
+
+        Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
+
+        Raises:
+            InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
+        """
+        node, first, slots = self._node(line)
+        player = node.player
+        assert player is not None
+        cards = board_cards(self.problem, node.round, board)
+        held = self._hands(node.round, cards)
+        rows, hands, group = held.players[player]
+        sums = self._sums(node, held, slots)[player][first : first + len(node.actions)].astype(np.float64)
+        for lock in self.problem.locks:
+            if lock.line == line:
+                lock.write(sums, held.history, rows.hands)
+        found = normalised(sums)[:, group]
+        return Decision(line, cards, player, node.actions, self.problem.hands, hands, found)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        """The policy itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+        self.close()
+
+    def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
+        """What is stored of the chunk that a decision is in, per player ``[slot, row]``."""
+        subject = f"line {node.line!r}: expected a strategy that is stored"
+        if self._dropped is not None and node.round >= self._dropped:
+            raise dropped_error(subject, self._dropped, self.problem.game.num_rounds)
+        if not self._swept and not saved_sweeps(self.store):
+            raise InputError(f"{subject}, found no finished sweep")
+        self._swept = True
+        n_rows = held.players[0].rows.n_groups, held.players[1].rows.n_groups
+        key = Place(node.round, held.history, entry(node.line)).key(n_rows)
+        size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
+        if not size:  # the board leaves neither player a hand
+            return np.empty((slots[0], 0)), np.empty((slots[1], 0))
+        return split(require_size(self.store.get(Kind.SUMS, key), size, Kind.SUMS, key), slots, n_rows)
+
+    def _node(self, line: str) -> tuple[Node, int, tuple[int, int]]:
+        """The decision at a line, its first slot, and both players' slots in its chunk."""
+        try:
+            decisions, slots = self._betting(entry(line))
+            return *decisions[line], slots
+        except (InputError, KeyError):
+            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
+            raise
+
+    def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
+        return decision_slots(find_node(self.problem.tree.entered(line), line))
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
+        problem = self.problem
+        history, perm = solved_board(problem, t, cards)
+        moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
+        players = []
+        for rows in board_rows(problem, t, history):
+            place = np.full(len(moved), -1)
+            place[rows.hands] = np.arange(len(rows.hands))
+            there = place[moved]
+            hands = np.flatnonzero(there >= 0)
+            players.append(_Held(rows, hands, rows.group[there[hands]]))
+        return _Board(history, (players[0], players[1]))
+
+    def _number(self, hand: str | Sequence[int]) -> int:
+        try:
+            return hand_number(self.problem.game, read_cards("hand", "AsKh", hand))
+        except CardError as error:
+            raise InputError(f"hand {shown(hand)}: {error}") from None
+
+
+def normalised(sums: Floats) -> Floats:
+    """Frequencies ``[action, row]`` by positive parts, uniform where a row has none.
+
+    As :func:`solvers.kernels.match` does it, to the last bit; that takes longer to load than all else here.
+    """
+    positive = np.maximum(sums, 0.0)
+    total = positive.sum(axis=0)
+    out = np.full_like(positive, 1.0 / len(sums))
+    np.divide(positive, total, out=out, where=total > 0)
+    return out
+
+
+class _Held(NamedTuple):
+    """A player's rows on a solved board; the hands of the board that was asked for, ascending, and the row of each."""
+
+    rows: BoardRows
+    hands: Ints
+    group: Shorts
+
+
+class _Board(NamedTuple):
+    """The board that is solved for one that was asked for, and what the players hold there."""
+
+    history: History
+    players: tuple[_Held, _Held]

@@ -1,0 +1,58 @@
+"""The engine that a plan names, bound to a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from lockers import Store
+from solvers.cfr import Cfr
+from solvers.exact import ExactCfr
+from solvers.solver import Solver
+from solvers.variants import variant
+from spewy.learn.engine import Engine
+from spewy.learn.live_engine import LiveEngine
+from spewy.learn.visit import VisitSettings
+from spewy.run.plan import Plan
+
+
+def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
+    """Get an engine ready; it goes on from what the store holds.
+
+    Args:
+        plan: of the job.
+        store: its lockers.
+        folder: where the store is; None: in memory.
+    """
+    solve, layout = plan.job.solve, plan.layout
+    if plan.engine == "program":
+        from spewy.learn.lp_engine import LpEngine
+
+        return LpEngine(layout, store, plan.threads)
+    if plan.engine == "stored":
+        from spewy.learn.stored_engine import StoredEngine
+
+        iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
+        first_live = plan.job.first_live
+        settings = VisitSettings(
+            solve.integrate, solve.method, plan.variant, iterations, solve.tremble, first_live
+        )
+        return StoredEngine(layout, store, settings, solve.order, plan.threads)
+    game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
+    solver: Solver
+    if exact:
+        kept = plan.residence.kept
+        solver = ExactCfr(
+            game,
+            schedule,
+            threads=plan.threads,
+            short=solve.short,
+            folder=folder if kept < 1 else None,
+            kept=kept,
+        )
+    else:
+        dtype = np.float32 if solve.precision == "single" else np.float64
+        solver = Cfr(game, schedule, threads=plan.threads, dtype=dtype)
+    layout.forget_live()  # the solver has what it needs of it
+    return LiveEngine(layout, store, solver, game.locks, exact=exact)

@@ -1,0 +1,46 @@
+"""When a solve saves: often enough that little is lost, and so seldom that saving costs little."""
+
+from __future__ import annotations
+
+import time
+
+from lockers import Store
+from spewy.learn.engine import Engine
+from spewy.records.progress import Trace, write_trace
+
+SAVE_SECONDS = 30.0
+SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
+SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
+
+
+class Saving:
+    """Saves an engine's sweeps and their checks.
+
+    Args:
+        store: where.
+        engine: whose sweeps.
+        target: which the checks are held against, as the job file says it.
+        every: seconds between two saves; None: as often as costs little.
+        expected_bytes: of a save.
+    """
+
+    def __init__(
+        self, store: Store, engine: Engine, target: str, every: float | None, expected_bytes: int
+    ) -> None:
+        self._store, self._engine, self._target, self._every = store, engine, target, every
+        self._took = expected_bytes / SAVE_SPEED
+        self._saved = time.perf_counter()
+
+    def save_if_due(self, trace: Trace, now: float) -> None:
+        """Save where the last time is long enough ago; ``now`` is a time of :func:`time.perf_counter`."""
+        pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
+        if now - self._saved > pause:
+            self.save(trace)
+
+    def save(self, trace: Trace) -> None:
+        """Save all, and note how long that takes."""
+        begun = time.perf_counter()
+        self._engine.save()
+        write_trace(self._store, trace, self._target)
+        self._saved = time.perf_counter()
+        self._took = self._saved - begun

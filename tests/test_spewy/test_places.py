@@ -1,0 +1,185 @@
+"""The address of a chunk, and what takes no layout: one board's rows, the board that is solved, one round's betting."""
+
+import numpy as np
+import pytest
+from cli_runs import TURN
+from jobs import example, toy
+
+from buckets.cards import cards_name, parse_cards
+from buckets.symmetry import permute_history
+from spewy.chunks.boards import board_rows
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import board_cards, solved_board
+from spewy.chunks.place import Place
+from spewy.chunks.rounds import decision_slots
+from spewy.errors import InputError
+from spewy.game.gamefile import load_game
+from spewy.game.tree import BettingTree, entry, game_config, player_sizes
+from spewy.job.job import Job
+
+SUITED = """
+name = "suited"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "Qs 7s 2s"
+pot = 100
+stack = 250
+oop = "AA,KQs,76s:0.5,KhJd"
+ip = "KK,A2s-A3s,T9o"
+[bets.flop]
+bet = "50%, a"
+raise = "3x"
+[bets.turn]
+bet = "50%"
+[bets.river]
+bet = "a"
+donk = "30%"
+"""
+"""Hearts are not diamonds; clubs are neither: nothing but the identity leaves oop's range as it is."""
+
+ALIKE = SUITED.replace(",KhJd", "")
+"""Clubs, diamonds and hearts are the same."""
+
+JOBS = {
+    "all suits differ": lambda: job(SUITED),
+    "three suits alike": lambda: job(ALIKE),
+    "no symmetry": lambda: job(ALIKE + "[solve]\nsymmetry = false\n"),
+    "buckets": lambda: job(ALIKE + "[rows]\nflop = 7\nturn = 5\n"),
+    "own buckets": lambda: job(TURN + '[rows]\nturn = 3\nweights = "ranges"\n'),
+    "Leduc": lambda: toy("leduc", symmetry=True),
+    "Kuhn": lambda: toy("kuhn"),
+}
+
+
+def job(text):
+    """A job from the text of its file."""
+    import tomllib
+
+    return Job.of(tomllib.loads(text))
+
+
+@pytest.fixture(scope="module", params=JOBS)
+def layout(request):
+    return Layout.of(JOBS[request.param]().problem)
+
+
+def test_keys_are_what_folders_hold():
+    history = tuple(tuple(sorted(parse_cards(cards))) for cards in ("Qs Jh 2h", "8c", "3d"))
+    assert Place(3, history, "cr120c/").key((41, 37)) == b"3.2hJhQs/8c/3d|cr120c/|41x37"
+    assert Place(0, (), "").key((169, 168)) == b"0.||169x168"
+
+
+def test_a_layout_knows_the_address_of_its_chunks():
+    layout = Layout.of(example("T1").problem)
+    r = layout.betting[1].find("cr120c/")
+    b = layout.boards[1].numbers[(*layout.problem.history, parse_cards("3d"))]
+    place = layout.place_of(1, b, r)
+    assert place == Place(3, (*layout.problem.history, parse_cards("3d")), "cr120c/")
+    assert layout.key(1, b, r) == place.key(layout.n_rows(1, b))
+
+
+def test_rows_of_one_board_are_those_of_the_enumeration(layout):
+    for table in layout.boards:
+        for board in table.boards[::7]:
+            for mine, theirs in zip(
+                board_rows(layout.problem, table.round, board.history), board.rows, strict=True
+            ):
+                assert mine.n_groups == theirs.n_groups
+                for name in ("hands", "strength", "group", "weight"):
+                    found, expected = getattr(mine, name), getattr(theirs, name)
+                    np.testing.assert_array_equal(found, expected)
+                    assert found.dtype == expected.dtype
+
+
+def test_the_solved_board_is_the_one_that_the_enumeration_picked(layout):
+    """For every deal that follows a solved board."""
+    problem = layout.problem
+    for t, table in enumerate(layout.boards[:-1]):
+        for board in table.boards[::5]:
+            for e in board.entries:
+                child = layout.board(t + 1, e.child).history
+                for cards, perm in e.members:
+                    dealt = (*board.cards, *cards)
+                    history, turn = solved_board(problem, layout.boards[t + 1].round, dealt)
+                    assert history == child
+                    assert permute_history((*board.history, cards), turn) == child
+                    assert turn.tolist() in problem.symmetries.tolist()
+                    turns = [
+                        one
+                        for one in problem.symmetries
+                        if permute_history((*board.history, cards), one) == child
+                    ]
+                    assert turn.tolist() == turns[0].tolist()
+                    assert perm.tolist() in [one.tolist() for one in turns]
+
+
+def test_cards_within_a_round_may_come_in_any_order():
+    problem = job(ALIKE).problem
+    expected, _ = solved_board(problem, 3, board_cards(problem, 3, "Qs 7s 2s 3d 4h"))
+    found, perm = solved_board(problem, 3, board_cards(problem, 3, "2s Qs 7s 3h 4c"))
+    assert found == expected
+    assert cards_name(found[-1]) == "4d"
+    assert [int(perm[suit]) for suit in range(4)] != [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("cards", [(43, 43), (0, 1), (60,)])
+def test_cards_that_cannot_be_dealt(cards):
+    problem = toy("leduc").problem
+    with pytest.raises(InputError, match="board: expected"):
+        solved_board(problem, 1, board_cards(problem, 1, cards))
+
+
+TREES = {
+    "T1": lambda: example("T1").tree_config,
+    "F1": lambda: example("F1").tree_config,
+    "limit": lambda: game_config(load_game("leduc")),
+    "blinds": lambda: game_config(
+        load_game("doyle"),
+        {0: (player_sizes("a", "2.5x, a"), player_sizes("100%", "3x, a"))},
+        force_allin=0.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_one_round_is_that_of_the_whole_tree(name):
+    tree = BettingTree(TREES[name]())
+    nodes = list(tree.nodes())
+    for line in {entry(node.line) for node in nodes if node.kind == "decision"}:
+        whole, alone = tree.find(line), BettingTree(tree.config).entered(line)
+        found, slots = decision_slots(BettingTree(tree.config).alone(line))
+        assert alone.line == ""
+        expected = [node for node in nodes if node.kind == "decision" and entry(node.line) == line]
+        assert {*found} == {node.line for node in expected}
+        for node in expected:
+            mine = found[node.line][0]
+            for field in ("kind", "player", "round", "put_in", "actions", "line"):
+                assert getattr(mine, field) == getattr(node, field)
+            assert [child.line for child in mine.children] == [child.line for child in node.children]
+        assert slots == decision_slots(whole)[1]
+
+
+@pytest.mark.parametrize("name", ["T1", "Leduc", "Kuhn"])
+def test_slots_are_those_of_the_forest(name):
+    layout = Layout.of((example("T1") if name == "T1" else JOBS[name]()).problem)
+    for bets in layout.betting:
+        for chunk in bets.chunks:
+            if chunk.nodes[0].kind != "decision":
+                continue
+            found, slots = decision_slots(layout.problem.tree.alone(chunk.line))
+            assert slots == chunk.forest.n_slots
+            for n, node in enumerate(chunk.nodes):
+                if node.kind == "decision":
+                    assert found[node.line][1] == chunk.forest.arrays.slot[n]
+
+
+def test_a_round_of_a_tree_that_is_too_large_to_be_built():
+    sizes = player_sizes("20%, 40%, 60%, 80%, 100%, a", "2x, 3x, 4x")
+    tree = BettingTree(game_config(load_game("holdem.nolimit.2p.reverse_blinds"), {0: (sizes, sizes)}))
+    assert not tree.size.complete
+    assert tree.alone("cc/cc/").round == 2
+    with pytest.raises(InputError, match=r"line 'cc/r7c', position 3: expected one of c \(Check\), r200"):
+        tree.alone("cc/r7c")
+    with pytest.raises(InputError, match="expected at most 1,000,000 decisions and ends"):
+        tree.root  # noqa: B018

@@ -1,0 +1,212 @@
+"""Plans: made once in a run, true to what the solver then holds, and refusing what does not fit."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cli_runs import KUHN, LEDUC, TURN, good, good_json, write
+from jobs import EXAMPLES, example, toy
+
+from solvers.exact import ExactCfr, supports, useful_threads
+from solvers.exact.rig import n_portions
+from solvers.variants import variant
+from spewy.batch.batch import Batch
+from spewy.batch.run import run_batch
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.run.plan import Plan, supported
+from spewy.run.session import Session
+
+BUILT = {
+    "problems": "spewy.job.job.Problem",
+    "layouts": "spewy.chunks.layout.board_rounds",
+    "live games": "spewy.chunks.layout.live_game",
+    "estimates": "spewy.run.plan.estimate",
+}
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """How often each was built."""
+    counts = dict.fromkeys(BUILT, 0)
+    for name, place in BUILT.items():
+        module, function = place.rsplit(".", 1)
+        monkeypatch.setattr(
+            place, _counting(counts, name, getattr(__import__(module, fromlist=["_"]), function))
+        )
+    return counts
+
+
+def _counting(counts, name, function):
+    def call(*args, **keywords):
+        counts[name] += 1
+        return function(*args, **keywords)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "layouts"),
+    [
+        (TURN, [], 1),
+        (TURN, ["solve.precision=double"], 1),
+        (LEDUC, ["solve.max_sweeps=2"], 1),
+        (LEDUC.replace('variant = "cfr+"', 'method = "lp"'), ["solve.leaves=auto"], 1),
+        (
+            TURN,
+            ["rows.turn=3", "rows.river=4", "solve.max_sweeps=2"],
+            2,
+        ),  # rows are counted before they are made
+    ],
+    ids=["exact", "live", "stored", "program", "buckets"],
+)
+def test_a_solve_builds_everything_once(text, options, layouts, built, tmp_path):
+    sets = [word for option in options for word in ("--set", option)]
+    good("solve", write(tmp_path, text), "--out", tmp_path / "out", *sets)
+    assert built == {"problems": 1, "layouts": layouts, "live games": 1, "estimates": 1}
+
+
+def test_an_estimate_builds_no_live_game_of_chunks_that_are_stored(built, tmp_path):
+    good("estimate", write(tmp_path, LEDUC))
+    assert built == {"problems": 1, "layouts": 1, "live games": 0, "estimates": 1}
+
+
+def test_a_batch_estimates_each_job_once(built, tmp_path):
+    files = [write(tmp_path, text, name) for name, text in (("a.toml", KUHN), ("b.toml", TURN))]
+    outcomes = run_batch(Batch.load(files, (), tmp_path / "out"), _Silent(), 1)
+    assert all(outcome.done for outcome in outcomes)
+    assert built["estimates"] == 2
+
+
+class _Silent:
+    def __getattr__(self, name):
+        return lambda *args: None
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        example("R1"),
+        example("T1", "rows.river=10"),
+        example("R1", "rows.river=20", "spot.oop=AA,KK", "spot.ip=QQ,AKs", "rows.weights=ranges"),
+        example("R1", "rows.river=2000", "spot.oop=AhAd,KhKd", "spot.ip=TdTc,9d9c,5c5d"),
+        toy("leduc", leaves="live"),
+        toy("kuhn", leaves="live"),
+        example("T1", "solve.leaves=stored"),
+    ],
+    ids=lambda job: f"{job.name}, {job.rows.river}",
+)
+@pytest.mark.parametrize("name", ["dcfr", "pcfr+"])
+def test_what_the_exact_engine_takes_is_known_without_a_live_game(job, name):
+    layout = Layout.of(job.problem)
+    expected = supports(layout.live, variant(name))
+    layout.forget_live()
+    assert supported(layout, variant(name)) == expected
+    assert "live" not in vars(layout)
+
+
+def test_buckets_that_are_hands_in_order_are_hands():
+    """Also where some boards leave a player fewer hands than others do."""
+    layout = Layout.of(example("T1", "rows.river=40", "solve.leaves=live").problem)
+    table = layout.boards[1]
+    boards = tuple(
+        replace(
+            board,
+            rows=tuple(
+                replace(rows, group=np.arange(len(rows.hands)), n_groups=len(rows.hands))
+                for rows in board.rows
+            ),
+        )
+        for board in table.boards
+    )
+    for chosen in (boards, boards[:1]):
+        entries = tuple(entry for entry in layout.board(0, 0).entries if entry.child < len(chosen))
+        root = replace(layout.board(0, 0), entries=entries)
+        top = replace(layout.boards[0], boards=(root,))
+        one = Layout(layout.problem, layout.betting, [top, replace(table, boards=chosen)])
+        schedule = variant("dcfr")
+        assert supported(one, schedule) == supports(one.live, schedule)
+    assert supported(one, schedule)
+
+
+ENGINES = {
+    "exact": example("T1"),
+    "live": example("T1", "solve.precision=double"),
+    "stored": example("T1", "solve.leaves=stored"),
+    "program": toy("kuhn", method="lp", leaves="auto", variant=None, symmetry=True),
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines(name):
+    plan = Plan.of(ENGINES[name], streaming=True)
+    assert plan.engine == name
+    assert plan.refusal is None
+    assert plan.shards == (8 if name == "stored" else 1)
+    assert plan.itemsize == (4 if name == "exact" else 8)
+    assert (plan.estimate.program is not None) == (name == "program")
+
+
+@pytest.mark.parametrize("precision", ["single", "16-bit"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
+    """By the sizes of the arrays that the solver then holds."""
+    monkeypatch.setattr("spewy.run.residence.RESERVE", 1000)
+    job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
+    plan = Plan.of(job, streaming=True)
+    assert (plan.residence.kept, plan.residence.streamed_bytes, plan.refusal) == (1.0, 0, None)
+    solver = ExactCfr(plan.layout.live, variant("dcfr"), short=precision == "16-bit")
+    state = sum(part.values.nbytes for whole in (solver.regrets, solver.sums) for part in whole[-1])
+    solver.close()
+    window = state * threads // n_portions(2, 48)  # what streams through memory at a time
+    rest = plan.estimate.memory_bytes - state + window + 1000
+    for share in (0.0, 0.3, 0.8):
+        job = _within(job, rest + int(share * state) + 1)
+        tight = Plan.of(job, streaming=True)
+        assert (tight.residence.streamed_bytes, tight.refusal) == (state, None)
+        assert tight.residence.kept == pytest.approx(share, abs=1e-5)
+        assert "MiB beside the interpreter" in Plan.on(job, plan.layout, streaming=False).refusal
+    less = Plan.of(_within(job, rest - 1), streaming=True)
+    assert less.refusal is not None
+
+
+def test_what_does_not_fit_even_from_disk():
+    job = example("T1")
+    plan = Plan.of(job, streaming=True)
+    little = Plan.on(_within(job, 2**20), plan.layout, streaming=True)
+    words = r"solve\.memory: this job needs at least \d+ MiB beside the interpreter \(\d+ MiB to keep .*found 1 MiB"
+    assert re.fullmatch(words, little.refusal)
+    with pytest.raises(InputError, match=words):
+        little.require()
+    plan.require()
+
+
+def _within(job, budget):
+    """The job with so many bytes of memory."""
+    return Job.of(
+        job.model_dump(by_alias=True, exclude_none=True)
+        | {"solve": job.solve.model_dump(exclude_none=True) | {"memory": f"{budget / 2**10:.6f} KiB"}}
+    )
+
+
+def test_a_known_cost_is_not_estimated_again(built, tmp_path):
+    job = example("R1")
+    cost = Plan.counted(job, streaming=False).estimate
+    built["estimates"] = 0
+    with Session(job, tmp_path / "out", cost=cost) as session:
+        assert session.cost is cost
+        assert session.plan.threads == useful_threads(session.layout.live, job.solve.workers)
+    assert built["estimates"] == 0
+
+
+def test_an_estimate_tells_what_streams(monkeypatch):
+    monkeypatch.setattr("spewy.run.residence.RESERVE", 0)
+    job, needed = EXAMPLES / "T1.toml", Plan.counted(example("T1"), streaming=True).estimate.memory_bytes
+    told = []
+    for budget in (needed + 1, needed - 1, needed // 10):
+        found = good_json("estimate", job, "--set", f"solve.memory={budget / 2**10:.6f} KiB")
+        told.append((found["fits"], found["streamed_bytes"]))
+    assert told == [(True, 0), (True, told[1][1]), (False, None)]
+    assert 0 < told[1][1] < needed
