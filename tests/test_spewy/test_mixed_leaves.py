@@ -4,6 +4,7 @@ import multiprocessing as mp
 import os
 import random
 import signal
+from threading import Event
 
 import numpy as np
 import pytest
@@ -12,16 +13,19 @@ from jobs import EXAMPLES, example, toy
 from naive_chunks import GAME, three_rounds
 
 from lockers import MemoryStore
+from solvers.cfr import Cfr
+from solvers.variants import variant
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.learn.live_engine import LiveEngine
+from spewy.learn.engine import Goal
+from spewy.learn.judge import Judge
 from spewy.learn.stored_engine import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.estimate import estimate
-from spewy.run.plan import job_estimate, lay_out
+from spewy.run.plan import Plan
 from spewy.run.session import Session
 
 T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
@@ -33,9 +37,9 @@ def trace(job, folder=None):
 
 
 def test_leduc_under_a_stored_root_is_the_live_solve():
-    for variant in ("dcfr", "pcfr+"):
+    for name in ("dcfr", "pcfr+"):
         mixed, live = (
-            toy("leduc", leaves=leaves, variant=variant, max_sweeps=30, check_every=10, symmetry=True)
+            toy("leduc", leaves=leaves, variant=name, max_sweeps=30, check_every=10, symmetry=True)
             for leaves in ({"flop": "live"}, "live")
         )
         assert trace(mixed) == trace(live)
@@ -51,17 +55,16 @@ def swept(layout, first_live, sweeps):
     """Exploitability after so many sweeps."""
     store, settings = MemoryStore({}, shards=1), VisitSettings(first_live=first_live)
     engine = StoredEngine(layout, store, settings, "bottom-up")
-    engine.advance(sweeps)
-    return engine.exploitability()
+    return list(engine.checks(Goal(0.0, sweeps, sweeps, Event(), lambda *told: None)))[-1].found
 
 
 @pytest.mark.parametrize("rows", [True, False])
 def test_three_rounds_under_a_stored_root_are_the_live_solve(rows):
     _, problem = three_rounds(1, held=(7, 5), rows=rows)
     layout = Layout.of(problem)
-    live = LiveEngine(layout, MemoryStore({}), "dcfr")
-    live.advance(10)
-    assert swept(layout, 1, 10) == live.exploitability()
+    live = Cfr(layout.live, variant("dcfr"))
+    live.run(10)
+    assert swept(layout, 1, 10) == Judge(layout, 1).exploitability(live.sums)
 
 
 @pytest.mark.slow
@@ -125,22 +128,22 @@ def test_killed_and_resumed(workers, tmp_path):
 def test_an_interrupted_sweep_goes_on(tmp_path):
     """Between any two visits of a sweep."""
     job = mixed(max_sweeps=3)
-    whole = trace(job)
-    layout = lay_out(job)
+    whole, layout = trace(job), Layout.of(job.problem)
     visits = sum(len(list(layout.chunks(t))) for t in (0, 1))
     for stop_after in (1, visits - 2, visits + 1):
         with Session(job, tmp_path / str(stop_after)) as session:
-            settings = VisitSettings(first_live=job.first_live)
-            engine = StoredEngine(session.layout, session.store, settings, "bottom-up")
-            seen = iter(range(stop_after))
+            stop, made = Event(), []
 
-            def progress(done, total, seen=seen):
+            def progress(number, done, total, stop=stop, made=made, stop_after=stop_after):
                 assert total == visits
-                if next(seen, None) is None:
-                    raise KeyboardInterrupt
+                made.append(done)
+                if len(made) == stop_after:
+                    stop.set()
 
-            with pytest.raises(KeyboardInterrupt):
-                engine.advance(3, progress)
+            settings = VisitSettings(first_live=job.first_live)
+            engine = StoredEngine(layout, session.store, settings, "bottom-up")
+            assert [check.found for check in engine.checks(Goal(0.0, 3, 3, stop, progress))][-1] is None
+            assert len(made) == stop_after
         assert trace(job, tmp_path / str(stop_after))[-1] == whole[-1]
 
 
@@ -266,7 +269,7 @@ def test_what_such_a_solve_needs():
     costs = {}
     for name, leaves in (("stored", "stored"), ("mixed", '{river="live"}'), ("live", "live")):
         job = example("T1", *settings, f"solve.leaves={leaves}")
-        costs[name] = job_estimate(job, lay_out(job))
+        costs[name] = Plan.counted(job, streaming=False).estimate
     assert costs["mixed"].payoff_bytes == 0 < costs["stored"].payoff_bytes
     assert costs["mixed"].disk_bytes < costs["stored"].disk_bytes
     assert costs["mixed"].state_bytes == costs["stored"].state_bytes
