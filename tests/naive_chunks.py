@@ -41,7 +41,7 @@ def three_rounds(hole, leaves="stored", held=(7, 5), rows=True, seed=1, **solve)
     few = {"flop": 3, "turn": 2, "clustering": "equity-quantiles", "weights": "ranges"} if rows else {}
     options = {"symmetry": False, "leaves": leaves, "target": "0 chips"} | solve
     job = Job.of({"name": "three", "game": game, "rows": few, "solve": options})
-    problem, rng = job.problem(), np.random.default_rng(seed)
+    problem, rng = job.problem, np.random.default_rng(seed)
     ranges = []
     for n in held:
         weights = np.zeros(len(problem.hands))
