@@ -30,9 +30,10 @@ Ints = NDArray[np.int64]
 class MergeTree(NamedTuple):
     """All merges of n leaves, in order.
 
-    children: ``[step]``: the two clusters merged, the smaller number first; shape (n - 1, 2).
-    distances: ``[step]``: the cost of the merge; the first n - n_distinct are 0.
-    n_distinct: how many different curves there are; no cut goes below what is identical.
+    Attributes:
+        children: ``[step]``: the two clusters merged, the smaller number first; shape (n - 1, 2).
+        distances: ``[step]``: the cost of the merge; the first n - n_distinct are 0.
+        n_distinct: how many different curves there are; no cut goes below what is identical.
     """
 
     children: Ints

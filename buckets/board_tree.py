@@ -24,9 +24,10 @@ from buckets.symmetry import canonical, hand_permutation
 class BoardTree:
     """All merges of the hands that a board leaves, each of them of weight 1, by Equation 1.
 
-    board: the canonical board, ascending.
-    tree: leaves are the hands that the board leaves, in order of hand number.
-    means: (n_leaves,), mean outcome of each: its all-in equity against every hand the same.
+    Attributes:
+        board: the canonical board, ascending.
+        tree: leaves are the hands that the board leaves, in order of hand number.
+        means: (n_leaves,), mean outcome of each: its all-in equity against every hand the same.
     """
 
     board: tuple[int, ...]
@@ -49,7 +50,9 @@ class BoardTree:
     def labels(self, board: Sequence[int], k: int) -> NDArray[np.int32]:
         """Bucket of each hand of the deck, -1 where the board hits it; min(k, n_distinct) buckets.
 
-        board: any that is this tree's up to suits. Buckets are numbered from the weakest to the strongest.
+        Args:
+            board: any that is this tree's up to suits.
+            k: at least 1. Buckets are numbered from the weakest to the strongest.
         """
         hands = all_hands(self.deck, self.hole)
         (cards,), perm = canonical((tuple(board),), self.deck)

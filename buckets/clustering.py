@@ -25,7 +25,7 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         max_factor: whether a difference counts in proportion to the larger of the two outcomes, as published.
             False: Ward's linkage.
 
-    Attributes
+    Attributes:
     ----------
         labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
         children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and
@@ -57,9 +57,11 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Merge the rows of X until one cluster is left, and cut at `n_clusters`.
 
-        X: (n_samples, n_outcomes), sorted within each row, at least 0.
-        sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight
-            pulls nothing, and goes where it costs least.
+        Args:
+            X: (n_samples, n_outcomes), sorted within each row, at least 0.
+            y: ignored, as estimators have it.
+            sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight
+                pulls nothing, and goes where it costs least.
 
         Raises:
             ValueError: X is not finite or has negative values, or the weights are not as above.

@@ -15,7 +15,14 @@ def cut_labels(
 ) -> NDArray[np.int32]:
     """Cut a tree at min(n_clusters, n_distinct) clusters; number them by mean, of equals by first leaf.
 
-    tree: of n leaves; leaf_means, leaf_weights: (n,) each. Returns (n,).
+    Args:
+        tree: of n leaves.
+        n_clusters: at least 1.
+        leaf_means: (n,), by which clusters are numbered.
+        leaf_weights: (n,), by which leaves count in the mean of a cluster.
+
+    Returns:
+        (n,), the cluster of each leaf.
     """
     if n_clusters < 1:
         raise BoardError(f"clusters: expected at least 1, got {n_clusters!r}")

@@ -39,9 +39,14 @@ def equities(
 ) -> NDArray[np.float64]:
     """All-in equity of each hand against the opponent's range: shape (n_hands,), nan where there is none.
 
-    board: the public cards so far; `n_board` is their number at the showdown.
-    hands, opp_weights: shapes (n_hands, hole) and (n_hands,); the opponent holds one of the same hands.
-    samples: this many final boards drawn with `seed` instead of all of them.
+    Args:
+        board: the public cards so far.
+        hands: (n_hands, hole); the opponent holds one of the same hands.
+        opp_weights: (n_hands,).
+        deck: the game's; None: 52 cards.
+        n_board: public cards at the showdown.
+        samples: this many final boards, drawn at random, instead of all of them.
+        seed: of the draw.
 
     nan stands where the board hits the hand, or no opposing hand with weight goes with it.
     """

@@ -41,8 +41,13 @@ class Grouping(Protocol):
     ) -> Labels:
         """Labels (n_hands,) of at most k groups.
 
-        board: the public cards so far; `n_board` is their number at the showdown.
-        hands, weights: shapes (n_hands, hole), all hands of the deck, and (n_hands,).
+        Args:
+            board: the public cards so far.
+            hands: (n_hands, hole), all hands of the deck.
+            weights: (n_hands,).
+            k: at least 1.
+            deck: the game's; None: 52 cards.
+            n_board: public cards at the showdown.
         """
         ...
 

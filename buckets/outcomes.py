@@ -41,11 +41,15 @@ def outcomes(
 ) -> NDArray[np.float64]:
     """Sorted percentile outcomes of each hand, shape (n_hands, n_outcomes); rows that the board hits are nan.
 
-    board: the public cards so far; `n_board` is their number at the showdown.
-    hands: (n_hands, hole), all hands of the deck; the opponent holds one of them.
-    samples: this many final boards drawn with `seed` instead of all of them; `SAMPLES` where all of them
-        would be over a million. Then hands that a symmetry of the board maps onto each other are pooled, and
-        `SAMPLED_OUTCOMES` quantiles stand for their outcomes.
+    Args:
+        board: the public cards so far.
+        hands: (n_hands, hole), all hands of the deck; the opponent holds one of them.
+        deck: the game's; None: 52 cards.
+        n_board: public cards at the showdown.
+        samples: this many final boards, drawn at random, instead of all of them; `SAMPLES` where all of them
+            would be over a million. Then hands that a symmetry of the board maps onto each other are pooled, and
+            `SAMPLED_OUTCOMES` quantiles stand for their outcomes.
+        seed: of the draw.
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
 

@@ -30,10 +30,14 @@ CARD_COUNTS = (1, 2, 3, 5, 6, 7)
 
 
 def strengths(boards: ArrayLike, hands: ArrayLike) -> NDArray[np.int32]:
-    """Strength of each hand on each board: shape (n_boards, n_hands).
+    """Strength of each hand on each board.
 
-    boards, hands: shapes (n_boards, n_board_cards) and (n_hands, hole). -1 where the hand shares a card with
-    the board.
+    Args:
+        boards: (n_boards, n_board_cards).
+        hands: (n_hands, hole).
+
+    Returns:
+        (n_boards, n_hands); -1 where the hand shares a card with the board.
     """
     board_array, hand_array = _checked(boards, hands)
     from buckets.kernels.strength import fill_strengths

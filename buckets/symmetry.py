@@ -31,9 +31,10 @@ Perms: TypeAlias = NDArray[np.int8]
 class Deal:
     """All deals that are one deal up to symmetry.
 
-    history: the next history that stands for all of them.
-    members: the cards of each deal, with the suit permutation that leaves the history before it unchanged and
-        maps these cards onto those of `history`. The first is `history`'s own deal, with the identity.
+    Attributes:
+        history: the next history that stands for all of them.
+        members: the cards of each deal, with the suit permutation that leaves the history before it unchanged and
+            maps these cards onto those of `history`. The first is `history`'s own deal, with the identity.
     """
 
     history: History

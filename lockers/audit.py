@@ -23,7 +23,7 @@ _BYTES_PER_SECOND = 10e6  # far below what the slowest disk gives
 def audit(folder: Path, limit: float | None = None) -> list[str]:
     """Return what is wrong with the store in a folder; nothing when it is healthy.
 
-    Raises
+    Raises:
     ------
     BusyLockerError, StorageError
         The walk could not judge: the store never rests for one who may not write, or the machine failed.

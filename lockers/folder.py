@@ -32,7 +32,7 @@ def shard_path(folder: Path, number: int) -> Path:
 def holds_store(folder: Path | str) -> bool:
     """Return whether a store is in a folder; False, too, where there is no folder.
 
-    Raises
+    Raises:
     ------
     LockerError
         The folder may not be looked into.
@@ -85,7 +85,7 @@ def remove_store(folder: Path | str) -> None:
 
     There is no store from the first moment on. What an interruption leaves goes when the new one is made.
 
-    Raises
+    Raises:
     ------
     LockerError
         No store is there, or somebody has it open, in this process or in another one.

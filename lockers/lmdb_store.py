@@ -225,7 +225,7 @@ class LmdbStore:
 
         Shard by shard a copy takes the place of the file, at once or, when the process is killed, not at all.
 
-        Raises
+        Raises:
         ------
         LockerError
             Another process has the store open. Shards before the one that it has are compact by then.

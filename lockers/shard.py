@@ -84,7 +84,7 @@ class Shard:
     def read(self, body: Callable[[Snapshot], T]) -> T:
         """Run ``body`` on a snapshot, again if that cannot be held. It must have no effects but its answer.
 
-        Raises
+        Raises:
         ------
         BusyLockerError
             The lock file cannot be written, and none of several snapshots lasted until ``body`` was done.

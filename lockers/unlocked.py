@@ -45,7 +45,7 @@ class UnlockedFile:
     def read(self, body: Callable[[Snapshot], T]) -> T:
         """Run ``body`` on a snapshot, again on a newer one when that was written over.
 
-        Raises
+        Raises:
         ------
         BusyLockerError
             That happened each time.

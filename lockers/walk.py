@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
 def shard_findings(folder: Path, number: int, shards: int) -> list[str]:
     """Return what is wrong with one shard.
 
-    Raises
+    Raises:
     ------
     BusyLockerError, StorageError
         That cannot be told.

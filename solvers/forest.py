@@ -97,7 +97,7 @@ class Lanes(NamedTuple):
 
 @dataclass(frozen=True)
 class Forest:
-    """One round's betting, see the module. Built by :meth:`build`, never by hand."""
+    """One round's betting, see the module. Built by `build`, never by hand."""
 
     arrays: ForestArrays
     n_slots: tuple[int, int]

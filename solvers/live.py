@@ -1,8 +1,8 @@
 """A public game with live leaves: every chance leaf is the chunks below it, entered on the way.
 
-A :class:`LiveGame` is a list of rounds. Each :class:`Round` has one betting forest and a number of *boards*; on a
+A `LiveGame` is a list of rounds. Each `Round` has one betting forest and a number of *boards*; on a
 board both players hold *rows* (single hands), which know what blocks them, how strong they are and which row of
-the strategy (*group*) plays for them. A :class:`Deal` says how rows pass from a board to those of the next round.
+the strategy (*group*) plays for them. A `Deal` says how rows pass from a board to those of the next round.
 Nothing here knows cards: a blocker is an id, a strength is a number.
 
 Symmetric boards are solved once: a deal's entry may stand for several (``images``), which differ by a relabelling
@@ -11,7 +11,7 @@ of the parent's rows. That is exact when root ranges are invariant under the rel
 Rows may be locked: they play given frequencies, and a best response is one of the free rows.
 
 Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
-:meth:`LiveGame.deal_weight` is what to divide by.
+`LiveGame.deal_weight` is what to divide by.
 """
 
 from __future__ import annotations

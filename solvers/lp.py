@@ -171,10 +171,10 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
 
 
 def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
-    """An equilibrium of a whole small game, as :func:`live_strategies` lays it out.
+    """An equilibrium of a whole small game, as `live_strategies` lays it out.
 
     Raises:
-        SolverError: as :func:`live_form` and :func:`solve_lp`.
+        SolverError: as `live_form` and `solve_lp`.
     """
     return live_strategies(game, solve_lp(live_form(game), method))
 

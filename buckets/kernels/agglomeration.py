@@ -24,9 +24,11 @@ class _Clusters(NamedTuple):
     """The clusters that are left, by slot. A merged one takes the slot of a child.
 
     curves (m, n_outcomes), weights, numbers, means of the curves: (m,) each.
-    nearest, nearest_number, cost: the slot of the nearest with a smaller number, that number, and the cost of
-        merging with it; (m,) each. Where ``numbers[nearest[i]]`` is another by now, the cost is a lower bound.
-    order: the slots in use by ascending mean, first of all; neighbours in it are likely to be near.
+
+    Attributes:
+        nearest, nearest_number, cost: the slot of the nearest with a smaller number, that number, and the cost of
+            merging with it; (m,) each. Where ``numbers[nearest[i]]`` is another by now, the cost is a lower bound.
+        order: the slots in use by ascending mean, first of all; neighbours in it are likely to be near.
     """
 
     curves: Floats

@@ -56,7 +56,7 @@ _ONE: Any = np.float32(1)
 _TINY: Any = np.float32(1e-30)
 
 
-class Factors(NamedTuple):
+class PassFactors(NamedTuple):
     """The numbers of `solvers.variants.Factors` in single precision, and what a pass does at p's decisions."""
 
     mode: int
@@ -71,9 +71,11 @@ class Factors(NamedTuple):
 class RoundPass(NamedTuple):
     """A round as a pass sees it: steps, both players' hands, and storage ``[block, slot, 16]``, flat.
 
-    own_current, other_current: what strategies are matched from; own_current is updated by ``own_gain`` times the
-    regret, other_sums grow; kept as ``kind`` (see `storage`).
-    own_locks, other_locks: frequencies ``[block, action, 16]`` of each lock, NaN = free; first: where a lock's begin.
+    Attributes:
+        own_current, other_current: what strategies are matched from; own_current is updated by ``own_gain`` times the
+            regret, other_sums grow; kept as ``kind`` (see `storage`).
+        own_locks, other_locks: frequencies ``[block, action, 16]`` of each lock, NaN = free; ``first``: where a lock's
+            begin.
     """
 
     program: Program
@@ -117,7 +119,14 @@ class Scratch(NamedTuple):
 
 @inlined
 def walk_last(
-    x: RoundPass, s: Scratch, f: Factors, b: int, source: Address, stride: int, origin: Address, start: int
+    x: RoundPass,
+    s: Scratch,
+    f: PassFactors,
+    b: int,
+    source: Address,
+    stride: int,
+    origin: Address,
+    start: int,
 ) -> None:
     """Board b of the last round, entered from ``source`` (see `go_down`); leaves ``s.roots``."""
     go_down(x, s, f, b, source, stride, origin, start, 0, 1)
@@ -129,7 +138,7 @@ def walk_last(
 def go_down(
     x: RoundPass,
     s: Scratch,
-    f: Factors,
+    f: PassFactors,
     b: int,
     source: Address,
     stride: int,
@@ -180,7 +189,7 @@ def go_down(
 
 
 @inlined
-def _play(x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, parent: int, child: int) -> None:
+def _play(x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, parent: int, child: int) -> None:
     """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly.
 
     Two and three actions, nearly all there are, stay in registers.
@@ -220,7 +229,7 @@ def _weight(x: RoundPass, at: int, a: int):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _send(x: RoundPass, s: Scratch, f: Factors, at: int, child: int, a: int, reach) -> None:  # type: ignore[no-untyped-def]
+def _send(x: RoundPass, s: Scratch, f: PassFactors, at: int, child: int, a: int, reach) -> None:  # type: ignore[no-untyped-def]
     """Reach behind action a, whose sum grows by the way: ``sum ← decay * sum + gain * reach``."""
     store(s.reach, child + HANDS * a, reach)
     if f.mode == UPDATE and f.gain > _ZERO:
@@ -347,7 +356,7 @@ def _add_hand(s: Scratch, a: int, c: int, at: int, by_card: int, total):  # type
 
 @inlined
 def go_up(
-    x: RoundPass, s: Scratch, f: Factors, b: int, probability: float, last: bool, part: int, n_parts: int
+    x: RoundPass, s: Scratch, f: PassFactors, b: int, probability: float, last: bool, part: int, n_parts: int
 ) -> None:
     """Step 3; leaves the root values in ``s.roots``. Values from below come in ``s.below``, to be scaled."""
     program = x.program
@@ -435,7 +444,7 @@ def _pay(x: RoundPass, s: Scratch, b: int, block: int, row: int, last: bool) -> 
 
 @inlined
 def _learn(
-    x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
+    x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
     """One of p's decisions: its value by regret matching, and regrets discounted and increased."""
     if n_actions == 2 and lock < 0:  # in registers; three actions do not fit
@@ -463,7 +472,7 @@ def _regret(x: RoundPass, at: int, a: int):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _regret_more(x: RoundPass, f: Factors, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
+def _regret_more(x: RoundPass, f: PassFactors, at: int, a: int, regret, gained) -> None:  # type: ignore[no-untyped-def]
     kept = regret * where_positive(regret, fill16(f.positive), fill16(f.negative))
     regret = kept + gained * x.own_gain
     if f.clip:
@@ -473,7 +482,7 @@ def _regret_more(x: RoundPass, f: Factors, at: int, a: int, regret, gained) -> N
 
 @inlined
 def _respond(
-    x: RoundPass, s: Scratch, f: Factors, at: int, n_actions: int, node: int, child: int, lock: int
+    x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, node: int, child: int, lock: int
 ) -> None:
     """One of p's decisions: the best action, or what p's own strategy makes of it."""
     best = load16(s.value, child)

@@ -15,7 +15,7 @@ import numpy as np
 from compiled import inlined, kernel
 from solvers.exact.bundle import Packed, unpack, unpack_at
 from solvers.exact.kernels import (
-    Factors,
+    PassFactors,
     RoundPass,
     Scratch,
     count_all,
@@ -45,7 +45,7 @@ from solvers.kernels import BEST, UPDATE
 _ZERO: Any = np.float32(0)
 
 
-class Entry(NamedTuple):
+class Entrance(NamedTuple):
     """How the opponent's initial range enters: ``[row][8]`` of which the first counts, and the row of each row."""
 
     source: Address
@@ -62,11 +62,12 @@ class Deals(NamedTuple):
 class Plan(NamedTuple):
     """The passes to do: for traverser 0, for traverser 1, and so on.
 
-    mode: what is done at the traverser's decisions: UPDATE learns; BEST and EVALUATE, on one iteration, judge.
-    every: 0, or how many iterations lie between two measurements of both best responses; one more comes at the end.
-    numbers ``[iteration, 4]``: positive, negative, decay and gain of `Factors`; dither ``[iteration]``.
-    target: chips of exploitability, at which a measurement ends the plan.
-    found ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
+    Attributes:
+        mode: what is done at the traverser's decisions: UPDATE learns; BEST and EVALUATE, on one iteration, judge.
+        every: 0, or how many iterations lie between two measurements of both best responses; one more comes at the end.
+        numbers ``[iteration, 4]``: positive, negative, decay and gain of `PassFactors`; dither ``[iteration]``.
+        target: chips of exploitability, at which a measurement ends the plan.
+        found ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
     """
 
     mode: int
@@ -93,7 +94,9 @@ class Team(NamedTuple):
     """A thread among others.
 
     portions ``[portion][own row][lane]``, flat: values that the portions bring up. counters: common to all threads.
-    n_kept: boards of the last round of this many portions stay in memory, the others' are let go of.
+
+    Attributes:
+        n_kept: boards of the last round of this many portions stay in memory, the others' are let go of.
     """
 
     portions: Address
@@ -118,14 +121,14 @@ class View1(NamedTuple):
     Passes get four, packed: strategies from regrets for traverser 0 and 1, then from sums.
     """
 
-    entry: Entry
+    entry: Entrance
     first: RoundPass
 
 
 class View2(NamedTuple):
     """Two rounds and the deal between them."""
 
-    entry: Entry
+    entry: Entrance
     first: RoundPass
     deal: Deals
     second: RoundPass
@@ -134,7 +137,7 @@ class View2(NamedTuple):
 class View3(NamedTuple):
     """Three rounds and the deals between them."""
 
-    entry: Entry
+    entry: Entrance
     first: RoundPass
     deal: Deals
     second: RoundPass
@@ -235,7 +238,7 @@ def run_three(plan: Plan, views: Packed, packed: Packed) -> int:
 
 
 @inlined
-def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, entry: int) -> None:
+def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: PassFactors, entry: int) -> None:
     """A board of the second of three rounds, and all boards of the third below it."""
     deal, x = view.deal.other, view.second
     b, stride = int64_at(deal.child, entry), view.first.program.n_exit_lanes
@@ -255,7 +258,7 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: Factors, 
 
 
 @inlined
-def _begin(f: Factors, p: int, began: float) -> float:
+def _begin(f: PassFactors, p: int, began: float) -> float:
     """When the last measurement of best responses began."""
     return now() if f.mode == BEST and p == 0 else began
 
@@ -267,7 +270,7 @@ def _leave(
     p: int,
     x: RoundPass,
     scratch: tuple[Scratch, Scratch],
-    f: Factors,
+    f: PassFactors,
     probability: float,
     last: bool,
     team: Team,
@@ -316,7 +319,7 @@ def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
 
 
 @inlined
-def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: int) -> int:
+def _enter(entry: Entrance, x: RoundPass, s: Scratch, f: PassFactors, team: Team, met: int) -> int:
     """All threads take the first board down."""
     go_down(x, s, f, 0, entry.source, LANES, entry.origin, 0, team.thread, team.n_threads)
     met = meet(team.counters, team.n_threads, met)
@@ -325,7 +328,7 @@ def _enter(entry: Entry, x: RoundPass, s: Scratch, f: Factors, team: Team, met: 
 
 
 @inlined
-def _view(p: int, f: Factors) -> int:
+def _view(p: int, f: PassFactors) -> int:
     """Learning is from regrets, all else from sums."""
     return p if f.mode == UPDATE else 2 + p
 
@@ -337,7 +340,7 @@ def _n_passes(plan: Plan) -> int:
 
 
 @inlined
-def _factors(plan: Plan, i: int, n_passes: int) -> Factors:
+def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
     """The numbers of pass i, and its mode."""
     at, mode = i // 2, plan.mode
     if plan.every > 0:
@@ -345,7 +348,7 @@ def _factors(plan: Plan, i: int, n_passes: int) -> Factors:
         if i - measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
             mode = BEST
         at = min(at - measured, plan.n_iterations - 1)
-    return Factors(
+    return PassFactors(
         mode,
         float32_at(plan.numbers, 4 * at),
         float32_at(plan.numbers, 4 * at + 1),

@@ -14,7 +14,7 @@ from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
 from solvers.exact.passes import (
     Deals,
     Desk,
-    Entry,
+    Entrance,
     Plan,
     Ranges,
     Team,
@@ -89,7 +89,7 @@ class Rig:
             for r in game.rounds
         ]
         self.entries = tuple(
-            Entry(
+            Entrance(
                 entering_reach(game, 1 - p),
                 np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
             )

@@ -19,7 +19,7 @@ from solvers.exact.vector import HANDS
 from solvers.forest import Ints
 from solvers.live import Deal, LiveGame, Rows
 
-Shorts = NDArray[np.int32]
+Int32s = NDArray[np.int32]
 NO_CARD = 52
 
 
@@ -32,8 +32,8 @@ class HandTable(NamedTuple):
 
     count: Ints  # type: ignore[assignment]  # which tuples have too
     first_block: Ints
-    cards: Shorts
-    twin: Shorts
+    cards: Int32s
+    twin: Int32s
 
 
 class ClassTable(NamedTuple):
@@ -43,7 +43,7 @@ class ClassTable(NamedTuple):
     """
 
     first: Ints
-    ends: Shorts
+    ends: Int32s
 
 
 class DealTable(NamedTuple):
@@ -58,10 +58,10 @@ class DealTable(NamedTuple):
     n_entries: int
     child: Ints
     first_origin: Ints
-    origin: Shorts
+    origin: Int32s
     first_image: Ints
     image_width: int
-    image: Shorts
+    image: Int32s
     probability: float
 
 

@@ -2,7 +2,7 @@
 
 A batch is a list of single jobs. Boards of one job that a renaming of suits turns into each other, ranges included,
 are one game: it is solved once and reported for all of them. Jobs that are done already are only read. What is left
-runs in :mod:`spewy.batch.run`.
+runs in `spewy.batch.run`.
 
 >>> from spewy.batch.batch import Batch
 >>> batch = Batch.load(["examples/R1.toml", "examples/T1.toml"])  # doctest: +SKIP
@@ -34,7 +34,7 @@ SECTIONS_WITHOUT_CARDS = {"name", "game", "bets", "tree", "rows", "solve", "rake
 
 
 @dataclass(frozen=True)
-class Entry:
+class BatchJob:
     """One job of a batch.
 
     Attributes:
@@ -95,7 +95,7 @@ class Batch:
     ``save_every`` is for the sessions that solve it.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[BatchJob, ...]
     stored: Mapping[int, Stored]
     save_every: float | None = None
 
@@ -107,7 +107,7 @@ class Batch:
 
         Args:
             files: job files; ``spot.boards`` in one stands for as many jobs.
-            overrides: as for :meth:`Job.load`, for every job.
+            overrides: as for `Job.load`, for every job.
             out: folder of the jobs' folders; default ``results``, and ``results/<name>`` for the boards of one file.
 
         Raises:
@@ -117,7 +117,7 @@ class Batch:
         if not files:
             raise InputError("batch: expected at least one job file, found none")
         base, inside = out or Path("results"), out is not None and len(files) == 1
-        entries: list[Entry] = []
+        entries: list[BatchJob] = []
         for file in files:
             entries += _entries(file, overrides, base, len(entries), inside=inside)
         _require_own_folders(entries)
@@ -172,20 +172,20 @@ def folder_name(name: str) -> str:
 
 def _entries(
     file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
-) -> list[Entry]:
+) -> list[BatchJob]:
     """The jobs of a file. ``first``: how many entries are before; ``inside``: boards lie in ``base`` itself."""
     data, source = read_job(file, overrides), str(file)
     spot = data.get("spot")
     if not isinstance(spot, dict) or "boards" not in spot:
         job = _validated(data, f"job {source}")
-        return [Entry(job, source, job.name, base / folder_name(job.name))]
+        return [BatchJob(job, source, job.name, base / folder_name(job.name))]
     entries = []
     for number, board in enumerate(_boards(spot, source)):
         one = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
         job = _validated(data | {"spot": one}, f"job {source}, spot.boards, number {number + 1}")
         name = cards_name(job.board)
         folder = base / name if inside else base / folder_name(job.name) / name
-        entries.append(Entry(job, source, f"{job.name} {name}", folder))
+        entries.append(BatchJob(job, source, f"{job.name} {name}", folder))
     return _merged(entries, first)
 
 
@@ -208,7 +208,7 @@ def _validated(data: dict[str, Any], subject: str) -> Job:
         raise InputError(told if told.startswith(subject) else f"{subject}: {told}") from None
 
 
-def _merged(entries: list[Entry], first: int) -> list[Entry]:
+def _merged(entries: list[BatchJob], first: int) -> list[BatchJob]:
     """Let one of those that are the same up to suits stand for all: the first that has a folder, or the first."""
     groups: dict[int, list[int]] = {}
     alike: dict[History, list[int]] = {}
@@ -249,10 +249,10 @@ def same_up_to_suits(a: Job, b: Job) -> bool:
     return False
 
 
-def _require_own_folders(entries: Iterable[Entry]) -> None:
+def _require_own_folders(entries: Iterable[BatchJob]) -> None:
     """Refuse two jobs in one folder, or one job's folder within another's."""
     solved = [entry for entry in entries if entry.same_as is None]
-    owners: dict[Path, Entry] = {}
+    owners: dict[Path, BatchJob] = {}
     for entry in solved:
         folder = Path(os.path.realpath(entry.folder))  # which no loop of links stops
         if folder in owners:
@@ -264,14 +264,14 @@ def _require_own_folders(entries: Iterable[Entry]) -> None:
                 raise _shared(owners[above], entry)
 
 
-def _shared(a: Entry, b: Entry) -> InputError:
+def _shared(a: BatchJob, b: BatchJob) -> InputError:
     return InputError(
         f"jobs {a.label} ({a.source}) and {b.label} ({b.source}): expected a folder for each, "
         f"found {a.folder} for both"
     )
 
 
-def _look(entry: Entry) -> Stored:
+def _look(entry: BatchJob) -> Stored:
     folder = entry.folder
     there = holds_store(folder)
     if folder.exists() and not folder.is_dir():

@@ -47,7 +47,7 @@ class Relay(Silent):
         self.done_before = done
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """Tell."""
+        """Pass the check on."""
         self._told(News(sweep, found, unit, seconds_left))
 
 

@@ -44,7 +44,7 @@ class BoardRows:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Branch:
     """A board below: its number in the next round and the dealt boards that it stands for (cards, permutation)."""
 
     child: int
@@ -59,7 +59,7 @@ class Board:
     parent: int
     entry: int
     rows: tuple[BoardRows, BoardRows]
-    entries: tuple[Entry, ...]
+    entries: tuple[Branch, ...]
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -99,12 +99,12 @@ def board_rounds(
         last = t == game.num_rounds - 1
         dealt = 0 if last else game.num_board_cards[t + 1]
         below: list[tuple[History, int, int]] = []
-        all_entries: list[tuple[Entry, ...]] = []
+        all_entries: list[tuple[Branch, ...]] = []
         for b, (history, _, _) in enumerate(states):
-            entries: list[Entry] = []
+            entries: list[Branch] = []
             if not last:
                 for deal in _deals(problem, history, dealt, perms):
-                    entries.append(Entry(len(below), deal[1]))
+                    entries.append(Branch(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))
             all_entries.append(tuple(entries))
         histories = [history for history, _, _ in states]

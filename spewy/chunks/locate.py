@@ -80,7 +80,7 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
 
 
 def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:
-    """The number of :func:`solved_board` in round t of a layout, and the suit permutation onto it."""
+    """The number of `solved_board` in round t of a layout, and the suit permutation onto it."""
     table = layout.boards[t]
     history, perm = solved_board(layout.problem, table.round, cards)
     return table.numbers[history], perm

@@ -1,8 +1,8 @@
 """Node locks: hands that play given frequencies at a decision of the betting tree, on one board or on all.
 
-A :class:`NodeLock` speaks of lines, boards and hands; :func:`~spewy.chunks.live_game.live_game` finds their nodes,
+A `NodeLock` speaks of lines, boards and hands; `spewy.chunks.live_game.live_game` finds their nodes,
 boards and rows. Boards
-that are the same up to suits are solved once only by permutations that leave every lock as it is (:func:`keeping`), so
+that are the same up to suits are solved once only by permutations that leave every lock as it is (`keeping`), so
 a lock that names suits or a board may make a solve larger.
 """
 

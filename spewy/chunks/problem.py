@@ -65,6 +65,12 @@ class Problem:
             return suit_permutations(deck)[:1]
         return keeping(self.locks, deck, hole, root_symmetries(self.game, self.history, self.ranges))
 
+    def in_units(self, chips: float) -> tuple[float | None, float | None]:
+        """Chips in % of the pot, for a spot, and in mbb per hand, for a whole game; None: does not apply."""
+        if self.is_spot:
+            return 100 * chips / self.pot, None
+        return None, 1000 * chips / self.game.big_blind
+
     @property
     def is_spot(self) -> bool:
         """Whether the root lies after the deal, with a pot in the middle."""

@@ -100,7 +100,7 @@ def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
 def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
     """The decisions of the chunk that ``root`` starts, by line, each with its player's first slot; slots per player.
 
-    They are numbered as :attr:`ChunkTree.forest` numbers them, which takes longer to be built.
+    They are numbered as `ChunkTree.forest` numbers them, which takes longer to be built.
     """
     found: dict[str, tuple[Node, int]] = {}
     slots = [0, 0]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from tqdm import tqdm
 
-    from spewy.batch.batch import Batch, Entry, Outcome
+    from spewy.batch.batch import Batch, BatchJob, Outcome
     from spewy.batch.run import BatchCost
     from spewy.batch.work import News
 
@@ -222,7 +222,7 @@ def table(batch: Batch, outcomes: Sequence[Outcome]) -> Table:
 LEFT = ("name", "board", "converged", "note")
 
 
-def _row(batch: Batch, entry: Entry, outcome: Outcome) -> dict[str, str]:
+def _row(batch: Batch, entry: BatchJob, outcome: Outcome) -> dict[str, str]:
     result = outcome.result
     ev = None if result is None else result.ev
     state = "-" if result is None else "yes" if result.converged else "no"
@@ -250,7 +250,7 @@ def exploitability_text(outcome: Outcome) -> str:
     return f"{number(result.exploitability_mbb)} mbb"
 
 
-def _note(batch: Batch, entry: Entry, outcome: Outcome) -> str:
+def _note(batch: Batch, entry: BatchJob, outcome: Outcome) -> str:
     notes = []
     if entry.same_as is not None:
         notes.append(f"same as {batch.entries[entry.same_as].board} up to suits")

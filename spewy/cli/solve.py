@@ -1,4 +1,4 @@
-"""``spewy solve``: from start or resume to the target; :mod:`spewy.cli.batch` takes several jobs at once."""
+"""``spewy solve``: from start or resume to the target; `spewy.cli.batch` takes several jobs at once."""
 
 from __future__ import annotations
 

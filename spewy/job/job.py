@@ -1,7 +1,7 @@
 """The job file (TOML): what to solve and how. Validated whole on load; every error names the key.
 
 Players, rounds and bet sizes are in the field's words; `Job.problem` turns them into a
-:class:`~spewy.chunks.problem.Problem`, and :meth:`Job.manifest` is what a folder of lockers is stamped with.
+`spewy.chunks.problem.Problem`, and `Job.manifest` is what a folder of lockers is stamped with.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Job(Section):
         """Validate a job given as nested dictionaries, the file's form.
 
         Raises:
-            InputError: as :meth:`load`.
+            InputError: as `load`.
         """
         job = cls.stored(data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
@@ -109,7 +109,7 @@ class Job(Section):
         """Validate a job that a folder holds: it may have keys without effect, which were no error once.
 
         Raises:
-            InputError: as :meth:`load`.
+            InputError: as `load`.
         """
         if not isinstance(data, dict):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")

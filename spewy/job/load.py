@@ -12,7 +12,7 @@ from spewy.system.textfile import read_text
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """The nested dictionaries of a job file, not yet validated, with the overrides of :meth:`Job.load`.
+    """The nested dictionaries of a job file, not yet validated, with the overrides of `Job.load`.
 
     Raises:
         InputError: the file cannot be read, is not TOML, or an override is none.
@@ -63,7 +63,7 @@ def with_target(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_one_board(data: dict[str, Any], subject: str) -> None:
-    """Refuse a list of boards: it stands for as many jobs, which :mod:`spewy.batch` takes apart."""
+    """Refuse a list of boards: it stands for as many jobs, which `spewy.batch` takes apart."""
     spot = data.get("spot")
     if isinstance(spot, dict) and "boards" in spot:
         raise InputError(

@@ -107,7 +107,7 @@ LEAVES = ("auto", "stored", "live")
 
 
 class SolveSection(Section):
-    """How to solve; what differs from the default and cannot have an effect is refused (:mod:`spewy.job.unused`)."""
+    """How to solve; what differs from the default and cannot have an effect is refused (`spewy.job.unused`)."""
 
     method: Literal["cfr", "lp"] = "cfr"
     variant: str | None = None

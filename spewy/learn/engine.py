@@ -19,7 +19,7 @@ from solvers.exploit import Exploitability
 
 
 class Stop(Protocol):
-    """Tells a running solve to save and return; a :class:`threading.Event` is one."""
+    """Tells a running solve to save and return; a `threading.Event` is one."""
 
     def is_set(self) -> bool:
         """Whether to stop after this visit."""
@@ -60,7 +60,7 @@ class Goal:
 
 
 class Check(NamedTuple):
-    """What was found after so many sweeps, ``at`` a time of :func:`time.perf_counter`; it ``took`` so many seconds.
+    """What was found after so many sweeps, ``at`` a time of `time.perf_counter`; it ``took`` so many seconds.
 
     None was found where nobody measured: between two checks, or in a sweep that was interrupted.
     """
@@ -72,7 +72,7 @@ class Check(NamedTuple):
 
 
 class Engine(Protocol):
-    """What sweeps."""
+    """A way to sweep over all chunks, bound to a store."""
 
     @property
     def sweeps(self) -> int:

@@ -1,6 +1,6 @@
 """From ranges and payoffs below to a chunk: the leaf matrices, ``A_leaf = W ∘ U_leaf``, with exact card removal.
 
-Two ways to weigh the hands within a row, see :class:`Weighing`. Rows that a player's range has left weigh as in the
+Two ways to weigh the hands within a row, see `Weighing`. Rows that a player's range has left weigh as in the
 initial range (nothing is 0 / 0), but their reach inside the chunk starts at 0.
 """
 

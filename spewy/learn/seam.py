@@ -1,7 +1,7 @@
 """The seam between a chunk and what follows it: a visit enters a chunk through a leaf, and does not know which kind.
 
-:class:`MatrixLeaf`: payoff matrices stand for the chunks below, *stored* ones or *estimates*, so that their play is
-fixed while this chunk learns. :class:`LiveLeaf`: the chunks below are entered on the way and improve too.
+`MatrixLeaf`: payoff matrices stand for the chunks below, *stored* ones or *estimates*, so that their play is
+fixed while this chunk learns. `LiveLeaf`: the chunks below are entered on the way and improve too.
 
 Either way player p's hands weigh as in the initial range in p's regrets, the opponent's by reach, and sums grow by own
 reach, root range included. The chunk above sees the root's payoff matrices ``U[view, x, y]``, view p with p's weights.

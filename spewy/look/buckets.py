@@ -53,8 +53,12 @@ class BoardBuckets:
     ) -> Self:
         """Group the hands of a board.
 
-        weights: (1326,); None: each hand that the board leaves weighs 1.
-        locker: where the tree of the board is kept; None: computed here.
+        Args:
+            board: 0, 3, 4 or 5 cards.
+            rows: how many buckets, at most.
+            weights: (1326,); None: each hand that the board leaves weighs 1.
+            clustering: a name of `buckets.GROUPINGS`.
+            locker: where the tree of the board is kept; None: computed here.
 
         Raises:
             BoardError: not 0, 3, 4 or 5 different cards.

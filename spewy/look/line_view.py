@@ -1,7 +1,7 @@
 """What average strategies do at one node, in one sum over both ranges per board: for reports over many boards.
 
 With the reaches ``r0, r1`` at the node and ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)``, each figure of player p is
-``Σ_{i, j} r0[i] r1[j] compat(i, j) x_p(i, j) / W``. Where :class:`~spewy.look.board_view.BoardView` walks all lines
+``Σ_{i, j} r0[i] r1[j] compat(i, j) x_p(i, j) / W``. Where `spewy.look.board_view.BoardView` walks all lines
 that reach a board, this walks the node's own chunk and what follows it, and reads no other chunks.
 """
 

@@ -65,7 +65,7 @@ class ChunkSolution:
 
 @dataclass(frozen=True)
 class OneChunk:
-    """A chunk with its names; built by :func:`one_chunk`.
+    """A chunk with its names; built by `one_chunk`.
 
     Attributes:
         board: the public cards.

@@ -36,7 +36,7 @@ from spewy.records.overlay import Overlay
 from spewy.records.progress import last_target
 from spewy.run.ready import make_ready
 
-Tell = Callable[[str], None]
+Note = Callable[[str], None]
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
@@ -44,27 +44,27 @@ MAX_ITERATIONS = 2000
 
 
 class Refilled:
-    """Reads a store in which rounds are dropped as if they were there: what :meth:`require` asked for is.
+    """Reads a store in which rounds are dropped as if they were there: what `require` asked for is.
 
     Args:
         job: what the store was made for.
         layout: its layout, with a row per hand in dropped rounds.
         store: where the rounds that stay are read from.
         target: accuracy, as in a job file, % are of the pot where a chunk begins; None: the last solve's target.
-        tell: told of each solve before and after.
+        note: told of each solve before and after.
 
     Raises:
         InputError: the target is none, or in a unit that does not apply.
     """
 
     def __init__(
-        self, job: Job, layout: Layout, store: Reads, target: str | None = None, tell: Tell | None = None
+        self, job: Job, layout: Layout, store: Reads, target: str | None = None, note: Note | None = None
     ) -> None:
         self._job = job
         self._layout = layout
         self._overlay = Overlay(store)
         self._first = self._overlay.first
-        self._tell = tell or _nothing
+        self._note = note or _silence
         self._target = (last_target(store) or job.solve.target) if target is None else target
         try:
             self._amount, self._unit = parse_target(self._target)
@@ -119,16 +119,16 @@ class Refilled:
         try:
             game.deal_weight  # noqa: B018 - which is an error where no pair of hands is possible
         except SolverError:
-            self._tell(f"{subject} was dropped, and nobody comes there: all strategies are uniform")
+            self._note(f"{subject} was dropped, and nobody comes there: all strategies are uniform")
             return
         pot = self._layout.problem.pot + sum(root.put_in)
         unit = pot / 100 if self._unit == "%" else unit_chips(self._job.rules, self._job.pot, self._unit)
-        self._tell(f"{subject} was dropped: solving it from the played-down ranges to {self._target}")
+        self._note(f"{subject} was dropped: solving it from the played-down ranges to {self._target}")
         started = time.perf_counter()
         threads = self._job.solve.workers
         solver: Solver
         if supports(game, variant(EXACT_VARIANT)):
-            make_ready(part.n_rounds, False, self._tell)
+            make_ready(part.n_rounds, False, self._note)
             solver = ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
         else:
             solver = Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
@@ -139,7 +139,7 @@ class Refilled:
                 for r in range(len(part.betting[t].chunks)):
                     self._overlay.put(part, t, b, r, part.take(sums, t, b, r))
         missed = "" if found <= self._amount * unit else ", which is not the target"
-        self._tell(
+        self._note(
             f"{subject}: exploitability {max(found, 0.0) / unit:.3g} {self._unit}{missed} "
             f"after {solver.iteration} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
         )
@@ -179,5 +179,5 @@ def _subject(layout: Layout) -> str:
     return f"{name} {cards_name(board.cards)} after {line}"
 
 
-def _nothing(text: str) -> None:
-    """Tell nobody."""
+def _silence(text: str) -> None:
+    """Note nobody."""

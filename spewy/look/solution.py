@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +28,11 @@ from spewy.chunks.problem import by_hand
 from spewy.game.tree import Node, decision_at
 from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
-from spewy.look.resolve import Refilled, Tell
+from spewy.look.resolve import Note, Refilled
 from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
+from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +111,7 @@ class ExploitResult:
     value_bracket: tuple[float, float] | None
 
 
-class Solution:
+class Solution(Closing):
     """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere.
 
     Dropped rounds are solved where they are looked at and kept in memory; ``reads`` is the store with them.
@@ -119,19 +120,19 @@ class Solution:
         job: what the store was made for.
         store: its lockers.
         target: accuracy of dropped rounds, ``"0.1%"`` of the pot where a chunk begins; None: the job's target.
-        tell: told of what is solved.
+        note: told of what is solved.
     """
 
-    def __init__(self, job: Job, store: Store, target: str | None = None, tell: Tell | None = None) -> None:
+    def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
         self.job = job
         self.store = store
         self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
         self.sweeps = saved_sweeps(store)
-        self.reads = Refilled(job, self.layout, store, target, tell)
+        self.reads = Refilled(job, self.layout, store, target, note)
         self._views: dict[tuple[int, int, int], BoardView] = {}
 
     @classmethod
-    def open(cls, folder: str | Path, target: str | None = None, tell: Tell | None = None) -> Solution:
+    def open(cls, folder: str | Path, target: str | None = None, note: Note | None = None) -> Solution:
         """Open the lockers of a solve.
 
         Raises:
@@ -140,7 +141,7 @@ class Solution:
         """
         store = open_store(Path(folder), read_only=True)
         try:
-            return cls(stored_job(store, folder), store, target, tell)
+            return cls(stored_job(store, folder), store, target, note)
         except BaseException:
             store.close()
             raise
@@ -170,19 +171,12 @@ class Solution:
         found = exploitability(
             Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
         )
-        problem = self.layout.problem
-        return ExploitResult(
-            self.sweeps,
-            found.value,
-            100 * found.value / problem.pot if problem.is_spot else None,
-            None if problem.is_spot else 1000 * found.value / problem.game.big_blind,
-            found.best_response,
-            found.bracket,
-        )
+        pct, mbb = self.layout.problem.in_units(found.value)
+        return ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)
 
     @property
     def n_frames(self) -> int:
-        """How many frames :meth:`frames` yields: decisions on all boards after symmetry."""
+        """How many frames `frames` yields: decisions on all boards after symmetry."""
         counts = (
             len(table.boards) * int(np.sum(bets.forest.arrays.kind == DECISION))
             for bets, table in zip(self.layout.betting, self.layout.boards, strict=True)
@@ -213,14 +207,6 @@ class Solution:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
-
-    def __enter__(self) -> Self:
-        """The solution itself."""
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Close the store."""
-        self.close()
 
     def _require_whole(self) -> None:
         require_whole(self.store, self.job.rules.num_rounds, self.job.name)

@@ -125,7 +125,7 @@ def split(array: Array, slots: tuple[int, int], rows: tuple[int, int]) -> ChunkS
 
 
 def join(arrays: ChunkStrategy) -> Array:
-    """Both players' arrays in one value: the inverse of :func:`split`."""
+    """Both players' arrays in one value: the inverse of `split`."""
     return np.concatenate([arrays[0].ravel(), arrays[1].ravel()])
 
 
@@ -148,7 +148,7 @@ def commit_visit(
         layout: of the problem.
         store: where.
         place: the chunk.
-        seen: what :func:`visits` told when the visit began.
+        seen: what `visits` told when the visit began.
         sweep: which sweep's visit it is.
         visit: what it leaves; of other boards than the place's only where the store has a single shard.
 

@@ -1,4 +1,4 @@
-"""Names of the lockers, and the keys that are not those of chunks (:class:`spewy.chunks.place`)."""
+"""Names of the lockers, and the keys that are not those of chunks (`spewy.chunks.place`)."""
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 

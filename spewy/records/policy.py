@@ -1,7 +1,7 @@
 """The average strategy at one decision, from one read of the lockers: neither boards nor betting are laid out.
 
-A :class:`~spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole
-betting tree built. A :class:`Policy` finds the key of the one chunk that a line and a board are in, by the betting of
+A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole
+betting tree built. A `Policy` finds the key of the one chunk that a line and a board are in, by the betting of
 that round and the rows of that board alone, and keeps a few of both.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Action, Node, decision_at, entry, find_node
 from spewy.records.chunks import Kind, require_size, split
 from spewy.records.progress import dropped_error, first_dropped, saved_sweeps
+from spewy.system.closing import Closing
 
 LINES, BOARDS = 256, 128
 """Betting rounds by the line that enters them, and boards, that a policy keeps: some 10 MB at most."""
@@ -64,12 +65,12 @@ class Decision:
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
 
-class Policy:
+class Policy(Closing):
     """Average strategies of a store, decision by decision, while it may be written to by others.
 
     Args:
         problem: what the store was made for.
-        store: its lockers; :meth:`close` closes them.
+        store: its lockers; `close` closes them.
     """
 
     def __init__(self, problem: Problem, store: Store) -> None:
@@ -84,7 +85,7 @@ class Policy:
         """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
 
         Raises:
-            InputError: as :meth:`decision`, or the player to act cannot have the hand.
+            InputError: as `decision`, or the player to act cannot have the hand.
         """
         found = self.decision(line, board)
         number = self._number(hand)
@@ -123,14 +124,6 @@ class Policy:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
-
-    def __enter__(self) -> Self:
-        """The policy itself."""
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Close the store."""
-        self.close()
 
     def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
         """What is stored of the chunk that a decision is in, per player ``[slot, row]``."""
@@ -182,7 +175,7 @@ class Policy:
 def normalised(sums: Floats) -> Floats:
     """Frequencies ``[action, row]`` by positive parts, uniform where a row has none.
 
-    As :func:`solvers.kernels.match` does it, to the last bit; that takes longer to load than all else here.
+    As `solvers.kernels.match` does it, to the last bit; that takes longer to load than all else here.
     """
     positive = np.maximum(sums, 0.0)
     total = positive.sum(axis=0)

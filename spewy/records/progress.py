@@ -67,7 +67,7 @@ def last_target(store: Reads) -> str | None:
 
 
 def read_result(store: Reads) -> dict[str, Any] | None:
-    """The result of the last run, as it was given to :func:`write_result`, if no run began to sweep since."""
+    """The result of the last run, as it was given to `write_result`, if no run began to sweep since."""
     array = store.get(META, RESULT_KEY)
     if array is None:
         return None

@@ -74,8 +74,8 @@ class Plan:
             cost: the job's estimate, where it was made before and does not exceed the job's memory.
 
         Raises:
-            InputError: as :func:`require_possible` and :meth:`counted`, or there is no memory for a job with buckets,
-                which may take minutes to make. Else :meth:`require` raises it.
+            InputError: as `require_possible` and `counted`, or there is no memory for a job with buckets,
+                which may take minutes to make. Else `require` raises it.
         """
         if cost is not None:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)

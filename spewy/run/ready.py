@@ -17,7 +17,7 @@ from compiled import stamp
 from spewy.system.child import end_with_parent, start_python
 
 
-def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
+def make_ready(n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
     """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done.
 
     Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
@@ -26,7 +26,7 @@ def make_ready(n_rounds: int, short: bool, say: Callable[[str], None]) -> None:
     if there.exists() or not os.access(there.parent, os.W_OK):
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
-    say(f"compiling the kernels for games of {rounds}, once: up to a minute")
+    note(f"compiling the kernels for games of {rounds}, once: up to a minute")
     with start_python(["-m", __name__, str(os.getpid()), str(n_rounds), str(int(short))]) as compiler:
         try:
             failed = compiler.wait()

@@ -40,7 +40,7 @@ class _Unfailing:
 
 
 class Reporter(Protocol):
-    """Hears how a solve goes; :class:`Silent` is the one that does nothing."""
+    """Hears how a solve goes; `Silent` is the one that does nothing."""
 
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
         """Before the first sweep: what it will cost, and how many sweeps earlier runs left."""

@@ -32,7 +32,7 @@ class Saving:
         self._saved = time.perf_counter()
 
     def save_if_due(self, trace: Trace, now: float) -> None:
-        """Save where the last time is long enough ago; ``now`` is a time of :func:`time.perf_counter`."""
+        """Save where the last time is long enough ago; ``now`` is a time of `time.perf_counter`."""
         pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
         if now - self._saved > pause:
             self.save(trace)

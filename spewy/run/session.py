@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Self
 
 from lockers import MemoryStore, Store, open_store
 from solvers.exploit import Exploitability
@@ -21,10 +20,11 @@ from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult
 from spewy.run.saving import Saving
 from spewy.run.target import Target
+from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
 
 
-class Session:
+class Session(Closing):
     """A job bound to a store: what ``solve``, ``show`` and ``exploit`` work on.
 
     Args:
@@ -37,7 +37,7 @@ class Session:
         plan: what a solve will do.
 
     Raises:
-        InputError: as :meth:`solve`; before the folder is created, so that it stays free for a job that can be solved.
+        InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
             Or rounds were dropped from it, and so there is nothing to go on from.
         lockers.ManifestMismatchError: the folder holds another job.
     """
@@ -115,14 +115,6 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def __enter__(self) -> Self:
-        """The session itself."""
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Close the store."""
-        self.close()
-
     def _run(self, engine: Engine, report: Reporter, building: float, outer: Stop | None) -> SolveResult:
         job, target = self.job, self._target
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
@@ -181,10 +173,10 @@ def solve(
         reporter: hears how it goes.
 
     Returns:
-        What was reached; :meth:`Session.solve` says when it stops.
+        What was reached; `Session.solve` says when it stops.
 
     Raises:
-        InputError: the file is no job, or as :class:`Session` and :meth:`Session.solve`.
+        InputError: the file is no job, or as `Session` and `Session.solve`.
         lockers.ManifestMismatchError: the folder holds another job.
     """
     with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:

@@ -86,6 +86,7 @@ class Target:
         """Everything that there is to tell at the end of a run."""
         problem, spot = self.problem, self.problem.is_spot
         chips = None if found is None else found.value
+        pct, mbb = (None, None) if chips is None else problem.in_units(chips)
         net = None if found is None else found.expected or engine.expected_values()
         ev = equity = None
         if net is not None:
@@ -95,15 +96,14 @@ class Target:
         if spot:
             share = range_equity(self.job.board, problem.hands, *problem.ranges)
             equity = (share, 1 - share)
-        big_blind = problem.game.big_blind
         return SolveResult(
             name=self.job.name,
             converged=self.satisfied(found),
             interrupted=interrupted,
             sweeps=engine.sweeps,
             exploitability=chips,
-            exploitability_pct=None if chips is None or not spot else 100 * chips / problem.pot,
-            exploitability_mbb=None if chips is None or spot else 1000 * chips / big_blind,
+            exploitability_pct=pct,
+            exploitability_mbb=mbb,
             ev=ev,
             equity=equity,
             value=None if spot or net is None else net[0],

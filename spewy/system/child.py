@@ -28,7 +28,7 @@ def start_python(
     Args:
         arguments: what follows the interpreter's name, such as ``-m`` and a module's.
         settings: environment variables beside those of this process.
-        options: of :class:`subprocess.Popen`.
+        options: of `subprocess.Popen`.
     """
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if HOME not in paths and sysconfig.get_path("purelib") != HOME:

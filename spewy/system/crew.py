@@ -46,7 +46,7 @@ class Word:
 class Crew:
     """So many processes, started when there is work for them.
 
-    A function that is called in a worker gets a :class:`Parent` before its other arguments.
+    A function that is called in a worker gets a `Parent` before its other arguments.
     """
 
     def __init__(self, size: int) -> None:
@@ -74,7 +74,7 @@ class Crew:
     def results(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
     ) -> Generator[Word | None, None, None]:
-        """Call a function with the arguments of each task, as :meth:`work` does; the words of those that are done.
+        """Call a function with the arguments of each task, as `work` does; the words of those that are done.
 
         Raises:
             ChildProcessError: a worker died.
@@ -206,7 +206,7 @@ def _threads(crew: int) -> dict[str, str]:
 
 
 class Parent:
-    """What a task in a worker knows of its parent; a :class:`spewy.run.reporter.Stop`."""
+    """What a task in a worker knows of its parent; a `spewy.run.reporter.Stop`."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line

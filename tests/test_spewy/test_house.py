@@ -51,3 +51,17 @@ def test_the_map_in_the_readme_names_the_rooms():
     found = {path.parent.name for path in (ROOT / "spewy").glob("*/__init__.py")}
     told = set(re.findall(r"^      (\w+)/", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
     assert told == found
+
+
+def test_docstrings_speak_one_dialect():
+    """Google's: no roles of another system's, and arguments under their own heading."""
+    for name, path in modules().items():
+        text = path.read_text()
+        assert not re.search(r":(class|func|meth|mod|attr):`", text), name
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                told = ast.get_docstring(node) or ""
+                for argument in (*node.args.args, *node.args.kwonlyargs):
+                    assert not re.search(rf"^{argument.arg}(, \w+)*: \S", told, re.MULTILINE), (
+                        f"{name}.{node.name}"
+                    )

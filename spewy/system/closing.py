@@ -1,0 +1,22 @@
+"""What is closed at the end of a ``with`` block."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+
+class Closing(ABC):
+    """Has a `close` that may be called more than once."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and memory."""
+
+    def __enter__(self) -> Self:
+        """The object itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close."""
+        self.close()
