@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from buckets.cards import cards_name
 from buckets.symmetry import History
@@ -25,5 +26,10 @@ class Place:
 
     def key(self, rows: tuple[int, int]) -> bytes:
         """The chunk's key in every locker; ``rows`` are those of both players' strategies there."""
-        board = "/".join(cards_name(group) for group in self.history)
-        return f"{self.round}.{board}|{self.line}|{rows[0]}x{rows[1]}".encode()
+        return f"{self.round}.{_text(self.history)}|{self.line}|{rows[0]}x{rows[1]}".encode()
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(history: History) -> str:
+    """The public cards, rounds apart by a slash; a board has many lines."""
+    return "/".join(cards_name(group) for group in history)
