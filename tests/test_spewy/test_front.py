@@ -34,8 +34,9 @@ ROOMS = {
 
 
 def readme_example():
-    """The program under "From Python"."""
-    return (ROOT / "README.md").read_text().split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    """The programs under "From Python", one after the other."""
+    section = (ROOT / "README.md").read_text().split("## From Python")[1].split("\n## ")[0]
+    return "\n".join(block.split("```")[0] for block in section.split("```python\n")[1:])
 
 
 def test_these_are_all_packages():
@@ -136,6 +137,10 @@ def test_the_readme_example_runs(tmp_path, monkeypatch):
     scope = {}
     exec(readme_example(), scope)
     assert scope["result"].exploitability_pct < 0.1
+    assert scope["decision"].frequencies.shape == (
+        len(scope["decision"].actions),
+        len(scope["decision"].names),
+    )
 
 
 @pytest.mark.slow
