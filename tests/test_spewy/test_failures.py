@@ -12,6 +12,7 @@ from lockers import LockerError, LockerFullError, StorageError
 from spewy.batch.work import solve_job
 from spewy.errors import InputError
 from spewy.job.job import Job
+from spewy.run.plan import Plan
 from spewy.system.failures import failure_text
 
 
@@ -102,7 +103,9 @@ def test_a_failure_within_a_command(monkeypatch, tmp_path):
     told = "somewhere: expected room, memory and files to open, found: Too many open files in system"
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, f"Error: {told}")
     # and in a batch, which goes on
-    outcome = solve_job(Job.load(job), tmp_path / "out", lambda check: None, stop=NeverSet())
+    found = Job.load(job)
+    cost = Plan.counted(found, streaming=True).estimate
+    outcome = solve_job(found, tmp_path / "out", lambda check: None, NeverSet(), None, cost)
     assert (outcome.error, outcome.details) == (told, "")
 
 
