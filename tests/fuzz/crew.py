@@ -28,8 +28,8 @@ MOST_DATA = 4 << 30
 def prepare(base: Path) -> None:
     """Solve the templates in a folder for cases, in a process of its own."""
     (base / TEMPLATES).mkdir()
-    with closing(Crew(1).results(solve_templates, [(base / TEMPLATES,)])) as words:
-        for _ in words:
+    with closing(Crew(1)) as crew:
+        for _ in crew.results(solve_templates, [(base / TEMPLATES,)]):
             pass
 
 
@@ -55,7 +55,7 @@ def run_cases(
     tasks = (
         (seed, number, base, limit) for number in takewhile(lambda _: time.monotonic() < ending, numbers)
     )
-    with closing(Crew(workers).work(limited_case, tasks)) as words:
+    with closing(Crew(workers)) as crew, closing(crew.work(limited_case, tasks)) as words:
         for word in words:
             if word is not None:
                 yield numbers[word.task], _heard(word, numbers[word.task], base, limit)

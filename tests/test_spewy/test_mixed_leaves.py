@@ -94,7 +94,7 @@ def arrays(folder):
         ]
 
 
-@pytest.mark.parametrize("order", ["bottom-up", "top-down"])
+@pytest.mark.parametrize("order", ["bottom-up", pytest.param("top-down", marks=pytest.mark.slow)])
 def test_workers_change_nothing(order, tmp_path):
     one, two = mixed(order=order), mixed(order=order, workers=2)
     assert trace(one) == trace(one, tmp_path / "one") == trace(two, tmp_path / "two")
@@ -107,7 +107,8 @@ def run(job, folder):
         session.solve()
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_killed_and_resumed(workers, tmp_path):
     job = mixed(workers=workers, max_sweeps=20, check_every=20)
     whole = trace(job, tmp_path / "whole")

@@ -1,0 +1,125 @@
+"""A hand as it is played: betting and cards dealt so far, and from them who acts, what is dealt, and who won what.
+
+Nothing here knows strategies, files or protocols. A hand is immutable; `Hand.apply` and `Hand.deal` give the next one.
+Chips are whole, and total over the hand, as in `spewy.game.betting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from buckets.cards import cards_name
+from buckets.strength import strength
+from spewy.errors import InputError
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game
+from spewy.game.names import SEAT_NAMES
+
+HoleCards = tuple[int, ...] | None
+"""A player's own cards; None: not known."""
+
+
+@dataclass(frozen=True)
+class Hand:
+    """One hand.
+
+    Attributes:
+        betting: blinds and actions so far.
+        hole: the hole cards of players 0 and 1.
+        board: public cards in the order of the deal.
+    """
+
+    betting: Betting
+    hole: tuple[HoleCards, HoleCards] = (None, None)
+    board: tuple[int, ...] = ()
+
+    @classmethod
+    def start(cls, game: Game, hole: tuple[HoleCards, HoleCards] = (None, None)) -> Hand:
+        """Post the blinds and deal the hole cards that are known.
+
+        Raises:
+            InputError: they are not cards of the game, or too many or too few.
+        """
+        hand = cls(Betting.start(game))
+        for seat, cards in zip(SEAT_NAMES, hole, strict=True):
+            if cards is not None:
+                hand._require(f"hole cards of {seat}", cards, game.num_hole_cards)
+        known = [card for cards in hole if cards is not None for card in cards]
+        hand._require("hole cards", known, len(known))
+        return replace(hand, hole=hole)
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.betting.game
+
+    @property
+    def to_deal(self) -> int:
+        """How many public cards come next, before anybody acts or shows; 0: none."""
+        if self.betting.folded is not None or len(self.board) >= self.game.board_sizes[self.betting.round]:
+            return 0
+        sizes = self.game.board_sizes
+        return next(size for size in sizes if size > len(self.board)) - len(self.board)
+
+    @property
+    def to_act(self) -> int | None:
+        """Whose turn it is; None where cards are dealt first, or the hand is over."""
+        return None if self.to_deal else self.betting.to_act
+
+    @property
+    def is_over(self) -> bool:
+        """Whether somebody folded, or all cards are dealt and nobody acts any more."""
+        return self.betting.is_over and not self.to_deal
+
+    def apply(self, action: str) -> Hand:
+        """The hand after an ACPC action of the player to act.
+
+        Raises:
+            InputError: it is not legal, or cards are to be dealt first.
+        """
+        if self.to_deal:
+            raise InputError(
+                f"action {action!r} after {self.betting.line!r}: "
+                f"expected {self.to_deal} public cards first, found {cards_name(self.board) or 'none'}"
+            )
+        return replace(self, betting=self.betting.apply(action))
+
+    def deal(self, cards: Sequence[int]) -> Hand:
+        """The hand after the next public cards.
+
+        Raises:
+            InputError: not as many as `to_deal`, not of the deck, or dealt before.
+        """
+        self._require(f"public cards after {self.betting.line!r}", cards, self.to_deal)
+        return replace(self, board=(*self.board, *cards))
+
+    def net(self) -> tuple[int, int]:
+        """Chips that each player has won, less those put in; they sum to 0.
+
+        Raises:
+            InputError: the hand is not over, or ends in a showdown of cards that are not known.
+        """
+        if not self.is_over:
+            raise InputError(f"hand {self.betting.line!r}: expected one that is over, found one that goes on")
+        spent, folded = self.betting.spent, self.betting.folded
+        if folded is not None:
+            return (-spent[0], spent[0]) if folded == 0 else (spent[1], -spent[1])
+        first, second = self.hole
+        if first is None or second is None:
+            seat = SEAT_NAMES[0 if first is None else 1]
+            raise InputError(f"hand {self.betting.line!r}: expected the hole cards of {seat} to be shown")
+        mine, theirs = strength(self.board, [first, second]).tolist()
+        stake = min(spent) * ((mine > theirs) - (mine < theirs))
+        return stake, -stake
+
+    def _require(self, subject: str, cards: Sequence[int], number: int) -> None:
+        if len(cards) != number:
+            raise InputError(
+                f"{subject}: expected {number}, found {len(cards)} ({cards_name(cards) or 'none'})"
+            )
+        seen = [card for held in self.hole if held is not None for card in held] + list(self.board)
+        for card in cards:
+            if card not in self.game.deck.cards or card in seen:
+                raise InputError(f"{subject}: expected cards left in the deck, found {cards_name([card])}")
+            seen.append(card)
