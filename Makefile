@@ -32,6 +32,7 @@ bench: .venv/ready
 
 study: .venv/ready
 	$(BIN)/python benchmarks/clustering_study.py
+	$(BIN)/python benchmarks/mixed_leaves.py
 
 lint: .venv/ready
 	$(BIN)/ruff check .
