@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spewy.errors import InputError, path_text, short, shown
-from spewy.system.textfile import read_text
+from spewy.system.textfile import as_path, read_text
 
 
 def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     Raises:
         InputError: the file cannot be read, is not TOML, or an override is none.
     """
-    path = Path(path)
+    path = as_path(path, "job")
     subject = f"job {path_text(path)}"
     try:
         data = tomllib.loads(read_text(path, subject))

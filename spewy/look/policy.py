@@ -7,6 +7,7 @@ from pathlib import Path
 from lockers import open_store
 from spewy.look.stored import stored_job
 from spewy.records.policy import Policy
+from spewy.system.textfile import as_path
 
 
 def open_policy(folder: str | Path) -> Policy:
@@ -19,7 +20,7 @@ def open_policy(folder: str | Path) -> Policy:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers were made by something else.
     """
-    store = open_store(Path(folder), read_only=True)
+    store = open_store(as_path(folder, "folder"), read_only=True)
     try:
         return Policy(stored_job(store, folder).problem, store)
     except BaseException:

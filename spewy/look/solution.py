@@ -33,6 +33,7 @@ from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
 from spewy.system.closing import Closing
+from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ class Solution(Closing):
             lockers.LockerError: nothing is there, or it is damaged.
             InputError: the lockers were made by something else, or the target is none.
         """
-        store = open_store(Path(folder), read_only=True)
+        store = open_store(as_path(folder, "folder"), read_only=True)
         try:
             return cls(stored_job(store, folder), store, target, note)
         except BaseException:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lockers import MemoryStore, Store, open_store
 from solvers.exploit import Exploitability
 from spewy.chunks.layout import Layout
+from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
 from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
@@ -22,6 +23,7 @@ from spewy.run.saving import Saving
 from spewy.run.target import Target
 from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
+from spewy.system.textfile import as_path
 
 
 class Session(Closing):
@@ -50,8 +52,10 @@ class Session(Closing):
         cost: Estimate | None = None,
     ) -> None:
         started = time.perf_counter()
+        if not isinstance(job, Job):
+            raise InputError(f"session: expected a Job, as Job.load reads it, found {shown(job)}")
         self.job = job
-        self.folder = folder = None if folder is None else Path(folder)
+        self.folder = folder = None if folder is None else as_path(folder, "folder")
         self.save_every = save_every
         self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
         self._target = Target(job, self.layout)

@@ -1,11 +1,12 @@
-"""Text files from outside, read only where they are files: a pipe would wait for its writer forever."""
+"""Paths and text files from outside; files are read only where they are some: a pipe would wait forever."""
 
 from __future__ import annotations
 
 import stat
+from os import PathLike
 from pathlib import Path
 
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -14,6 +15,17 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+def as_path(given: object, subject: str) -> Path:
+    """What a caller gave for a path.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(given, str | PathLike):
+        raise InputError(f"{subject}: expected a path, found {shown(given)}")
+    return Path(given)
 
 
 def read_text(path: Path, subject: str) -> str:

@@ -127,6 +127,21 @@ def test_solve_refuses_what_is_no_job(tmp_path):
         spewy.solve(tmp_path / "none.toml")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: spewy.Job.load(5), "job: expected a path, found 5"),
+        (lambda: spewy.solve(None), "job: expected a path, found None"),
+        (lambda: spewy.Session(5), "session: expected a Job, as Job.load reads it, found 5"),
+        (lambda: spewy.Solution.open(5), "folder: expected a path, found 5"),
+        (lambda: spewy.open_policy(b"x"), "folder: expected a path, found b'x'"),
+    ],
+)
+def test_what_is_no_path_is_named(wrong, told):
+    with pytest.raises(spewy.InputError, match=told):
+        wrong()
+
+
 def test_both_signatures_of_solve_are_one():
     assert inspect.signature(spewy.solve).parameters.keys() == inspect.signature(solve).parameters.keys()
 
