@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from solvers.errors import SolverError
 
 Ints = NDArray[np.signedinteger[Any]]  # tables of large games are kept in narrow numbers
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]  # single or double precision
 
 DECISION, FOLD, SHOWDOWN, CHANCE = range(4)
 
