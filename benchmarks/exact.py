@@ -134,7 +134,7 @@ def profile(spot: str) -> None:
     for p in (0, 1):
         x, s = bare(rig._round(t, p, engine.regrets, engine.sums)), bare(rig.scratch[0][t][p])
         one = np.float32(0.99)
-        factors = kernels.Factors(0, one, one, False, one, one, np.int32(4096))
+        factors = kernels.PassFactors(0, one, one, False, one, one, np.int32(4096))
         if t:
             source, stride = rig.scratch[0][t - 1][p].exits, rig.programs[t - 1][p].n_exit_lanes
             origin = rig.deals[t - 1][1 - p].origin
