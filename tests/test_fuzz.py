@@ -89,7 +89,12 @@ def test_cases_repeat():
 def test_a_case_that_takes_too_long_is_named(found_by_workers, tmp_path):
     ((number, found),) = run_cases(1, [7], tmp_path, 1, limit=1e-3)
     assert number == 7
-    assert found.faults == ("expected it to end after 0.001 s of work: its process was ended by SIGPROF",)
+    ends = (
+        "was ended by SIGPROF",
+        "exited with 1",
+    )  # by its work, or by the clock where others take the processor
+    told = "expected it to end after 0.001 s of work: its process"
+    assert found.faults in [(f"{told} {end}",) for end in ends]
     assert "most recent call first" in found.log
 
 

@@ -128,8 +128,8 @@ INTERRUPTIBLE = {
     "stored, two workers": (LEDUC, 20, ["--set", "solve.workers=2"]),
     "live": (
         (EXAMPLES / "R1.toml").read_text(),
-        3000,
-        ["--set", "solve.target=0%", "--set", "solve.check_every=50"],
+        60_000,
+        ["--set", "solve.target=0%", "--set", "solve.check_every=500"],
     ),
 }
 
