@@ -10,14 +10,13 @@ import numpy as np
 from solvers.exact.bundle import Packed
 from solvers.exact.vector import HALF, HANDS, SINGLE, aligned
 from solvers.forest import Floats, Forest
-from solvers.kernels import BEST, EVALUATE
+from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.kernels import Boards, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
 
-LEARN_FROM_REGRETS, JUDGE_SUMS = 0, 1
 NO_SCHEDULE = Schedule(1.0, 0.0)
 
 
@@ -88,12 +87,10 @@ class Rig:
         """Learn from deals first to last - 1 of paths."""
         learn_paths(schedule, self._learning, scratch, boards, first, last, self.n_rounds, out.ctypes.data, dither)
 
-    def learn_tree(
+    def learn_once(
         self, schedule: Schedule, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray
     ) -> None:
-        """Have player p learn from a tree."""
-        from solvers.kernels import UPDATE
-
+        """Have player p learn from one tree, or from the first path."""
         walk(UPDATE, schedule, self._learning[p], scratch, boards, 0, n_boards, self.n_rounds, out.ctypes.data, 0)
 
     def values(

@@ -1,0 +1,245 @@
+"""The sampled engine against loops over hands: values, best responses, what a visit learns, for trees and paths."""
+
+from itertools import combinations
+
+import naive
+import numpy as np
+import pytest
+from random_games import random_tree
+
+from solvers.forest import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
+from solvers.live import Deal, LiveGame, Round, Rows
+from solvers.sampled.boards import Board, paths, tree
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule
+from solvers.sampled.rig import Rig, packed
+from solvers.sampled.strips import all_strips
+
+DECK, N_ROWS = 9, (5, 7)
+
+
+class Game:
+    """Two rounds, both players with all hands of a deck of nine, rows at random, a class per dealt card or fewer."""
+
+    def __init__(self, seed, k, *, n_classes=DECK, order="random", only=None):
+        rng = np.random.default_rng(seed)
+        targets = []
+
+        def chance():
+            targets.append(None)
+            return Chance(len(targets) - 1)
+
+        first = Decision(0, (chance(), random_tree(rng, chance), Fold(-1.5)))
+        shapes = [random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), depth=3) for _ in range(3)]
+        second = [rescaled(rng, shapes[int(rng.integers(3))]) for _ in targets]
+        self.forests = [Forest.build([first]), Forest.build(second)]
+        self.strips = all_strips(self.forests)
+        self.cards = range(DECK) if only is None else [only]
+        every = np.array(list(combinations(range(DECK), k)))
+        if only is not None:  # a path: hands that the dealt card leaves, in both rounds
+            every = every[~(every == only).any(axis=1)]
+        self.classes = rng.permutation(np.arange(DECK) % n_classes) if only is None else np.zeros(DECK, int)
+        self.n_classes = n_classes
+        strength = rng.integers(0, 5, (DECK, len(every)))
+        top_rows = rng.integers(0, N_ROWS[0], len(every))
+        low_rows = rng.integers(0, N_ROWS[1], (DECK, len(every)))
+        if order == "monotone":
+            low_rows = np.minimum(strength + (strength > 2), N_ROWS[1] - 1)
+        if order == "quantiles":
+            low_rows = strength // 2
+        if order == "wide":  # one row, and ties of its own
+            low_rows = np.where(strength == 4, 3, 2)
+        live = [np.flatnonzero(~(every == card).any(axis=1)) for card in range(DECK)]
+        live = [
+            h[np.lexsort((h, low_rows[card, h], strength[card, h]))] for card, h in zip(range(DECK), live, strict=True)
+        ]
+        if only is not None:
+            every, top_rows = every[live[only]], top_rows[live[only]]
+            strength, low_rows = strength[:, live[only]], low_rows[:, live[only]]
+            live = [np.arange(len(every)) for _ in range(DECK)]
+        self.every, self.k, self.live = every, k, live
+        self.top_rows, self.low_rows, self.strength = top_rows, low_rows, strength
+        self.probability = 1.0 if only is not None else 1 / (DECK - 2 * k)
+        self.game = self._live_game()
+
+    def _live_game(self):
+        n, cards = len(self.every), list(self.cards)
+        top = rows_of([np.arange(n)], self.every, [self.top_rows], [np.zeros(n, int)], N_ROWS[0])
+        kept = [self.live[card] for card in cards]
+        low = rows_of(
+            kept,
+            self.every,
+            [self.low_rows[card][h] for card, h in zip(cards, kept, strict=True)],
+            [self.strength[card][h] for card, h in zip(cards, kept, strict=True)],
+            N_ROWS[1],
+        )
+        width = low.group.shape[1]
+        origin, image = np.zeros((len(cards), width), dtype=int), np.full((len(cards), n), -1)
+        for b, h in enumerate(kept):
+            origin[b, : len(h)] = h
+            image[b, h] = np.arange(len(h))
+        deal = Deal(
+            np.array([0, len(cards)]),
+            np.arange(len(cards)),
+            (origin, origin),
+            np.arange(len(cards) + 1),
+            (image, image),
+            self.probability,
+        )
+        rounds = [Round(self.forests[0], (top, top), deal), Round(self.forests[1], (low, low), None)]
+        return LiveGame(rounds, (np.ones((1, n)), np.ones((1, n))), len(cards))
+
+    def boards(self):
+        """The whole tree of boards, cards numbered among those that are left."""
+        out = [self._board(0, -1)] + [self._board(1, card) for card in self.cards]
+        return tree(out)
+
+    def _board(self, t, card):
+        h = np.arange(len(self.every)) if t == 0 else self.live[card]
+        left = [c for c in range(DECK) if c != card]
+        number = np.full(DECK, -1)
+        number[left] = np.arange(len(left))
+        cards = np.full((len(h), 2), len(left))
+        cards[:, : self.k] = number[self.every[h]]
+        rows = self.top_rows if t == 0 else self.low_rows[card][h]
+        strength = np.zeros(len(h), int) if t == 0 else self.strength[card][h]
+        return Board(t, 0 if t == 0 else int(self.classes[card]), cards, len(left), rows, strength, h[None])
+
+    def path(self, card):
+        low = self._board(1, card)
+        rows = np.stack([self.top_rows, self.low_rows[card]])[None]
+        return paths(np.array([[0, 0]]), rows, low.cards[None], low.strength[None], low.n_cards)
+
+    def rig(self, numbers, gains=(1.0, 1.0)):
+        most = [len(self.every), max(len(h) for h in self.live)]
+        return Rig(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
+
+    def numbers(self, seed, short=False):
+        rng = np.random.default_rng(seed)
+        numbers = Numbers.zeros(self.strips, (1, self.n_classes), N_ROWS, short=short)
+        for pairs in (numbers.regrets, numbers.sums):
+            for pair in pairs:
+                for a in pair:
+                    a[:] = np.maximum(rng.normal(size=a.shape), 0)
+        for visits in numbers.visits:
+            visits[:] = rng.integers(1, 5, visits.shape)
+            visits[1] = visits[0]
+        return numbers
+
+    def unfolded(self, numbers):
+        """``[round][player][board, slot, row]``."""
+        out = []
+        for t in (0, 1):
+            classes = [0] if t == 0 else [int(self.classes[card]) for card in self.cards]
+            out.append(tuple(np.array([self.of_class(numbers, t, p, c) for c in classes]) for p in (0, 1)))
+        return out
+
+    def of_class(self, numbers, t, p, class_):
+        strips, forest = self.strips[t], self.forests[t]
+        first = strips.first(p, N_ROWS[t])
+        mine = numbers[t][p].reshape(-1, first[-1])[class_].astype(float)
+        out = np.zeros((forest.n_slots[p], N_ROWS[t]))
+        for line, (strip, lane) in strips.place.items():
+            shape = strips.shape_of(strip)
+            block = mine[first[strip] : first[strip + 1]].reshape(N_ROWS[t], -1, 16)
+            for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
+                node = strips.nodes[strip][n, lane]
+                for a in range(shape.n_actions[n]):
+                    out[forest.arrays.slot[node] + a] = block[:, shape.slot[n] + a, lane]
+        return out
+
+
+def rescaled(rng, spec):
+    if isinstance(spec, Decision):
+        return Decision(spec.player, tuple(rescaled(rng, child) for child in spec.children))
+    if isinstance(spec, Fold):
+        return Fold(spec.stake * float(rng.random() + 0.5))
+    return Showdown(spec.stake * float(rng.random() + 0.5))
+
+
+def rows_of(kept, every, groups, strengths, n_groups):
+    width = max(map(len, kept))
+    shape = (len(kept), width)
+    blockers = np.zeros((*shape, every.shape[1]), dtype=int)
+    strength, group, twin, weight = (np.zeros(shape, dtype=int) for _ in range(4))
+    for b, h in enumerate(kept):
+        n = len(h)
+        blockers[b, :n], strength[b, :n], group[b, :n] = every[h], strengths[b], groups[b]
+        twin[b, :n], weight[b, :n] = np.arange(n), 1
+    return Rows(np.array([len(h) for h in kept]), blockers, strength, twin, group, weight.astype(float), n_groups)
+
+
+def learnt(game, p, strategies, t, b, n, reach, gains, sums):
+    """Values ``[hand]`` at a node; regrets and sums of all that is below are added up on the way."""
+    r = game.rounds[t]
+    a, kind, group = r.forest.arrays, r.forest.arrays.kind[n], r.rows[0].group[b, : r.rows[0].count[b]]
+    if kind == CHANCE:
+        out = np.zeros(len(group))
+        for c in r.deal.child:
+            origin = r.deal.origin[0][c, : game.rounds[t + 1].rows[0].count[c]]
+            values = learnt(game, p, strategies, t + 1, c, a.target[n], reach[origin], gains, sums)
+            out[origin] += r.deal.probability * values
+        return out
+    if kind != DECISION:
+        return naive.node_values(game, p, strategies, t, b, n, reach)
+    mover, actions = a.player[n], range(a.n_actions[n])
+    sigma = [strategies[t][mover][b][a.slot[n] + k][group] for k in actions]
+    values = [
+        learnt(
+            game, p, strategies, t, b, a.first_child[n] + k, reach * (sigma[k] if mover != p else 1), gains, sums
+        )
+        for k in actions
+    ]
+    if mover != p:
+        for k in actions:
+            np.add.at(sums[t][b][a.slot[n] + k], group, reach * sigma[k])
+        return sum(values)
+    mean = sum(s * v for s, v in zip(sigma, values, strict=True))
+    for k in actions:
+        np.add.at(gains[t][b][a.slot[n] + k], group, values[k] - mean)
+    return mean
+
+
+ORDERS = ["random", "monotone", "quantiles", "wide"]
+CASES = [(seed, k, order) for seed in range(3) for k in (1, 2) for order in ORDERS]
+
+
+@pytest.mark.parametrize(("seed", "k", "order"), CASES)
+def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order):
+    one = Game(seed, k, n_classes=4, order=order)
+    numbers = one.numbers(seed)
+    strategies = naive.normalised(one.game, one.unfolded(numbers.sums))
+    rig, boards = one.rig(numbers), one.boards()
+    for p in (0, 1):
+        for best in (False, True):
+            expected = naive.node_values(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), best=best)
+            found = rig.values(p, rig.scratch(), packed(boards), 1 + DECK, rig.out(), best=best)[0, :, 0]
+            np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(("seed", "k", "order"), CASES)
+@pytest.mark.parametrize("only", [None, 4])
+def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
+    one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
+    schedule, gains = Schedule(1.5, 2.0), (0.5, 0.25)
+    for p in (0, 1):
+        numbers = one.numbers(seed)
+        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        visits = [v.copy() for v in numbers.visits]
+        strategies = naive.normalised(one.game, before[0])
+        gained = [np.zeros_like(before[0][t][p]) for t in (0, 1)]
+        summed = [np.zeros_like(before[1][t][1 - p]) for t in (0, 1)]
+        learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
+        rig = one.rig(numbers, gains)
+        boards = one.boards() if only is None else one.path(only)
+        rig.learn_once(schedule, p, rig.scratch(), packed(boards), 1 + len(one.cards), rig.out())
+        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        for t in (0, 1):
+            classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
+            n = visits[t][p][classes].astype(float)[:, None, None]
+            kept = n**2 / (n**2 + 1) * before[0][t][p]
+            np.testing.assert_allclose(after[0][t][p], np.maximum(kept + gains[t] * gained[t], 0), rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
+            decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
+            np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(numbers.visits[t][p][classes], visits[t][p][classes] + 1)
