@@ -48,7 +48,7 @@ from solvers.exact.vector import (
     store_kept,
     where_positive,
 )
-from solvers.kernels import BEST, UPDATE
+from solvers.kernels import BEST
 from solvers.sampled.program import (
     ALIGNED,
     EXITS,
@@ -71,6 +71,7 @@ from solvers.sampled.program import (
     OWN_SLOTS,
     PAY,
     SHOW_LEAVES,
+    SHARED,
     SHOWS,
     UP,
     WIDTH,
@@ -134,15 +135,21 @@ class Table(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """A thread's buffers for a round: H hands at most, G groups, X rows, C places per group, L lanes, S sequences.
+    """A thread's buffers for a round: H hands at most, G groups, X rows, C places per group, L lanes, S sequences, E exits.
 
-    reach ``[H]``, groups ``[G][C]``, other and own ``[X][S]``, row_reach ``[X]``, totals ``[3 L][C]``: of showdowns, then
-    of folds, then what a level makes of the first; counts (numbers) ``[G][C]``, values ``[X][2 L]``, node ``[node]``,
-    mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, by_card ``[C]``, weights ``[2 L]``,
-    row_exits ``[X][exits of a strip]``, hand_values ``[H]``; exits and below ``[exit][H]``. Of segments: end, row, level. open: the board at hand.
+    Those with [strip] are kept for all strips at once where boards are below, and for one in the last round.
+
+    reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[3 L][C]``: of
+    folds, then of showdowns, then what a level makes of these; counts (numbers) ``[G][C]``, values ``[X][2 L]``, node
+    ``[node]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, by_card ``[C]``, weights
+    ``[X][2 L]``, hand_values ``[H]``. Of the boards below: row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``,
+    what p's own strategy makes of them; for best responses below ``[exit][H]``. Of segments: end, row, level.
+    open: the board at hand. n_wide: numbers of a strip in other and own; n_ends: in row_exits.
     """
 
     n_most: int
+    n_wide: int
+    n_ends: int
     reach: Address
     groups: Address
     other: Address
@@ -160,7 +167,7 @@ class Scratch(NamedTuple):
     weights: Address
     row_exits: Address
     hand_values: Address
-    exits: Address
+    hand_exits: Address
     below: Address
     segment_end: Address
     segment_row: Address
@@ -258,28 +265,33 @@ def _segments(s: Scratch, v: View) -> int:
 
 
 @inlined
-def enter(x: Table, s: Scratch, above: Scratch, boards: Boards, v: View, strip: int, top: bool) -> None:
-    """Step 1: r from the exits above, or from the deal."""
-    program = x.program
+def enter(x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, to: int) -> None:
+    """Step 1: r, from place ``to`` on, of a round that is not the first; y and w are the round and the board above."""
+    program, ways = x.program, y.program.ways
     exit_ = int64_at(program.strips, WIDTH * strip + ALIGNED)
-    if top:
+    if exit_ >= 0:
+        from_ = int64_at(ways, 4 * exit_)
+        first, wide = HANDS * from_ * above.n_most, int64_at(y.program.strips, WIDTH * from_ + OTHER_SLOTS)
+        wide, at = HANDS * (1 + wide), from_ * above.n_wide + int64_at(ways, 4 * exit_ + 2)
         for h in range(v.n_hands):
-            store(s.reach, HANDS * h, fill16(_ONE))
-    elif exit_ >= 0:
-        first = exit_ * above.n_most
-        for h in range(v.n_hands):
-            store(s.reach, HANDS * h, load16(above.exits, HANDS * (first + _origin(boards, v, h))))
-    else:
-        for lane in range(HANDS):
-            at = 2 * (HANDS * strip + lane)
-            exit_, from_ = int64_at(program.sources, at), int64_at(program.sources, at + 1)
-            if from_ < 0:
-                for h in range(v.n_hands):
-                    store(s.reach, HANDS * h + lane, _ZERO)
-                continue
-            first = HANDS * exit_ * above.n_most + from_
+            o = _origin(boards, v, h)
+            sigma = load16(above.other, at + wide * int32_at(w.rows, o))
+            store(s.reach, to + HANDS * h, load16(above.reach, first + HANDS * o) * sigma)
+        return
+    for lane in range(HANDS):
+        at = 2 * (HANDS * strip + lane)
+        exit_, there = int64_at(program.sources, at), int64_at(program.sources, at + 1)
+        if there < 0:
             for h in range(v.n_hands):
-                store(s.reach, HANDS * h + lane, float32_at(above.exits, first + HANDS * _origin(boards, v, h)))
+                store(s.reach, to + HANDS * h + lane, _ZERO)
+            continue
+        from_ = int64_at(ways, 4 * exit_)
+        first, wide = HANDS * from_ * above.n_most + there, int64_at(y.program.strips, WIDTH * from_ + OTHER_SLOTS)
+        wide, at = HANDS * (1 + wide), from_ * above.n_wide + int64_at(ways, 4 * exit_ + 2) + there
+        for h in range(v.n_hands):
+            o = _origin(boards, v, h)
+            sigma = float32_at(above.other, at + wide * int32_at(w.rows, o))
+            store(s.reach, to + HANDS * h + lane, float32_at(above.reach, first + HANDS * o) * sigma)
 
 
 @inlined
@@ -289,8 +301,59 @@ def _origin(boards: Boards, v: View, h: int) -> int:
 
 
 @inlined
-def reach(x: Table, base: int, strip: int, into: Address, source: Address, size: int, own: bool) -> int:
-    """Step 1: a player's reach ``[row][sequence]`` inside a strip; returns the sequences of a row, times 16."""
+def hand_up(
+    mode: int, x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, n_images: int
+) -> None:
+    """What a strip is worth to hands goes to the exits above, once for each board that this one stands for.
+
+    There p's own strategy weighs it at once, and rows add it up; for a best response it is kept by exit.
+    """
+    program, ways = x.program, y.program.ways
+    aligned = int64_at(program.strips, WIDTH * strip + ALIGNED)
+    for lane in range(1 if aligned >= 0 else HANDS):
+        at = 2 * (HANDS * strip + lane)
+        exit_, there = int64_at(program.sources, at), int64_at(program.sources, at + 1)
+        if aligned >= 0:
+            exit_, there = aligned, 0
+        if there < 0:
+            continue
+        from_, e = int64_at(ways, 4 * exit_), int64_at(ways, 4 * exit_ + 1)
+        n_exits = HANDS * int64_at(y.program.strips, WIDTH * from_ + N_EXITS)
+        wide = HANDS * (1 + int64_at(y.program.strips, WIDTH * from_ + OWN_SLOTS))
+        own, ends = from_ * above.n_wide + int64_at(ways, 4 * exit_ + 3), from_ * above.n_ends + HANDS * e
+        hands, below = HANDS * from_ * above.n_most, HANDS * exit_ * above.n_most
+        for image in range(n_images):
+            first = v.origin + image * v.n_hands
+            for h in range(v.n_hands):
+                o = h if v.origin < 0 else int32_at(boards.origin, first + h)
+                row = int32_at(w.rows, o)
+                if aligned >= 0:
+                    worth = load16(s.hand_values, HANDS * h) * x.probability
+                    if mode == BEST:
+                        at = below + HANDS * o
+                        store(above.below, at, load16(above.below, at) + worth)
+                    else:
+                        at = hands + HANDS * o
+                        often = load16(above.own, own + wide * row)
+                        store(above.hand_exits, at, load16(above.hand_exits, at) + worth * often)
+                        at = ends + n_exits * row
+                        store(above.row_exits, at, load16(above.row_exits, at) + worth)
+                else:
+                    one = float32_at(s.hand_values, HANDS * h + lane) * x.probability
+                    if mode == BEST:
+                        at = below + HANDS * o + there
+                        store(above.below, at, float32_at(above.below, at) + one)
+                    else:
+                        at = hands + HANDS * o + there
+                        played = float32_at(above.own, own + wide * row + there)
+                        store(above.hand_exits, at, float32_at(above.hand_exits, at) + one * played)
+                        at = ends + n_exits * row + there
+                        store(above.row_exits, at, float32_at(above.row_exits, at) + one)
+
+
+@inlined
+def reach(x: Table, base: int, strip: int, into: Address, begin: int, source: Address, size: int, own: bool) -> None:
+    """Step 1: a player's reach ``[row][sequence]`` inside a strip, from place ``begin`` on."""
     program, at = x.program, WIDTH * strip
     slots = int64_at(program.strips, at + (OWN_SLOTS if own else OTHER_SLOTS))
     first = int64_at(program.strips, at + (OWN_DOWN if own else OTHER_DOWN))
@@ -298,13 +361,12 @@ def reach(x: Table, base: int, strip: int, into: Address, source: Address, size:
     start = base * size + int64_at(program.strips, at + (OWN_FIRST if own else OTHER_FIRST))
     width = HANDS * (1 + slots)
     for row in range(program.n_rows):
-        to, numbers = row * width, start + row * HANDS * slots
+        to, numbers = begin + row * width, start + row * HANDS * slots
         store(into, to, fill16(_ONE))
         for k in range(count):
             n_actions, parent = int64_at(program.code, first + 3 * k), int64_at(program.code, first + 3 * k + 1)
             slot = int64_at(program.code, first + 3 * k + 2)
             _play(x, source, numbers + HANDS * slot, n_actions, into, to + parent, to + HANDS * (1 + slot))
-    return width
 
 
 @inlined
@@ -342,38 +404,60 @@ def _positive(x: Table, source: Address, at: int):  # type: ignore[no-untyped-de
 
 
 @inlined
-def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, width: int) -> None:
+def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
     """q's sums: ``decay * sum + r * σ``, by the reach of a row's hands together."""
     program = x.program
     start = class_ * program.other_size + int64_at(program.strips, WIDTH * strip + OTHER_FIRST)
+    width = HANDS * (1 + int64_at(program.strips, WIDTH * strip + OTHER_SLOTS))
     for row in range(program.n_rows):
-        arrived, from_, to = load16(s.row_reach, HANDS * row), row * width + HANDS, start + row * (width - HANDS)
+        arrived, from_ = load16(s.row_reach, HANDS * row), begin + row * width + HANDS
+        to = start + row * (width - HANDS)
         for slot in range(0, width - HANDS, HANDS):
             grown = load16_kept(x.kind, x.other_sums, to + slot) * f.decay + load16(s.other, from_ + slot) * arrived
             store_kept(x.kind, x.other_sums, to + slot, grown, f.dither)
 
 
 @inlined
-def gather(s: Scratch, v: View, n_groups: int, n_rows: int, last: bool) -> None:
-    """Step 2; also ``row_reach``, the reach of each row's hands together."""
+def gather(s: Scratch, v: View, n_groups: int, begin: int) -> None:
+    """Step 2 in rounds that boards follow, for the strip whose r begins at a place."""
     nothing, stride, all_ = fill16(_ZERO), v.stride, HANDS * (v.n_places - 1)
     for at in range(0, n_groups * stride, HANDS):
         store(s.groups, at, nothing)
     for h in range(v.n_hands):
-        first, arrived = int32_at(s.group_of, h) * stride, load16(s.reach, HANDS * h)
+        first, arrived = int32_at(v.rows, h) * stride, load16(s.reach, begin + HANDS * h)
         a = first + HANDS * int32_at(v.cards, 2 * h)
         c = first + HANDS * int32_at(v.cards, 2 * h + 1)
         store(s.groups, a, load16(s.groups, a) + arrived)
         store(s.groups, c, load16(s.groups, c) + arrived)
         store(s.groups, first + all_, load16(s.groups, first + all_) + arrived)
-    if not v.two:
-        for g in range(n_groups):
+    for g in range(n_groups):
+        if not v.two:
             store(s.groups, g * stride + all_ + HANDS, nothing)
+
+
+@inlined
+def gather_segments(s: Scratch, v: View, n_groups: int, n_rows: int) -> None:
+    """Step 2 in the last round; also ``row_reach``, the reach of each row's hands together."""
+    nothing, h = fill16(_ZERO), 0
     for row in range(n_rows):
         store(s.row_reach, HANDS * row, nothing)
     for g in range(n_groups):
-        row = HANDS * (int64_at(s.segment_row, g) if last else g)
-        store(s.row_reach, row, load16(s.row_reach, row) + load16(s.groups, g * stride + all_))
+        first, total = g * v.stride, nothing
+        for at in range(first, first + v.stride, HANDS):
+            store(s.groups, at, nothing)
+        for i in range(h, int64_at(s.segment_end, g)):
+            arrived = load16(s.reach, HANDS * i)
+            a = first + HANDS * int32_at(v.cards, 2 * i)
+            c = first + HANDS * int32_at(v.cards, 2 * i + 1)
+            store(s.groups, a, load16(s.groups, a) + arrived)
+            store(s.groups, c, load16(s.groups, c) + arrived)
+            total = total + arrived
+        h = int64_at(s.segment_end, g)
+        store(s.groups, first + HANDS * (v.n_places - 1), total)
+        if not v.two:
+            store(s.groups, first + HANDS * v.n_places, nothing)
+        row = HANDS * int64_at(s.segment_row, g)
+        store(s.row_reach, row, load16(s.row_reach, row) + total)
 
 
 @inlined
@@ -382,38 +466,73 @@ def _row(s: Scratch, g: int, last: bool) -> int:
 
 
 @inlined
-def total_up(x: Table, s: Scratch, v: View, n_groups: int, lanes: int, n: int, to: int, width: int, last: bool) -> None:
-    """Step 3 for n lanes: T_j, from place ``to`` of the totals on; four lanes at a time."""
-    stride, code = v.stride, x.program.code
+def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int, begin: int, last: bool) -> None:
+    """Step 3: T_j of folds, and of showdowns by -1/2, which is D below the first segment; four lanes at a time."""
+    strips, code = x.program.strips, x.program.code
+    n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
+    folds, shows, shared = int64_at(strips, at + FOLDS), int64_at(strips, at + SHOWS), int64_at(strips, at + SHARED)
+    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     j = 0
-    while j + 3 < n:
-        k0, k1 = int64_at(code, lanes + j), int64_at(code, lanes + j + 1)
-        k2, k3 = int64_at(code, lanes + j + 2), int64_at(code, lanes + j + 3)
-        for place in range(0, HANDS * v.n_places, HANDS):
-            t0 = t1 = t2 = t3 = fill16(_ZERO)
-            for g in range(n_groups):
-                base, held = _row(s, g, last) * width, load16(s.groups, g * stride + place)
-                t0 = t0 + load16(s.other, base + k0) * held
-                t1 = t1 + load16(s.other, base + k1) * held
-                t2 = t2 + load16(s.other, base + k2) * held
-                t3 = t3 + load16(s.other, base + k3) * held
-            at = to + j * stride + place
-            store(s.totals, at, t0)
-            store(s.totals, at + stride, t1)
-            store(s.totals, at + 2 * stride, t2)
-            store(s.totals, at + 3 * stride, t3)
-        j += 4
-    while j < n:
-        k0 = int64_at(code, lanes + j)
-        for place in range(0, HANDS * v.n_places, HANDS):
-            t0 = fill16(_ZERO)
-            for g in range(n_groups):
-                t0 = t0 + load16(s.other, _row(s, g, last) * width + k0) * load16(s.groups, g * stride + place)
-            store(s.totals, to + j * stride + place, t0)
-        j += 1
+    while j < n_folds:
+        n = min(4, n_folds - j)
+        _total_four(s, v, n_groups, begin, width, code, folds + j, n, j * v.stride, last)
+        j += n
+    j = 0
+    while j < n_shows:
+        to, twin = (n_folds + j) * v.stride, int64_at(code, shared + j)
+        if twin >= 0:
+            for place in range(0, HANDS * v.n_places, HANDS):
+                store(s.totals, to + place, load16(s.totals, twin * v.stride + place) * -_HALF)
+            j += 1
+        else:
+            n = 1
+            while n < 4 and j + n < n_shows and int64_at(code, shared + j + n) < 0:
+                n += 1
+            _total_four(s, v, n_groups, begin, width, code, shows + j, n, to, last)
+            for place in range(0, n * v.stride, HANDS):
+                store(s.totals, to + place, load16(s.totals, to + place) * -_HALF)
+            j += n
     if not v.two:
-        for j in range(n):
-            store(s.totals, to + j * stride + HANDS * v.n_places, fill16(_ZERO))
+        for j in range(n_folds + n_shows):
+            store(s.totals, j * v.stride + HANDS * v.n_places, fill16(_ZERO))
+
+
+@inlined
+def _total_four(
+    s: Scratch, v: View, n_groups: int, begin: int, width: int, code: Address, lanes: int, n: int, to: int, last: bool
+) -> None:
+    """T_j of up to four lanes, two places at a time; places behind the last one take what is never read."""
+    k0, k1 = begin + int64_at(code, lanes), begin + int64_at(code, lanes + min(1, n - 1))
+    k2, k3 = begin + int64_at(code, lanes + min(2, n - 1)), begin + int64_at(code, lanes + n - 1)
+    stride = v.stride
+    for place in range(0, HANDS * v.n_places, 2 * HANDS):
+        t0 = t1 = t2 = t3 = u0 = u1 = u2 = u3 = fill16(_ZERO)
+        for g in range(n_groups):
+            base, at = _row(s, g, last) * width, g * stride + place
+            held, next_ = load16(s.groups, at), load16(s.groups, at + HANDS)
+            sigma = load16(s.other, base + k0)
+            t0 = t0 + sigma * held
+            u0 = u0 + sigma * next_
+            sigma = load16(s.other, base + k1)
+            t1 = t1 + sigma * held
+            u1 = u1 + sigma * next_
+            sigma = load16(s.other, base + k2)
+            t2 = t2 + sigma * held
+            u2 = u2 + sigma * next_
+            sigma = load16(s.other, base + k3)
+            t3 = t3 + sigma * held
+            u3 = u3 + sigma * next_
+        store(s.totals, to + place, t0)
+        store(s.totals, to + place + HANDS, u0)
+        if n > 1:
+            store(s.totals, to + stride + place, t1)
+            store(s.totals, to + stride + place + HANDS, u1)
+        if n > 2:
+            store(s.totals, to + 2 * stride + place, t2)
+            store(s.totals, to + 2 * stride + place + HANDS, u2)
+        if n > 3:
+            store(s.totals, to + 3 * stride + place, t3)
+            store(s.totals, to + 3 * stride + place + HANDS, u3)
 
 
 @inlined
@@ -460,93 +579,97 @@ def compare_within(s: Scratch, v: View, n_groups: int) -> None:
 
 
 @inlined
-def weigh(x: Table, s: Scratch, at: int, row: int, own_width: int) -> None:
-    """How p's own reach weighs q's lanes, in ``weights``: showdowns, then folds."""
-    strips, code, pay = x.program.strips, x.program.code, int64_at(x.program.strips, at + PAY)
-    n_shows, n_folds = int64_at(strips, at + N_SHOWS), int64_at(strips, at + N_FOLDS)
-    for j in range(n_shows + n_folds):
-        store(s.weights, HANDS * j, fill16(_ZERO))
-    for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
-        where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-        j, sequence = HANDS * int64_at(code, where), int64_at(code, where + 2)
-        more = load16(s.own, row * own_width + sequence) * load16(x.program.pay, pay)
-        store(s.weights, j, load16(s.weights, j) + more)
-        pay += HANDS
-    for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
-        where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
-        j, sequence = HANDS * (n_shows + int64_at(code, where)), int64_at(code, where + 2)
-        more = load16(s.own, row * own_width + sequence) * load16(x.program.pay, pay)
-        store(s.weights, j, load16(s.weights, j) + more)
-        pay += HANDS
+def weigh(x: Table, s: Scratch, at: int, begin: int) -> None:
+    """How p's own reach weighs q's lanes, row by row: folds, then showdowns."""
+    strips, code = x.program.strips, x.program.code
+    n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
+    width, n_lanes = HANDS * (1 + int64_at(strips, at + OWN_SLOTS)), HANDS * (n_folds + n_shows)
+    for n in range(0, x.program.n_rows * n_lanes, HANDS):
+        store(s.weights, n, fill16(_ZERO))
+    for kind in range(2):
+        leaves = int64_at(strips, at + (FOLD_LEAVES if kind == 0 else SHOW_LEAVES))
+        n_leaves = int64_at(strips, at + (N_FOLD_LEAVES if kind == 0 else N_SHOW_LEAVES))
+        pay = int64_at(strips, at + PAY) + (HANDS * int64_at(strips, at + N_SHOW_LEAVES) if kind == 0 else 0)
+        for leaf in range(n_leaves):
+            lane = HANDS * (int64_at(code, leaves + 3 * leaf) + (0 if kind == 0 else n_folds))
+            sequence, chips = begin + int64_at(code, leaves + 3 * leaf + 2), load16(x.program.pay, pay + HANDS * leaf)
+            for row in range(x.program.n_rows):
+                to = row * n_lanes + lane
+                store(s.weights, to, load16(s.weights, to) + load16(s.own, row * width + sequence) * chips)
 
 
 @inlined
-def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, width: int, into: int, n_lanes: int) -> None:
-    """Step 5 at folds: a group's sums in ``values[row]``, ``Q`` in ``mixed`` from place ``into`` on, and ``same``."""
+def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, begin: int) -> None:
+    """Step 5 at folds: a group's sums in ``values[row]``, ``Q`` in ``mixed[g]``, and Σ_j w_j σ_j in ``same[g]``."""
     strips, code = x.program.strips, x.program.code
-    n_shows, n_folds, lanes = (
-        int64_at(strips, at + N_SHOWS),
-        int64_at(strips, at + N_FOLDS),
-        int64_at(strips, at + FOLDS),
-    )
-    stride, counts = v.stride, g * (v.stride // HANDS)
+    n_folds, lanes = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
+    n_lanes = HANDS * (n_folds + int64_at(strips, at + N_SHOWS))
+    stride, counts, into = v.stride, g * (v.stride // HANDS), g * v.stride
+    sigmas = begin + row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     for place in range(0, stride, HANDS):
         store(s.mixed, into + place, fill16(_ZERO))
     same = fill16(_ZERO)
-    held = load16(s.groups, g * stride + HANDS * (v.n_places - 1))
+    held = load16(s.groups, into + HANDS * (v.n_places - 1))
     j = 0
     while j < n_folds:
-        two = j + 1 < n_folds
-        k, next_ = n_shows + j, n_shows + j + (1 if two else 0)
-        w0, w1 = load16(s.weights, HANDS * k), load16(s.weights, HANDS * next_)
-        if not two:
-            w1 = fill16(_ZERO)
-        sum0 = sum1 = fill16(_ZERO)
+        n = min(4, n_folds - j)
+        k1, k2, k3 = j + min(1, n - 1), j + min(2, n - 1), j + n - 1
+        first = row * n_lanes
+        w0 = load16(s.weights, first + HANDS * j)
+        w1 = load16(s.weights, first + HANDS * k1) if n > 1 else fill16(_ZERO)
+        w2 = load16(s.weights, first + HANDS * k2) if n > 2 else fill16(_ZERO)
+        w3 = load16(s.weights, first + HANDS * k3) if n > 3 else fill16(_ZERO)
+        sum0 = sum1 = sum2 = sum3 = fill16(_ZERO)
         for c in range(v.n_places):
-            count = float32_at(s.counts, counts + c)
-            t0, t1 = load16(s.totals, k * stride + HANDS * c), load16(s.totals, next_ * stride + HANDS * c)
+            count, place = fill16(float32_at(s.counts, counts + c)), HANDS * c
+            t0, t1 = load16(s.totals, j * stride + place), load16(s.totals, k1 * stride + place)
+            t2, t3 = load16(s.totals, k2 * stride + place), load16(s.totals, k3 * stride + place)
             sum0 = sum0 + t0 * count
             sum1 = sum1 + t1 * count
-            place = into + HANDS * c
-            store(s.mixed, place, load16(s.mixed, place) + w0 * t0 + w1 * t1)
-        for n in range(2 if two else 1):
-            sigma = load16(s.other, row * width + int64_at(code, lanes + j + n))
-            there = HANDS * (row * n_lanes + n_shows + j + n)
-            mine = sum0 if n == 0 else sum1
+            sum2 = sum2 + t2 * count
+            sum3 = sum3 + t3 * count
+            more = (w0 * t0 + w1 * t1) + (w2 * t2 + w3 * t3)
+            store(s.mixed, into + place, load16(s.mixed, into + place) + more)
+        for i in range(n):
+            total = sum0 if i == 0 else (sum1 if i == 1 else (sum2 if i == 2 else sum3))
+            there = first + HANDS * (j + i)
             if v.two:
-                mine = mine + sigma * held
-                same = same + sigma * (w0 if n == 0 else w1)
-            store(s.values, there, load16(s.values, there) + mine)
-        j += 2
+                sigma = load16(s.other, sigmas + int64_at(code, lanes + j + i))
+                total = total + sigma * held
+                same = same + sigma * load16(s.weights, there)
+            store(s.values, there, load16(s.values, there) + total)
+        j += n
     store(s.same, HANDS * g, same)
 
 
 @inlined
-def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, width: int, n_lanes: int, alone: bool):  # type: ignore[no-untyped-def]
-    """Steps 4 and 5 at showdowns: a segment's sums in ``values[row]``, ``Q`` added to ``mixed``; returns Σ_j w_j σ_j.
+def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
+    """Steps 4 and 5 at showdowns: a segment's sums in ``values[row]``, ``Q`` added to ``mixed[g]``; returns Σ_j w_j σ_j.
 
     Where the segment is a level of its own, D moves on by the way; else `level_up` has made it.
     """
     strips, code = x.program.strips, x.program.code
     n_shows, lanes = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS)
-    n_both = n_shows + int64_at(strips, at + N_FOLDS)
-    stride, counts, groups = v.stride, g * (v.stride // HANDS), g * v.stride
+    n_folds, stride = int64_at(strips, at + N_FOLDS), v.stride
+    counts, into = g * (stride // HANDS), g * stride
+    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    first = HANDS * (row * (n_folds + n_shows) + n_folds)
     inside = load16(s.within_sums, HANDS * g)
     mean = fill16(_ZERO)
     j = 0
     while j < n_shows:
         n = min(3, n_shows - j)
-        k1, k2 = j + (1 if n > 1 else 0), j + (2 if n > 2 else 0)
-        w0, w1, w2 = load16(s.weights, HANDS * j), load16(s.weights, HANDS * k1), load16(s.weights, HANDS * k2)
-        o0 = load16(s.other, row * width + int64_at(code, lanes + j))
-        o1 = load16(s.other, row * width + int64_at(code, lanes + k1))
-        o2 = load16(s.other, row * width + int64_at(code, lanes + k2))
+        k1, k2 = j + min(1, n - 1), j + n - 1
+        w0, w1 = load16(s.weights, first + HANDS * j), load16(s.weights, first + HANDS * k1)
+        w2 = load16(s.weights, first + HANDS * k2)
+        o0, o1 = load16(s.other, sigmas + int64_at(code, lanes + j)), load16(s.other, sigmas + int64_at(code, lanes + k1))
+        o2 = load16(s.other, sigmas + int64_at(code, lanes + k2))
         sum0 = sum1 = sum2 = fill16(_ZERO)
-        d0, d1, d2 = j * stride, k1 * stride, k2 * stride
+        d0, d1, d2 = (n_folds + j) * stride, (n_folds + k1) * stride, (n_folds + k2) * stride
         if n == 3 and alone:
             for c in range(v.n_places):
-                place, count = HANDS * c, float32_at(s.counts, counts + c)
-                held, mixed = load16(s.groups, groups + place), load16(s.mixed, place)
+                place, count = HANDS * c, fill16(float32_at(s.counts, counts + c))
+                held, mixed = load16(s.groups, into + place), load16(s.mixed, into + place)
                 before = load16(s.totals, d0 + place)
                 after = before + o0 * held
                 store(s.totals, d0 + place, after)
@@ -564,83 +687,86 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, width: 
                 store(s.totals, d2 + place, after)
                 between = before + after
                 sum2 = sum2 + between * count
-                store(s.mixed, place, mixed + w2 * between)
+                store(s.mixed, into + place, mixed + w2 * between)
         else:
             for i in range(n):
-                d = (j + i) * stride
                 o, w = (o0, w0) if i == 0 else ((o1, w1) if i == 1 else (o2, w2))
-                total = fill16(_ZERO)
-                for c in range(v.n_places):
-                    place, count = HANDS * c, float32_at(s.counts, counts + c)
-                    if alone:
-                        before = load16(s.totals, d + place)
-                        after = before + o * load16(s.groups, groups + place)
-                        store(s.totals, d + place, after)
-                        between = before + after
-                    else:
-                        between = load16(s.totals, n_both * stride + d + place)
-                    total = total + between * count
-                    store(s.mixed, place, load16(s.mixed, place) + w * between)
+                sum2 = _show_lane(s, v, counts, into, (n_folds + j + i) * stride, n_shows * stride, o, w, alone)
                 if i == 0:
-                    sum0 = total
+                    sum0 = sum2
                 elif i == 1:
-                    sum1 = total
-                else:
-                    sum2 = total
+                    sum1 = sum2
         for i in range(n):
-            there = HANDS * (row * n_lanes + j + i)
+            there = first + HANDS * (j + i)
             mine, o, w = (sum0, o0, w0) if i == 0 else ((sum1, o1, w1) if i == 1 else (sum2, o2, w2))
             store(s.values, there, load16(s.values, there) + mine + o * inside)
             mean = mean + w * o
-        j += 3
+        j += n
     return mean
 
 
 @inlined
-def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int, width: int) -> None:
-    """Step 4 for segments first to end - 1 as one level: D, behind the totals of all lanes, moves on past them."""
-    strips, code, stride = x.program.strips, x.program.code, v.stride
-    n_shows, lanes = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS)
-    n_both = n_shows + int64_at(strips, at + N_FOLDS)
-    for j in range(n_shows):
-        sequence = int64_at(code, lanes + j)
-        for place in range(0, HANDS * v.n_places, HANDS):
-            before = after = load16(s.totals, j * stride + place)
-            for g in range(first, end):
-                sigma = load16(s.other, int64_at(s.segment_row, g) * width + sequence)
-                after = after + sigma * load16(s.groups, g * stride + place)
-            store(s.totals, j * stride + place, after)
-            store(s.totals, (n_both + j) * stride + place, before + after)
-        if not v.two:
-            store(s.totals, (n_both + j) * stride + HANDS * v.n_places, fill16(_ZERO))
+def _show_lane(  # type: ignore[no-untyped-def]
+    s: Scratch, v: View, counts: int, into: int, d: int, ahead: int, sigma, weight, alone: bool
+):
+    """What `show_group` does, for one lane."""
+    total = fill16(_ZERO)
+    for c in range(v.n_places):
+        place, count = HANDS * c, fill16(float32_at(s.counts, counts + c))
+        if alone:
+            before = load16(s.totals, d + place)
+            after = before + sigma * load16(s.groups, into + place)
+            store(s.totals, d + place, after)
+            between = before + after
+        else:
+            between = load16(s.totals, ahead + d + place)
+        total = total + between * count
+        store(s.mixed, into + place, load16(s.mixed, into + place) + weight * between)
+    return total
 
 
 @inlined
-def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, n_lanes: int, n_exits: int) -> None:
-    """Values of a strip's nodes, row by row from ``values`` and ``row_exits``, and p's regrets."""
+def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> None:
+    """Step 4 for segments first to end - 1 as one level: D, behind the totals of all lanes, moves on past them."""
+    strips, code, stride = x.program.strips, x.program.code, v.stride
+    n_shows, lanes, n_folds = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS), int64_at(strips, at + N_FOLDS)
+    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    for j in range(n_shows):
+        sequence, d = int64_at(code, lanes + j), (n_folds + j) * stride
+        for place in range(0, HANDS * v.n_places, HANDS):
+            before = after = load16(s.totals, d + place)
+            for g in range(first, end):
+                sigma = load16(s.other, int64_at(s.segment_row, g) * width + sequence)
+                after = after + sigma * load16(s.groups, g * stride + place)
+            store(s.totals, d + place, after)
+            store(s.totals, n_shows * stride + d + place, before + after)
+        if not v.two:
+            store(s.totals, n_shows * stride + d + HANDS * v.n_places, fill16(_ZERO))
+
+
+@inlined
+def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, ends: int) -> None:
+    """Values of a strip's nodes, row by row from ``values`` and ``row_exits``, from place ``ends`` on, and p's regrets."""
     program, strips, code = x.program, x.program.strips, x.program.code
     slots = HANDS * int64_at(strips, at + OWN_SLOTS)
     start = class_ * program.own_size + int64_at(strips, at + OWN_FIRST)
-    n_shows, first_up, n_up = (
-        int64_at(strips, at + N_SHOWS),
-        int64_at(strips, at + UP),
-        int64_at(strips, at + N_UP),
-    )
+    n_folds, n_exits = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_EXITS)
+    n_lanes, first_up, n_up = n_folds + int64_at(strips, at + N_SHOWS), int64_at(strips, at + UP), int64_at(strips, at + N_UP)
     for row in range(program.n_rows):
         pay, values = int64_at(strips, at + PAY), HANDS * row * n_lanes
         for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
             where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-            worth = load16(s.values, values + HANDS * int64_at(code, where)) * load16(program.pay, pay)
-            store(s.node, int64_at(code, where + 1), worth)
+            worth = load16(s.values, values + HANDS * (n_folds + int64_at(code, where)))
+            store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
             pay += HANDS
         for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
             where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
-            worth = load16(s.values, values + HANDS * (n_shows + int64_at(code, where)))
+            worth = load16(s.values, values + HANDS * int64_at(code, where))
             store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
             pay += HANDS
         for e in range(n_exits):
             node = int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
-            store(s.node, node, load16(s.row_exits, HANDS * (row * n_exits + e)))
+            store(s.node, node, load16(s.row_exits, ends + HANDS * (row * n_exits + e)))
         numbers = start + row * slots
         for k in range(n_up):
             where = first_up + 5 * k
@@ -675,13 +801,12 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
 
 
 @inlined
-def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, width: int, shows: int) -> None:
-    """A hand's best response: its value at the strip's roots in ``hand_values``.
-
-    Counts of showdowns lie in ``totals`` from place ``shows`` on.
-    """
+def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin: int, reach_: int) -> None:
+    """A hand's best response: its value at the strip's roots in ``hand_values``, after `level_up`."""
     program, strips, code = x.program, x.program.strips, x.program.code
-    n_shows, all_ = int64_at(strips, at + N_SHOWS), HANDS * (v.n_places - 1)
+    n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
+    shows = (n_folds + int64_at(strips, at + N_SHOWS)) * v.stride
+    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
     pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS)
     for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
@@ -689,7 +814,7 @@ def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, width
         j = int64_at(code, where)
         d = shows + j * v.stride
         won = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
-        sigma = load16(s.other, row * width + int64_at(code, lanes + j))
+        sigma = load16(s.other, sigmas + int64_at(code, lanes + j))
         won = won + sigma * load16(s.within, HANDS * h)
         store(s.node, int64_at(code, where + 1), won * load16(program.pay, pay))
         pay += HANDS
@@ -697,11 +822,11 @@ def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, width
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
         where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
         j = int64_at(code, where)
-        d = (n_shows + j) * v.stride
+        d = j * v.stride
         rest = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
         if v.two:
-            sigma = load16(s.other, row * width + int64_at(code, lanes + j))
-            rest = rest + sigma * load16(s.reach, HANDS * h)
+            sigma = load16(s.other, begin + sigmas + int64_at(code, lanes + j))
+            rest = rest + sigma * load16(s.reach, reach_ + HANDS * h)
         store(s.node, int64_at(code, where + 1), rest * load16(program.pay, pay))
         pay += HANDS
     first_exit = int64_at(strips, at + FIRST_EXIT)

@@ -12,23 +12,12 @@ import numpy as np
 
 from compiled import inlined, kernel
 from solvers.exact.bundle import Packed, unpack, unpack_at
-from solvers.exact.vector import (
-    HANDS,
-    Address,
-    fill16,
-    float32_at,
-    int32_at,
-    int64_at,
-    load16,
-    put_int64,
-    store,
-)
+from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 from solvers.kernels import BEST, UPDATE
 from solvers.sampled.kernels import (
     CLASS,
     N_IMAGES,
     NODE_WIDTH,
-    ORIGIN,
     ROUND,
     Boards,
     Factors,
@@ -39,6 +28,8 @@ from solvers.sampled.kernels import (
     enter,
     fold_group,
     gather,
+    gather_segments,
+    hand_up,
     learn_rows,
     level_up,
     prepare,
@@ -50,20 +41,10 @@ from solvers.sampled.kernels import (
     view,
     weigh,
 )
-from solvers.sampled.program import (
-    ALIGNED,
-    EXITS,
-    FIRST_EXIT,
-    FOLDS,
-    N_EXITS,
-    N_FOLDS,
-    N_SHOWS,
-    SHOWS,
-    WIDTH,
-)
+from solvers.sampled.program import N_FOLDS, N_SHOWS, WIDTH
 
 _ZERO: Any = np.float32(0)
-_HALF: Any = np.float32(0.5)
+_ONE: Any = np.float32(1)
 
 
 class Schedule(NamedTuple):
@@ -131,16 +112,18 @@ def learn_paths(
     last: int,
     n_rounds: int,
     out: Address,
-    dither: int,
+    number: int,
 ) -> None:
-    """Learn from deals first to last - 1, each a path of boards, for player 0 and then for player 1."""
+    """Learn from deals first to last - 1, each a path of boards, for player 0 and then for player 1.
+
+    ``number`` is that of deal 0 among all, on which the rounding of 16-bit numbers depends.
+    """
     for deal in range(first, last):
         start = deal * n_rounds
         for p in range(2):
-            dither = (dither * 1103515245 + 12345) & 0x7FFFFFFF
-            noise = (dither >> 8) & 8191
+            dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
             mine = tables[0] if p == 0 else tables[1]
-            walk(UPDATE, schedule, mine, scratch, boards, start, start + n_rounds, n_rounds, out, noise)
+            walk(UPDATE, schedule, mine, scratch, boards, start, start + n_rounds, n_rounds, out, dither)
 
 
 @inlined
@@ -159,30 +142,44 @@ def _factors(mode: int, schedule: Schedule, x: Table, class_: int, dither: int) 
 def _go_down(
     mode: int, schedule: Schedule, tables: Packed, scratch: Packed, boards: Packed, t: int, dither: int
 ) -> None:
-    """Reach through a round that is not the last, to its exits; q's sums grow by the way."""
-    x, s, above, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack_at(scratch, max(t - 1, 0)), unpack(boards)
+    """Reach through a round that is not the last; q's sums grow by the way, and room is made for what comes up."""
+    x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program = int64_at(s.open, 0), x.program
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f = _factors(mode, schedule, x, class_, dither)
     for strip in range(program.n_strips):
-        at = WIDTH * strip
-        enter(x, s, above, cards, v, strip, t == 0)
-        width = reach(x, class_, strip, s.other, x.other, program.other_size, False)
+        first, wide = HANDS * strip * s.n_most, strip * s.n_wide
+        _enter(tables, scratch, cards, t, v, strip, first)
+        reach(x, class_, strip, s.other, wide, x.other, program.other_size, False)
         if mode == UPDATE:
             for row in range(program.n_rows):
                 store(s.row_reach, HANDS * row, fill16(_ZERO))
             for h in range(v.n_hands):
                 row = HANDS * int32_at(v.rows, h)
-                store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, HANDS * h))
-            sums_grow(x, s, f, class_, strip, width)
-        for e in range(int64_at(program.strips, at + N_EXITS)):
-            sequence = int64_at(program.code, int64_at(program.strips, at + EXITS) + 3 * e + 1)
-            to = HANDS * (int64_at(program.strips, at + FIRST_EXIT) + e) * s.n_most
-            for h in range(v.n_hands):
-                sigma = load16(s.other, int32_at(v.rows, h) * width + sequence)
-                store(s.exits, to + HANDS * h, load16(s.reach, HANDS * h) * sigma)
-                if not cards.direct:
-                    store(s.below, to + HANDS * h, fill16(_ZERO))
+                store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, first + HANDS * h))
+            sums_grow(x, s, f, class_, strip, wide)
+        if mode != BEST:
+            reach(x, class_, strip, s.own, wide, x.own, program.own_size, True)
+            for n in range(0, HANDS * v.n_hands, HANDS):
+                store(s.hand_exits, first + n, fill16(_ZERO))
+            for n in range(0, s.n_ends, HANDS):
+                store(s.row_exits, strip * s.n_ends + n, fill16(_ZERO))
+    if mode == BEST:
+        for exit_ in range(program.n_exits):
+            for n in range(0, HANDS * v.n_hands, HANDS):
+                store(s.below, HANDS * exit_ * s.n_most + n, fill16(_ZERO))
+
+
+@inlined
+def _enter(tables: Packed, scratch: Packed, cards: Boards, t: int, v: View, strip: int, to: int) -> None:
+    """Step 1: r of a strip, from the round above or from the deal."""
+    x, s = unpack_at(tables, t), unpack_at(scratch, t)
+    if t == 0:
+        for n in range(0, HANDS * v.n_hands, HANDS):
+            store(s.reach, to + n, fill16(_ONE))
+        return
+    above = unpack_at(scratch, t - 1)
+    enter(x, unpack_at(tables, t - 1), s, above, cards, v, view(cards, int64_at(above.open, 0)), strip, to)
 
 
 @kernel
@@ -198,57 +195,59 @@ def _go_up(
     dither: int,
 ) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
-    x, s, above, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack_at(scratch, max(t - 1, 0)), unpack(boards)
+    x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f = _factors(mode, schedule, x, class_, dither)
     n_groups = prepare(s, v, program.n_rows, final)
     for strip in range(program.n_strips):
         at = WIDTH * strip
-        n_shows, n_folds = int64_at(program.strips, at + N_SHOWS), int64_at(program.strips, at + N_FOLDS)
-        enter(x, s, above, cards, v, strip, t == 0)
-        width = reach(x, class_, strip, s.other, x.other, program.other_size, False)
-        gather(s, v, n_groups, program.n_rows, final)
-        if mode == UPDATE and final:
-            sums_grow(x, s, f, class_, strip, width)
-        shows, folds = int64_at(program.strips, at + SHOWS), int64_at(program.strips, at + FOLDS)
-        total_up(x, s, v, n_groups, folds, n_folds, n_shows * v.stride, width, final)
-        if n_shows > 0:
-            total_up(x, s, v, n_groups, shows, n_shows, 0, width, final)
-            for place in range(0, n_shows * v.stride, HANDS):  # nothing is below the first segment
-                store(s.totals, place, load16(s.totals, place) * -_HALF)
-            compare_within(s, v, n_groups)
-        if mode == BEST:
-            _respond(x, s, v, at, n_groups, width, final)
+        if final:
+            _enter(tables, scratch, cards, t, v, strip, 0)
+            reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
+            gather_segments(s, v, n_groups, program.n_rows)
+            if mode == UPDATE:
+                sums_grow(x, s, f, class_, strip, 0)
+            if mode != BEST:
+                reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
+            total_up(x, s, v, at, n_groups, 0, True)
+            if int64_at(program.strips, at + N_SHOWS) > 0:
+                compare_within(s, v, n_groups)
+            if mode == BEST:
+                _respond_last(x, s, v, at, n_groups)
+            else:
+                _follow_last(mode, x, s, v, f, class_, at, n_groups)
         else:
-            _follow(mode, x, s, v, f, class_, strip, n_groups, width, final)
+            first, wide = HANDS * strip * s.n_most, strip * s.n_wide
+            gather(s, v, n_groups, first)
+            total_up(x, s, v, at, n_groups, wide, False)
+            if mode == BEST:
+                for h in range(v.n_hands):
+                    respond_hand(x, s, v, at, h, int32_at(v.rows, h), wide, first)
+            else:
+                _follow(mode, x, s, v, f, class_, strip)
         if t == 0:
             for h in range(v.n_hands):
                 store(out, HANDS * (strip * s.n_most + h), load16(s.hand_values, HANDS * h))
         else:
-            _hand_up(x, s, above, cards, v, number, strip)
+            above, n_images = unpack_at(scratch, t - 1), int64_at(cards.nodes, NODE_WIDTH * number + N_IMAGES)
+            w = view(cards, int64_at(above.open, 0))
+            hand_up(mode, x, unpack_at(tables, t - 1), s, above, cards, v, w, strip, n_images)
     if mode == UPDATE:
         put_int64(x.visits, class_, int64_at(x.visits, class_) + 1)
 
 
 @inlined
-def _respond(x: Table, s: Scratch, v: View, at: int, n_groups: int, width: int, final: bool) -> None:
-    """Every hand's best response."""
-    n_shows = int64_at(x.program.strips, at + N_SHOWS)
-    behind = (n_shows + int64_at(x.program.strips, at + N_FOLDS)) * v.stride
-    if not final:
-        for h in range(v.n_hands):
-            row = int32_at(v.rows, h)
-            respond_hand(x, s, v, at, h, row, width, behind)
-        return
+def _respond_last(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
+    """Every hand's best response in the last round."""
     g = h = 0
     while g < n_groups:
         end = _level_end(s, g, n_groups)
-        level_up(x, s, v, at, g, end, width)
+        level_up(x, s, v, at, g, end)
         while g < end:
             stop = int64_at(s.segment_end, g)
             while h < stop:
-                respond_hand(x, s, v, at, h, int64_at(s.segment_row, g), width, behind)
+                respond_hand(x, s, v, at, h, int64_at(s.segment_row, g), 0, 0)
                 h += 1
             g += 1
 
@@ -262,109 +261,60 @@ def _level_end(s: Scratch, g: int, n_groups: int) -> int:
 
 
 @inlined
-def _follow(
-    mode: int,
-    x: Table,
-    s: Scratch,
-    v: View,
-    f: Factors,
-    class_: int,
-    strip: int,
-    n_groups: int,
-    width: int,
-    final: bool,
+def _follow_last(
+    mode: int, x: Table, s: Scratch, v: View, f: Factors, class_: int, at: int, n_groups: int
 ) -> None:
-    """Every hand's value by p's own strategy, which learns where that is asked for."""
-    program, at, all_ = x.program, WIDTH * strip, HANDS * (v.n_places - 1)
+    """Every hand's value in the last round by p's own strategy, which learns where that is asked for."""
+    program, all_ = x.program, HANDS * (v.n_places - 1)
     n_shows = int64_at(program.strips, at + N_SHOWS)
-    n_lanes, n_exits = n_shows + int64_at(program.strips, at + N_FOLDS), int64_at(program.strips, at + N_EXITS)
-    own_width = reach(x, class_, strip, s.own, x.own, program.own_size, True)
-    for n in range(0, HANDS * program.n_rows * n_lanes, HANDS):
-        store(s.values, n, fill16(_ZERO))
-    if final:
-        g = h = 0
-        while g < n_groups:
-            end = _level_end(s, g, n_groups)
-            alone = end == g + 1
-            if not alone and n_shows > 0:
-                level_up(x, s, v, at, g, end, width)
-            while g < end:
-                row, stop = int64_at(s.segment_row, g), int64_at(s.segment_end, g)
-                weigh(x, s, at, row, own_width)
-                fold_group(x, s, v, at, g, row, width, 0, n_lanes)
-                inside = show_group(x, s, v, at, g, row, width, n_lanes, alone)
-                same = load16(s.same, HANDS * g)
-                while h < stop:
-                    a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
-                    value = load16(s.mixed, all_) - (load16(s.mixed, a) + load16(s.mixed, c))
-                    value = value + same * load16(s.reach, HANDS * h) + inside * load16(s.within, HANDS * h)
-                    store(s.hand_values, HANDS * h, value)
-                    h += 1
-                g += 1
-    else:
-        for row in range(n_groups):
-            weigh(x, s, at, row, own_width)
-            fold_group(x, s, v, at, row, row, width, row * v.stride, n_lanes)
-        for h in range(v.n_hands):
-            row = int32_at(v.rows, h)
-            first = row * v.stride
-            a, c = first + HANDS * int32_at(v.cards, 2 * h), first + HANDS * int32_at(v.cards, 2 * h + 1)
-            value = load16(s.mixed, first + all_) - (load16(s.mixed, a) + load16(s.mixed, c))
-            value = value + load16(s.same, HANDS * row) * load16(s.reach, HANDS * h)
-            store(s.hand_values, HANDS * h, value)
-        _exits_up(x, s, v, at, n_exits, own_width)
+    weigh(x, s, at, 0)
+    _clear_values(x, s, at)
+    for g in range(n_groups):  # apart from showdowns: either kind's totals fill the first-level cache
+        fold_group(x, s, v, at, g, int64_at(s.segment_row, g), 0)
+    g = h = 0
+    while g < n_groups:
+        end = _level_end(s, g, n_groups)
+        alone = end == g + 1
+        if not alone and n_shows > 0:
+            level_up(x, s, v, at, g, end)
+        while g < end:
+            stop, mixed = int64_at(s.segment_end, g), g * v.stride
+            inside = show_group(x, s, v, at, g, int64_at(s.segment_row, g), alone)
+            same = load16(s.same, HANDS * g)
+            while h < stop:
+                a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
+                value = load16(s.mixed, mixed + all_) - (load16(s.mixed, a) + load16(s.mixed, c))
+                value = value + same * load16(s.reach, HANDS * h)
+                if n_shows > 0:
+                    value = value + inside * load16(s.within, HANDS * h)
+                store(s.hand_values, HANDS * h, value)
+                h += 1
+            g += 1
     if mode == UPDATE:
-        learn_rows(x, s, f, class_, at, n_lanes, n_exits)
+        learn_rows(x, s, f, class_, at, 0)
 
 
 @inlined
-def _exits_up(x: Table, s: Scratch, v: View, at: int, n_exits: int, own_width: int) -> None:
-    """What the boards below are worth: to hands, as often as they get there, and to rows."""
-    program, first_exit = x.program, int64_at(x.program.strips, at + FIRST_EXIT)
-    for n in range(0, HANDS * program.n_rows * n_exits, HANDS):
-        store(s.row_exits, n, fill16(_ZERO))
-    for e in range(n_exits):
-        sequence = int64_at(program.code, int64_at(program.strips, at + EXITS) + 3 * e + 2)
-        below = HANDS * (first_exit + e) * s.n_most
-        for h in range(v.n_hands):
-            row, worth = int32_at(v.rows, h), load16(s.below, below + HANDS * h)
-            to = HANDS * (row * n_exits + e)
-            store(s.row_exits, to, load16(s.row_exits, to) + worth)
-            value = load16(s.hand_values, HANDS * h) + worth * load16(s.own, row * own_width + sequence)
-            store(s.hand_values, HANDS * h, value)
+def _clear_values(x: Table, s: Scratch, at: int) -> None:
+    n_lanes = int64_at(x.program.strips, at + N_SHOWS) + int64_at(x.program.strips, at + N_FOLDS)
+    for n in range(0, HANDS * x.program.n_rows * n_lanes, HANDS):
+        store(s.values, n, fill16(_ZERO))
 
 
 @inlined
-def _hand_up(x: Table, s: Scratch, above: Scratch, cards: Boards, v: View, number: int, strip: int) -> None:
-    """Hand a strip's root values to the exits above that it was entered by."""
-    exit_, first = int64_at(x.program.strips, WIDTH * strip + ALIGNED), NODE_WIDTH * number
-    n_images, first_origin = int64_at(cards.nodes, first + N_IMAGES), int64_at(cards.nodes, first + ORIGIN)
-    if exit_ >= 0:
-        to = HANDS * exit_ * above.n_most
-        if cards.direct:
-            for h in range(v.n_hands):
-                store(above.below, to + HANDS * h, load16(s.hand_values, HANDS * h))
-            return
-        for image in range(n_images):
-            origin = first_origin + image * v.n_hands
-            for h in range(v.n_hands):
-                place = to + HANDS * int32_at(cards.origin, origin + h)
-                worth = load16(s.hand_values, HANDS * h) * x.probability
-                store(above.below, place, load16(above.below, place) + worth)
-        return
-    for lane in range(HANDS):
-        at = 2 * (HANDS * strip + lane)
-        exit_, to_lane = int64_at(x.program.sources, at), int64_at(x.program.sources, at + 1)
-        if to_lane < 0:
-            continue
-        to = HANDS * exit_ * above.n_most + to_lane
-        if cards.direct:
-            for h in range(v.n_hands):
-                store(above.below, to + HANDS * h, float32_at(s.hand_values, HANDS * h + lane))
-            continue
-        for image in range(n_images):
-            origin = first_origin + image * v.n_hands
-            for h in range(v.n_hands):
-                place = to + HANDS * int32_at(cards.origin, origin + h)
-                worth = float32_at(s.hand_values, HANDS * h + lane) * x.probability
-                store(above.below, place, float32_at(above.below, place) + worth)
+def _follow(mode: int, x: Table, s: Scratch, v: View, f: Factors, class_: int, strip: int) -> None:
+    """The same in a round that boards follow."""
+    at, first, all_ = WIDTH * strip, HANDS * strip * s.n_most, HANDS * (v.n_places - 1)
+    weigh(x, s, at, strip * s.n_wide)
+    _clear_values(x, s, at)
+    for row in range(x.program.n_rows):
+        fold_group(x, s, v, at, row, row, strip * s.n_wide)
+    for h in range(v.n_hands):
+        row = int32_at(v.rows, h)
+        mixed = row * v.stride
+        a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
+        value = load16(s.mixed, mixed + all_) - (load16(s.mixed, a) + load16(s.mixed, c))
+        value = value + load16(s.same, HANDS * row) * load16(s.reach, first + HANDS * h)
+        store(s.hand_values, HANDS * h, value + load16(s.hand_exits, first + HANDS * h))
+    if mode == UPDATE:
+        learn_rows(x, s, f, class_, at, strip * s.n_ends)

@@ -39,8 +39,9 @@ from solvers.sampled.strips import LINES, Shape, Strips
     FIRST_EXIT,
     PAY,
     ALIGNED,
+    SHARED,
     WIDTH,
-) = range(24)
+) = range(25)
 """Columns of `Program.strips`, and how many there are."""
 
 
@@ -56,9 +57,11 @@ class Program(NamedTuple):
         code: down ``[step, 3]``: actions, place of the parent sequence, first slot; up ``[step, 5]``: 1 if p's, actions,
             place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
             of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
-            places of the node, of q's sequence and of p's.
+            places of the node, of q's sequence and of p's; shared ``[lane]`` of showdowns: the lane of folds that has
+            the same sequence, or -1.
         pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
         sources ``[strip, 16, 2]``: exit and lane above; lane -1 where there is no line.
+        ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
     """
 
     n_strips: int
@@ -70,15 +73,17 @@ class Program(NamedTuple):
     code: Address
     pay: Address
     sources: Address
+    ways: Address
 
 
 class Sizes(NamedTuple):
-    """The most that any strip of a round has, for whoever makes buffers."""
+    """The most that any strip of a round has, and the exits of all, for whoever makes buffers."""
 
     n_nodes: int
     n_sequences: int
     n_lanes: int
     n_exits: int
+    n_strip_exits: int
 
 
 def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
@@ -108,7 +113,17 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         np.array(code or [0], dtype=np.int64),
         _singles(pay),
         strips.sources.reshape(-1),
+        _ways(strips, p),
     )
+
+
+def _ways(strips: Strips, p: int) -> Ints:
+    rows = [
+        [s, e, HANDS * int(shape.sequence[1 - p, n]), HANDS * int(shape.sequence[p, n])]
+        for s, shape in enumerate(map(strips.shape_of, range(len(strips))))
+        for e, n in enumerate(shape.exits.tolist())
+    ]
+    return np.array(rows or [[0] * 4], dtype=np.int64).reshape(-1)
 
 
 def sizes(strips: Strips) -> Sizes:
@@ -120,6 +135,7 @@ def sizes(strips: Strips) -> Sizes:
         1 + max(max(shape.n_slots) for shape in shapes),
         max(lanes),
         int(strips.first_exit[-1]),
+        int(np.diff(strips.first_exit).max()),
     )
 
 
@@ -147,6 +163,9 @@ def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
         row[columns[2]], row[columns[3]] = len(code), len(leaves)
         for lane, n, sequence in leaves:
             code += [lane, HANDS * n, HANDS * sequence]
+    folds = _leaves(shape, FOLD, p)[0]
+    row[SHARED] = len(code)
+    code += [folds.index(sequence) if sequence in folds else -1 for sequence in _leaves(shape, SHOWDOWN, p)[0]]
     row[EXITS], row[N_EXITS] = len(code), len(shape.exits)
     for n in shape.exits.tolist():
         code += [HANDS * n, HANDS * int(shape.sequence[q, n]), HANDS * int(shape.sequence[p, n])]
@@ -165,9 +184,3 @@ def _singles(rows: list[np.ndarray]) -> np.ndarray:
     if rows:
         out[:] = np.concatenate(rows)
     return out
-
-
-def lines_of(strips: Strips) -> Ints:
-    """``[strip, 16]``: 1 where a lane has a line."""
-    found: Ints = (strips.lines >= 0).astype(np.int64)
-    return found

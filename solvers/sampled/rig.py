@@ -82,10 +82,10 @@ class Rig:
         return aligned(LINES * self._n_strips[0] * self._most_hands[0])
 
     def learn(
-        self, schedule: Schedule, scratch: Packed, boards: Packed, first: int, last: int, out: np.ndarray, dither: int
+        self, schedule: Schedule, scratch: Packed, boards: Packed, n: int, out: np.ndarray, number: int
     ) -> None:
-        """Learn from deals first to last - 1 of paths."""
-        learn_paths(schedule, self._learning, scratch, boards, first, last, self.n_rounds, out.ctypes.data, dither)
+        """Learn from n deals, the first of which is deal ``number`` of all."""
+        learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
 
     def learn_once(
         self, schedule: Schedule, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray
@@ -103,34 +103,38 @@ class Rig:
 
     def _scratch(self, t: int) -> Scratch:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
-        n_groups = max(n_rows, n_hands) if t == self.n_rounds - 1 else n_rows
+        last = t == self.n_rounds - 1
+        n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (n_rows, self._n_strips[t])
         places = (self._most_cards + 2) | 1
-        wide = HANDS * n_hands
+        hands, rows, n_lanes = HANDS * n_hands, HANDS * n_rows, 2 * size.n_lanes
+        n_wide, n_ends = rows * size.n_sequences, rows * size.n_strip_exits
 
         def longs(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int64)
 
         return Scratch(
             n_most=n_hands,
-            reach=aligned(wide),
-            groups=aligned(HANDS * n_groups * places),
-            other=aligned(HANDS * n_rows * size.n_sequences),
-            own=aligned(HANDS * n_rows * size.n_sequences),
-            row_reach=aligned(HANDS * n_rows),
+            n_wide=n_wide,
+            n_ends=n_ends,
+            reach=aligned(n_strips * hands),
+            groups=aligned(HANDS * n_groups * places + HANDS),
+            other=aligned(n_strips * n_wide),
+            own=aligned(n_strips * n_wide),
+            row_reach=aligned(rows),
             totals=aligned(HANDS * 3 * size.n_lanes * places),
             counts=aligned(n_groups * places),
-            values=aligned(HANDS * n_rows * 2 * size.n_lanes),
+            values=aligned(rows * n_lanes),
             node=aligned(HANDS * size.n_nodes),
             mixed=aligned(HANDS * n_groups * places),
             same=aligned(HANDS * n_groups),
-            within=aligned(wide),
+            within=aligned(hands),
             within_sums=aligned(HANDS * n_groups),
             by_card=aligned(HANDS * places),
-            weights=aligned(HANDS * 2 * size.n_lanes),
-            row_exits=aligned(HANDS * n_rows * max(size.n_nodes, 1)),
-            hand_values=aligned(wide),
-            exits=aligned(wide * size.n_exits),
-            below=aligned(wide * size.n_exits),
+            weights=aligned(rows * n_lanes),
+            row_exits=aligned(n_strips * n_ends),
+            hand_values=aligned(hands),
+            hand_exits=aligned(n_strips * hands),
+            below=aligned(hands * size.n_exits),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),

@@ -1,0 +1,154 @@
+"""CFR by sampled boards: one deal of the whole board after another, every line of the betting on each.
+
+An iteration deals a board for every round and walks the whole betting tree on it once for either player, with all
+hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a
+row share regrets; regrets are floored at 0 (CFR+: O. Tammelin 2014), and the average strategy weighs later visits of a
+class more.
+
+Threads share regrets and sums without locks: an update of one may undo a simultaneous one of another, which is rare
+and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same numbers, bit for bit, whenever it is given
+the same deals in portions of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+
+from solvers.exact.bundle import Packed
+from solvers.forest import Forest, Ints
+from solvers.sampled.boards import paths
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule
+from solvers.sampled.rig import Rig
+from solvers.sampled.strips import all_strips
+
+PORTION = 16
+"""Deals that a thread is given at once."""
+
+DEFAULT_SCHEDULE = Schedule(averaging=1.0, forgetting=0.0)
+
+
+class Dealt(Protocol):
+    """Deals as `paths` takes them; hands ascend by strength."""
+
+    @property
+    def classes(self) -> Ints:
+        """``[deal, round]``."""
+        ...
+
+    @property
+    def rows(self) -> Ints:
+        """``[deal, round, hand]``."""
+        ...
+
+    @property
+    def cards(self) -> Ints:
+        """``[deal, hand, 2]``: numbers among the cards that the board leaves."""
+        ...
+
+    @property
+    def strength(self) -> Ints:
+        """``[deal, hand]``."""
+        ...
+
+
+Dealer = Callable[[int, int], Dealt]
+"""Gives deals ``first .. first + n - 1`` of an endless sequence; asked by several threads at once."""
+
+
+class SampledCfr:
+    """A solve by sampled boards in progress.
+
+    Args:
+        forests: the betting, round by round.
+        n_classes: per round.
+        n_rows: per round, of every class.
+        n_hands: that a deal leaves.
+        n_cards: that a deal leaves.
+        deal: the deals.
+        schedule: how much earlier visits count.
+        threads: how many walk at once.
+        short: whether numbers are kept in 16 bits.
+        numbers: what was learnt before, which goes on growing; None: nothing.
+
+    Attributes:
+        iteration: deals that are done; the next one's number.
+        numbers: what is learnt.
+    """
+
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        n_classes: Sequence[int],
+        n_rows: Sequence[int],
+        n_hands: int,
+        n_cards: int,
+        deal: Dealer,
+        *,
+        schedule: Schedule = DEFAULT_SCHEDULE,
+        threads: int = 1,
+        short: bool = False,
+        numbers: Numbers | None = None,
+    ) -> None:
+        self.strips = all_strips(forests)
+        self.numbers = numbers or Numbers.zeros(self.strips, n_classes, n_rows, short=short)
+        self.iteration = 0
+        n_rounds = len(forests)
+        rig = Rig(
+            forests,
+            self.strips,
+            n_rows,
+            self.numbers,
+            [n_hands] * n_rounds,
+            n_cards,
+            [1.0] * n_rounds,
+            gains(forests, n_rows, n_hands),
+        )
+        self._rig, self._deal, self._schedule, self._n_cards = rig, deal, schedule, n_cards
+        self._desks = [(rig.scratch(), rig.out()) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    @property
+    def threads(self) -> int:
+        """How many walk at once."""
+        return len(self._desks)
+
+    def run(self, n: int) -> None:
+        """Do so many deals more."""
+        portions = [
+            (first, min(PORTION, self.iteration + n - first))
+            for first in range(self.iteration, self.iteration + n, PORTION)
+        ]
+        if self._pool is None:
+            self._work(0, portions)
+        else:
+            waiting = iter(portions)  # whoever is free takes the next one
+            jobs = [self._pool.submit(self._work, thread, waiting) for thread in range(self.threads)]
+            for job in jobs:
+                job.result()
+        self.iteration += n
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _work(self, thread: int, portions: Iterable[tuple[int, int]]) -> None:
+        scratch, out = self._desks[thread]
+        for first, n in portions:
+            dealt = self._deal(first, n)
+            boards = paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
+            self._rig.learn(self._schedule, scratch, Packed(boards), n, out, first)
+
+
+def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:
+    """What regrets are scaled by, per round: so that the most that a visit can change one by is some hundreds.
+
+    A row's values are sums over its hands and over the opposing ones, in chips.
+    """
+    most = max(float(np.abs(forest.arrays.stake).max(initial=0.0)) for forest in forests)
+    return [256.0 * n / (max(most, 1e-9) * n_hands * n_hands) for n in n_rows]
