@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from buckets.abstraction import Abstraction, Dealt
 from buckets.agglomeration import MergeTree, merge_tree
 from buckets.board_tree import BoardTree, canonical_board
 from buckets.cards import Deck, card_name, cards_name, parse_card, parse_cards
@@ -30,16 +31,20 @@ from buckets.symmetry import (
 )
 
 if TYPE_CHECKING:
+    from buckets.board_classes import BoardClustering
     from buckets.clustering import OutcomeClustering
 
 __all__ = [
     "CATEGORIES",
     "GROUPINGS",
+    "Abstraction",
+    "BoardClustering",
     "BoardError",
     "BoardTree",
     "BucketError",
     "CardError",
     "Deal",
+    "Dealt",
     "Deck",
     "Grouping",
     "History",
@@ -82,7 +87,11 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
     def __getattr__(name: str) -> object:
-        """Load the estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
+        """Load an estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
+        if name == "BoardClustering":
+            from buckets.board_classes import BoardClustering
+
+            return BoardClustering
         if name == "OutcomeClustering":
             from buckets.clustering import OutcomeClustering
 

@@ -1,15 +1,15 @@
 """An abstraction of all boards of a game: the class of a board in each round, the row of a hand there, and deals.
 
-A *class* of a round are boards that share rows. There are as many as asked for, of boards taken as sets of cards, which
-forget which card came when; or all, one for each canonical history (the order of rounds kept, as in `buckets.symmetry`).
-In a round without a card there is one.
+A *class* of a round are boards that share rows. There are as many as asked for, of boards taken as sets of cards,
+which forget which card came when; or all, one for each canonical history (the order of rounds kept, as in
+`buckets.symmetry`). In a round without a card there is one.
 
 *Rows* are numbered within a class: before the first card the kinds of hands that suits alone tell apart, hold'em's
-169 as `preflop_classes` numbers them; later what `buckets.class_rows` makes; or single hands, ascending, of the canonical
-board. Hands that a symmetry maps onto each other share a row, but for single hands.
+169 as `preflop_classes` numbers them; later what `buckets.class_rows` makes; or single hands, ascending, of the
+canonical board. Hands that a symmetry maps onto each other share a row, but for single hands.
 
-A *deal* is a full board with all hands that it leaves, in order of strength, each with its row in every round. Deals have
-numbers, and a seed decides them: whoever asks for a number gets the same.
+A *deal* is a full board with all hands that it leaves, in order of strength, each with its row in every round. Deals
+have numbers, and a seed decides them: whoever asks for a number gets the same.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from buckets.board_maps import binomials
 from buckets.cards import NUM_CARDS, Deck
-from buckets.class_rows import Intervals
 from buckets.errors import BoardError
 from buckets.hands import hands
 from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, made_arrays
+from buckets.row_kinds import Intervals
 from buckets.symmetry import hand_permutation, suit_permutations
 
 
@@ -36,8 +36,8 @@ class Dealt(NamedTuple):
     Attributes:
         classes: ``[b, t]``.
         rows: ``[b, t, h]``.
-        cards: ``[b, h, 2]``, a hand's cards by their numbers, from 0, among those that the board leaves; N in place of the
-            second card of one-card hands.
+        cards: ``[b, h, 2]``, a hand's cards by their numbers, from 0, among those that the board leaves; N in place of
+            the second card of one-card hands.
         strength: ``[b, h]``.
         hands: ``[b, h]``, numbers among the deck's; ascending by strength, of equals by row in the last round, of
             equals by number.
@@ -156,6 +156,8 @@ class Abstraction:
 
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
+        if not 0 <= seed < 2**63:
+            raise BoardError(f"seed: expected a number from 0 to 2**63 - 1, got {seed}")
         if out is None or len(out.classes) != n:
             out = self.room(n)
         sizes = np.array(self.board_sizes, dtype=np.int64)

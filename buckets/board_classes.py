@@ -1,4 +1,4 @@
-"""Clustering of boards as a scikit-learn estimator: Ward's agglomeration where it is affordable, polished by k-means."""
+"""Clustering of boards as a scikit-learn estimator: Ward's linkage where it is affordable, polished by k-means."""
 
 import warnings
 from typing import Self
@@ -27,9 +27,9 @@ BATCH = 4096
 class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clusters of weighted samples of small variance within: what is alike shares a class.
 
-    Up to 2,500 different samples are merged by Ward's linkage; of more, mini-batch k-means makes the first clusters. Either
-    way k-means, which is made to use one thread, moves samples to the nearest mean until few move any more. The same
-    input gives the same labels.
+    Up to 2,500 different samples are merged by Ward's linkage; of more, mini-batch k-means makes the first clusters.
+    Either way k-means, which is made to use one thread, moves samples to the nearest mean until few move any more.
+    The same input gives the same labels.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rows = validate_data(self, X, dtype=np.float64)
         weights = check_weights(sample_weight, len(rows))
         distinct, of = np.unique(rows, axis=0, return_inverse=True)
-        mass = np.bincount(of, weights=weights)
+        mass: NDArray[np.float64] = np.bincount(of, weights=weights)
         if len(distinct) <= self.n_clusters:
-            clusters = np.arange(len(distinct))
+            clusters = np.arange(len(distinct), dtype=np.int32)
         else:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             with threadpool_limits(1):  # threads add up in any order

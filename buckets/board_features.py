@@ -1,7 +1,7 @@
 """What a board does to hands, as a row of numbers: boards are alike when their rows are near each other.
 
-Hands are taken by kinds, those that suits alone tell apart: hold'em's 169 starting hands, the ranks of one-card games. A
-board's features are, for each kind, the mean and the spread over its hands that the board leaves of their mean
+Hands are taken by kinds, those that suits alone tell apart: hold'em's 169 starting hands, the ranks of one-card games.
+A board's features are, for each kind, the mean and the spread over its hands that the board leaves of their mean
 outcome (`buckets.percentiles`), times the square root of the kind's share of hands: the squared distance of two
 boards is that of a random hand's outcomes. A spread says what suits do. Where a board leaves no hand of a kind, the
 other boards' mean stands in. What remains is turned to principal axes, of which the longest are kept.

@@ -1,8 +1,8 @@
 """All boards of a deck, dealt or as sets, and the boards that stand for them up to a renaming of suits.
 
 A board is a row of cards in groups: one group of all cards where their order means nothing, a group for each round
-that dealt any where it does. Groups are sets. Boards have numbers in lexicographic order (`buckets.kernels.combinations`),
-and the smallest of those that are alike stands for them, as in `buckets.symmetry`.
+that dealt any where it does. Groups are sets. Boards have numbers in lexicographic order
+(`buckets.kernels.combinations`), and the smallest of those that are alike stands for them, as in `buckets.symmetry`.
 """
 
 from collections.abc import Sequence

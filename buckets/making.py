@@ -13,18 +13,9 @@ from buckets.board_features import board_features, start_kinds
 from buckets.board_maps import BoardMap, board_map
 from buckets.board_tree import BoardTree
 from buckets.cards import Deck
-from buckets.class_rows import (
-    BY_BOARD,
-    BY_HAND,
-    BY_PART,
-    MAX_ROWS,
-    NO_ROW,
-    Intervals,
-    clustered_rows,
-    interval_rows,
-)
 from buckets.errors import BoardError
 from buckets.percentiles import Percentiles
+from buckets.row_kinds import BY_BOARD, BY_HAND, BY_PART, MAX_ROWS, NO_ROW, Intervals
 from buckets.strength import CARD_COUNTS
 
 Classes: TypeAlias = int | Literal["all"]
@@ -34,8 +25,8 @@ Arrays: TypeAlias = dict[str, Array]
 Kept: TypeAlias = MutableMapping[str, Array]
 Progress: TypeAlias = Callable[[int, int], object]
 
-N_POINTS = 32
-"""Points of the curves that rows are made of, at most."""
+N_POINTS = 23
+"""Points of the curves that rows are made of, at most: this divides hold'em's 46 and 1,081 outcomes."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +137,8 @@ class _Maker:
             rows = self._clustered(t, k, found, classes)
         else:
             kind = BY_PART
+            from buckets.class_rows import interval_rows
+
             rows = interval_rows(
                 self._percentiles.seen(found.boards, found.counts, classes), k, wish.intervals
             )
@@ -204,14 +197,17 @@ class _Maker:
     def _start_rows(self, n_rows: int) -> NDArray[np.uint8]:
         """``[0, hand]``: rows before the first card."""
         deck, hole = self.wish.deck, self.wish.hole
-        rows = start_kinds(deck, hole)
-        if n_rows <= rows.max():
-            rows = BoardTree.of((), deck, hole, self.wish.n_board).labels((), n_rows)
-        return rows.astype(np.uint8)[None]
+        kinds = start_kinds(deck, hole)
+        if n_rows > kinds.max():
+            return kinds.astype(np.uint8)[None]
+        tree = BoardTree.of((), deck, hole, self.wish.n_board)
+        return tree.labels((), n_rows).astype(np.uint8)[None]
 
     def _clustered(
         self, t: int, n_rows: int, found: BoardMap, classes: NDArray[np.int32]
     ) -> NDArray[np.uint8]:
+        from buckets.class_rows import clustered_rows
+
         order = np.argsort(classes, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
         n_points = min(N_POINTS, self._percentiles.n_outcomes(self.wish.n_cards(t)))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from buckets.board_maps import BoardMap, binomials, sets_of
 from buckets.cards import NUM_CARDS, Deck
 from buckets.hands import hands
 from buckets.symmetry import hand_permutation, suit_permutations
+
+if TYPE_CHECKING:
+    from buckets.kernels.percentiles import Finals
 
 PARTS = 255
 """Into which percentiles are cut; this number itself says that the board hits a hand."""
@@ -107,7 +111,7 @@ class Percentiles:
         return out[:, :PARTS]
 
     @cached_property
-    def bundle(self) -> tuple[object, ...]:
+    def bundle(self) -> "Finals":
         """The table as kernels take it."""
         from buckets.kernels.percentiles import Finals
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import NUM_CARDS
-from buckets.class_rows import BY_BOARD, BY_HAND, BY_PART, NO_ROW
 from buckets.kernels.combinations import board_number, numbered_set
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_parts
 from buckets.kernels.strength import fill_strengths
+from buckets.row_kinds import BY_BOARD, BY_HAND, BY_PART, NO_ROW
 from compiled import kernel
 
 Array = NDArray[Any]
@@ -21,8 +21,8 @@ _SORTED = (1 << 10) + 1  # counts of a sort by ten bits
 class Maps(NamedTuple):
     """An abstraction as kernels take it; rounds are t.
 
-    hands ``[hand, hole card]``, cards ``[place]`` of the deck, place ``[card]``, choose ``[n, k]``, perms ``[perm, suit]``,
-    moved ``[perm, hand]``.
+    hands ``[hand, hole card]``, cards ``[place]`` of the deck, place ``[card]``, choose ``[n, k]``, perms
+    ``[perm, suit]``, moved ``[perm, hand]``.
 
     Attributes:
         n_cards: ``[t]``, cards of the board.
@@ -261,23 +261,23 @@ def _mix(x: Any) -> Any:
 
 
 @kernel
-def _below(bits: Any, n: int) -> int:
+def _below(bits: Any, n: int) -> Any:
     """A number from 0 to n - 1, n being small."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @kernel
-def _permuted(index: int, n: int, key: Any) -> int:
+def _permuted(index: int, n: int, key: Any) -> Any:
     """Where a permutation of 0 to n - 1, which a key chooses, sends a number.
 
-    Four rounds of a Feistel network on the least even number of bits, again until the number is below n; then a shift, which
-    makes every image as likely as any other.
+    Four rounds of a Feistel network on the least even number of bits, again until the number is below n; then a shift,
+    which makes every image as likely as any other.
     """
     half = 1
     while 1 << (2 * half) < n:
         half += 1
     mask = (1 << half) - 1
-    x = index
+    x: Any = index
     while True:
         high, low = x >> half, x & mask
         for step in range(4):

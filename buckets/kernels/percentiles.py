@@ -21,8 +21,8 @@ _PASSES = 3
 class Finals(NamedTuple):
     """All final boards, as the kernels take them.
 
-    hands ``[hand, hole card]``, place ``[card]`` in the deck, choose ``[n, k]``, groups ``[1]`` the number of final cards,
-    canonical and turn ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, parts ``[canonical, hand]``.
+    hands ``[hand, hole card]``, place ``[card]`` in the deck, choose ``[n, k]``, groups ``[1]`` the number of final
+    cards, canonical and turn ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, parts ``[canonical, hand]``.
     """
 
     hands: Ints
@@ -145,7 +145,7 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
         n_kinds: how many.
         out: ``[board, 2 kinds]``, means first, from 0 to 1.
     """
-    n_hands, hole = finals.hands.shape
+    n_hands = len(finals.hands)
     total = np.empty(n_hands, dtype=np.int64)
     ways = np.empty(n_hands, dtype=np.int64)
     left = np.empty(finals.n_deck, dtype=np.int64)
@@ -188,7 +188,7 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
 
     A point is the mean of as many sorted parts as any other point's, but for what does not divide.
     """
-    n_hands, n_points = len(finals.hands), out.shape[2]
+    n_hands = len(finals.hands)
     seen = np.empty((n_hands, PARTS + 1), dtype=np.int16)
     left = np.empty(finals.n_deck, dtype=np.int64)
     places = np.empty(finals.groups[0], dtype=np.int64)
