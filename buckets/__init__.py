@@ -12,6 +12,7 @@ from buckets.equity import equities, range_equity
 from buckets.errors import BoardError, BucketError, CardError, RangeError
 from buckets.grouping import GROUPINGS, Grouping
 from buckets.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from buckets.making import Wish
 from buckets.outcomes import outcomes
 from buckets.strength import category, strength, strengths
 from buckets.symmetry import (
@@ -52,6 +53,7 @@ __all__ = [
     "OutcomeClustering",
     "Perms",
     "RangeError",
+    "Wish",
     "blocked",
     "canonical",
     "canonical_board",

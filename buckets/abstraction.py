@@ -101,7 +101,13 @@ class Abstraction:
             BoardError: there are not so many boards, or too many, or a number is none.
         """
         wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals)
-        return cls(deck, hole, wish.board_sizes, made_arrays(wish, progress, {} if kept is None else kept))
+        return cls.of(wish, progress, kept)
+
+    @classmethod
+    def of(cls, wish: Wish, progress: Progress = lambda done, of: None, kept: Kept | None = None) -> Self:
+        """As `make`, of arguments that were checked already."""
+        arrays = made_arrays(wish, progress, {} if kept is None else kept)
+        return cls(wish.deck, wish.hole, wish.board_sizes, arrays)
 
     @property
     def n_rounds(self) -> int:

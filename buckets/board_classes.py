@@ -75,7 +75,7 @@ class BoardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rows = validate_data(self, X, dtype=np.float64)
         weights = check_weights(sample_weight, len(rows))
         distinct, of = np.unique(rows, axis=0, return_inverse=True)
-        mass: NDArray[np.float64] = np.bincount(of, weights=weights)
+        mass = np.bincount(of, weights=weights).astype(np.float64)
         if len(distinct) <= self.n_clusters:
             clusters = np.arange(len(distinct), dtype=np.int32)
         else:

@@ -1,6 +1,6 @@
 """How an abstraction is made, round by round: see `buckets.abstraction`."""
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
@@ -25,6 +25,12 @@ Arrays: TypeAlias = dict[str, Array]
 Kept: TypeAlias = MutableMapping[str, Array]
 Progress: TypeAlias = Callable[[int, int], object]
 
+ARRAYS = ("groups", "kinds", "starts", "canonical", "turn", "classes", "rows", "n_classes", "n_rows")
+"""Names of the arrays of an abstraction."""
+
+METHOD = 1
+"""To be counted up whenever the same wish gives other classes, rows or features than before."""
+
 N_POINTS = 23
 """Points of the curves that rows are made of, at most: this divides hold'em's 46 and 1,081 outcomes."""
 
@@ -38,8 +44,8 @@ class Wish:
     board_sizes: tuple[int, ...]
     classes: tuple[Classes, ...]
     rows: tuple[Rows, ...]
-    seed: int
-    intervals: Intervals
+    seed: int = 0
+    intervals: Intervals = "equation 1"
 
     def __post_init__(self) -> None:
         n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
@@ -92,7 +98,7 @@ class _Round(NamedTuple):
 
 
 def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
-    """The arrays of an abstraction: those of `kernels.dealing.Maps`, flat, ``n_classes`` and ``n_rows``."""
+    """The arrays of an abstraction, by the names in `ARRAYS`: of `kernels.dealing.Maps`, and how many there are."""
     maker = _Maker(wish, progress, kept)
     rounds = [maker.round(t) for t in range(len(wish.board_sizes))]
     sizes = [(len(part.map.canonical), len(part.classes), part.rows.size) for part in rounds]
@@ -110,6 +116,15 @@ def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
         "n_classes": np.array([part.classes.max() + 1 for part in rounds], dtype=np.int64),
         "n_rows": np.array([part.n_rows for part in rounds], dtype=np.int64),
     }
+
+
+def feature_names(board_sizes: Sequence[int]) -> list[str]:
+    """Names of all features that abstractions of a game may be made of."""
+    return [_feature_name(n) for n in sorted(set(np.cumsum(board_sizes).tolist())) if n]
+
+
+def _feature_name(n_cards: int) -> str:
+    return f"board-{n_cards}"
 
 
 @dataclass
@@ -151,7 +166,7 @@ class _Maker:
         tabled = False
         for t, (k, rows) in enumerate(zip(self.wish.classes, self.wish.rows, strict=True)):
             found, n_cards = self._map(self.wish.groups(t)), self.wish.n_cards(t)
-            of_features = k not in ("all", len(found.boards)) and f"features.{n_cards}" not in self.kept
+            of_features = k not in ("all", len(found.boards)) and _feature_name(n_cards) not in self.kept
             of_rows = n_cards > 0 and rows != "hands"
             made += len(found.boards) * (of_features + (of_rows and n_cards < self.wish.n_board))
             tabled = tabled or of_features or of_rows
@@ -188,7 +203,7 @@ class _Maker:
 
     def _features(self, found: BoardMap) -> NDArray[Any]:
         """Features of boards that are sets, made where they are not kept."""
-        name = f"features.{found.boards.shape[1]}"
+        name = _feature_name(found.boards.shape[1])
         if name not in self.kept:
             made = board_features(self._percentiles, found.boards, found.counts, self._tell)
             self.kept[name] = made.values
