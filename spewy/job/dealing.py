@@ -9,6 +9,7 @@ from typing import Any
 from buckets.symmetry import count_boards
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
+from spewy.game.names import ROUND_NAMES
 from spewy.job.sections import BoardsSection, RowsSection, SolveSection
 from spewy.job.units import parse_duration
 
@@ -60,15 +61,14 @@ class Dealing:
             InputError: more classes than boards, a row per hand of a class, or a check after so many sweeps.
         """
         names = game.round_names
-        classes = [getattr(boards, name, "all") for name in names]
-        found = tuple(None if number == "all" else number for number in classes)
+        classes = {"preflop": None} | boards.model_dump()
         every = solve.check_every if "check_every" in solve.model_fields_set else CHECK_EVERY
         if not isinstance(every, str):
             raise InputError(
                 f'solve.check_every: expected a time such as "{CHECK_EVERY}" beside [boards], found {every}'
             )
         dealing = cls(
-            found,
+            tuple(_number(classes[name]) for name in names),
             _rows(game, rows),
             solve.seed,
             parse_duration(every),
@@ -119,12 +119,16 @@ def require_undealt_keys(solve: SolveSection) -> None:
 
 
 def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
-    default = ROWS if game.num_hole_cards == 2 else ("hands",) * len(ROWS)
-    chosen = [
-        getattr(rows, name) if name in rows.model_fields_set else number
-        for name, number in zip(game.round_names, default, strict=False)
-    ]
-    return tuple(None if number == "hands" else number for number in chosen)
+    default: dict[str, int] = {}
+    if game.num_hole_cards == 2:
+        default.update(zip(ROUND_NAMES, ROWS, strict=True))
+    chosen = default | rows.model_dump(exclude_unset=True)
+    return tuple(_number(chosen.get(name)) for name in game.round_names)
+
+
+def _number(value: int | str | None) -> int | None:
+    """A number that the file gives; None: its word for one of each."""
+    return value if isinstance(value, int) else None
 
 
 def _require_classes(name: str, number: int, most: int, rows: int | None) -> None:

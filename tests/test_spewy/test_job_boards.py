@@ -131,7 +131,7 @@ def test_what_a_dealt_job_is_refused_for(change, message):
 
 
 def test_classes_of_a_round_that_the_game_has_not():
-    with pytest.raises(InputError, match="boards.turn: expected one of the 2 rounds of leduc"):
+    with pytest.raises(InputError, match=r"boards\.turn: expected one of the 2 rounds of leduc"):
         Job.of(LEDUC | {"boards": {"turn": 1}})
 
 
