@@ -10,7 +10,8 @@ an address and i an offset in elements:
 
     load16(a, i), load8(a, i)     a[i : i + 16], a[i : i + 8] as a vector of float32
     store(a, i, x)                the other way
-    int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n), put_float64(a, i, x)
+    int64_at(a, i), int32_at(a, i), float32_at(a, i), put_int64(a, i, n), put_int32(a, i, n),
+    put_float64(a, i, x)
     fill16(c), fill8(c)           the number c everywhere
     x + y, x - y, x * y, x / y    also with one float32
     where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
@@ -119,13 +120,13 @@ def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
     return types.void(types.intp, types.intp, value), generate
 
 
-def _writer(kind: Any) -> Any:
+def _writer(kind: Any, n_bytes: int) -> Any:
     @intrinsic
     def put(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-        """Write one number of eight bytes."""
+        """Write one number."""
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            builder.store(args[2], _pointer(builder, *args[:2], args[2].type, 8), align=8)
+            builder.store(args[2], _pointer(builder, *args[:2], args[2].type, n_bytes), align=n_bytes)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, kind), generate
@@ -133,7 +134,7 @@ def _writer(kind: Any) -> Any:
     return put
 
 
-put_int64, put_float64 = _writer(types.int64), _writer(types.float64)
+put_int64, put_float64, put_int32 = _writer(types.int64, 8), _writer(types.float64, 8), _writer(types.int32, 4)
 
 
 @intrinsic

@@ -1,0 +1,56 @@
+"""Regrets, sums and visits of all classes of a game's rounds: what sampling learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.exact.vector import aligned
+from solvers.forest import Ints
+from solvers.sampled.strips import Strips
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is kept of each class, flat ``[class][strip][row][slot][16]``: see `Strips.first`.
+
+    Attributes:
+        regrets, sums: per round, per player.
+        visits: per round ``[player, class]``: how often regrets were updated.
+    """
+
+    regrets: tuple[Pair, ...]
+    sums: tuple[Pair, ...]
+    visits: tuple[Ints, ...]
+
+    @classmethod
+    def zeros(
+        cls, strips: Sequence[Strips], n_classes: Sequence[int], n_rows: Sequence[int], *, short: bool
+    ) -> Numbers:
+        """Of a game that nobody has learnt yet; short: in 16 bits."""
+        dtype = np.float16 if short else np.float32
+
+        def pair(t: int) -> Pair:
+            sizes = [class_size(strips[t], p, n_rows[t]) for p in (0, 1)]
+            return aligned(n_classes[t] * sizes[0], dtype), aligned(n_classes[t] * sizes[1], dtype)
+
+        rounds = range(len(strips))
+        return cls(
+            tuple(pair(t) for t in rounds),
+            tuple(pair(t) for t in rounds),
+            tuple(np.zeros((2, n_classes[t]), dtype=np.int64) for t in rounds),
+        )
+
+    @property
+    def short(self) -> bool:
+        """Whether numbers have 16 bits."""
+        return bool(self.regrets[0][0].dtype == np.float16)
+
+
+def class_size(strips: Strips, p: int, n_rows: int) -> int:
+    """Numbers of player p in a class."""
+    return int(strips.first(p, n_rows)[-1])

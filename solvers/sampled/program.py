@@ -1,0 +1,173 @@
+"""A round's strips as lists of numbers for one traverser: what the kernels run through.
+
+Player p is the traverser, q the opponent. A *lane* here is one of q's sequences that ends in a showdown, or one that
+ends in a fold: all leaves behind it share what is counted for it. Places in buffers whose rows have 16 numbers are 16
+times the number of a sequence, node or slot.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.exact.vector import HANDS, Address, aligned
+from solvers.forest import DECISION, FOLD, SHOWDOWN, Forest, Ints
+from solvers.sampled.strips import LINES, Shape, Strips
+
+(
+    OWN_SLOTS,
+    OTHER_SLOTS,
+    OWN_FIRST,
+    OTHER_FIRST,
+    OWN_DOWN,
+    N_OWN_DOWN,
+    OTHER_DOWN,
+    N_OTHER_DOWN,
+    UP,
+    N_UP,
+    SHOWS,
+    N_SHOWS,
+    SHOW_LEAVES,
+    N_SHOW_LEAVES,
+    FOLDS,
+    N_FOLDS,
+    FOLD_LEAVES,
+    N_FOLD_LEAVES,
+    EXITS,
+    N_EXITS,
+    FIRST_EXIT,
+    PAY,
+    ALIGNED,
+    WIDTH,
+) = range(24)
+"""Columns of `Program.strips`, and how many there are."""
+
+
+class Program(NamedTuple):
+    """Steps of a round for a traverser.
+
+    Attributes:
+        n_rows: of the round's classes.
+        own_size, other_size: numbers that a class has of p and of q.
+        n_exits: of all strips.
+        strips ``[strip, WIDTH]``: sizes, and where in ``code`` and ``pay`` a strip's lists begin; lists of a shape are
+            common to its strips.
+        code: down ``[step, 3]``: actions, place of the parent sequence, first slot; up ``[step, 5]``: 1 if p's, actions,
+            place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
+            of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
+            places of the node, of q's sequence and of p's.
+        pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
+        sources ``[strip, 16, 2]``: exit and lane above; lane -1 where there is no line.
+    """
+
+    n_strips: int
+    n_rows: int
+    own_size: int
+    other_size: int
+    n_exits: int
+    strips: Address
+    code: Address
+    pay: Address
+    sources: Address
+
+
+class Sizes(NamedTuple):
+    """The most that any strip of a round has, for whoever makes buffers."""
+
+    n_nodes: int
+    n_sequences: int
+    n_lanes: int
+    n_exits: int
+
+
+def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
+    """The steps of traverser p."""
+    q = 1 - p
+    code: list[int] = []
+    lists = [_lists(shape, p, code) for shape in strips.shapes]
+    own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
+    table = np.zeros((len(strips), WIDTH), dtype=np.int64)
+    pay: list[np.ndarray] = []
+    for s in range(len(strips)):
+        shape, nodes = strips.shape_of(s), strips.nodes[s]
+        table[s] = lists[int(strips.shape[s])]
+        table[s, [OWN_FIRST, OTHER_FIRST]] = own_first[s], other_first[s]
+        table[s, FIRST_EXIT], table[s, ALIGNED] = strips.first_exit[s], strips.aligned[s]
+        table[s, PAY] = LINES * len(pay)
+        stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
+        pay += [stakes[n] for _, n, _ in _leaves(shape, SHOWDOWN, p)[1]]
+        pay += [stakes[n] * (1 if p == 0 else -1) for _, n, _ in _leaves(shape, FOLD, p)[1]]
+    return Program(
+        len(strips),
+        n_rows,
+        int(own_first[-1]),
+        int(other_first[-1]),
+        int(strips.first_exit[-1]),
+        table.reshape(-1),
+        np.array(code or [0], dtype=np.int64),
+        _singles(pay),
+        strips.sources.reshape(-1),
+    )
+
+
+def sizes(strips: Strips) -> Sizes:
+    """What buffers for a round must hold."""
+    shapes = strips.shapes
+    lanes = [len(_leaves(shape, kind, p)[0]) for shape in shapes for kind in (SHOWDOWN, FOLD) for p in (0, 1)]
+    return Sizes(
+        max(len(shape.kind) for shape in shapes),
+        1 + max(max(shape.n_slots) for shape in shapes),
+        max(lanes),
+        int(strips.first_exit[-1]),
+    )
+
+
+def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
+    """A shape's row of `Program.strips`, whose lists are appended to the code."""
+    q, row = 1 - p, [0] * WIDTH
+    row[OWN_SLOTS], row[OTHER_SLOTS] = shape.n_slots[p], shape.n_slots[q]
+    decisions = np.flatnonzero(shape.kind == DECISION).tolist()
+    for player, (start, count) in ((p, (OWN_DOWN, N_OWN_DOWN)), (q, (OTHER_DOWN, N_OTHER_DOWN))):
+        mine = [n for n in decisions if shape.player[n] == player]
+        row[start], row[count] = len(code), len(mine)
+        for n in mine:
+            code += [int(shape.n_actions[n]), HANDS * int(shape.sequence[player, n]), int(shape.slot[n])]
+    row[UP], row[N_UP] = len(code), len(decisions)
+    for n in reversed(decisions):
+        code += [int(shape.player[n] == p), int(shape.n_actions[n]), HANDS * n]
+        code += [HANDS * int(shape.first_child[n]), int(shape.slot[n])]
+    for kind, columns in (
+        (SHOWDOWN, (SHOWS, N_SHOWS, SHOW_LEAVES, N_SHOW_LEAVES)),
+        (FOLD, (FOLDS, N_FOLDS, FOLD_LEAVES, N_FOLD_LEAVES)),
+    ):
+        lanes, leaves = _leaves(shape, kind, p)
+        row[columns[0]], row[columns[1]] = len(code), len(lanes)
+        code += [HANDS * sequence for sequence in lanes]
+        row[columns[2]], row[columns[3]] = len(code), len(leaves)
+        for lane, n, sequence in leaves:
+            code += [lane, HANDS * n, HANDS * sequence]
+    row[EXITS], row[N_EXITS] = len(code), len(shape.exits)
+    for n in shape.exits.tolist():
+        code += [HANDS * n, HANDS * int(shape.sequence[q, n]), HANDS * int(shape.sequence[p, n])]
+    return row
+
+
+def _leaves(shape: Shape, kind: int, p: int) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """q's sequences that end in leaves of a kind; and each leaf: its lane, its node, p's sequence there."""
+    nodes = np.flatnonzero(shape.kind == kind).tolist()
+    lanes = sorted({int(shape.sequence[1 - p, n]) for n in nodes})
+    return lanes, [(lanes.index(int(shape.sequence[1 - p, n])), n, int(shape.sequence[p, n])) for n in nodes]
+
+
+def _singles(rows: list[np.ndarray]) -> np.ndarray:
+    out = aligned(LINES * max(len(rows), 1))
+    if rows:
+        out[:] = np.concatenate(rows)
+    return out
+
+
+def lines_of(strips: Strips) -> Ints:
+    """``[strip, 16]``: 1 where a lane has a line."""
+    found: Ints = (strips.lines >= 0).astype(np.int64)
+    return found

@@ -1,0 +1,148 @@
+"""What walks need beside numbers and boards: steps of both traversers, and buffers of each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from solvers.exact.bundle import Packed
+from solvers.exact.vector import HALF, HANDS, SINGLE, aligned
+from solvers.forest import Floats, Forest
+from solvers.kernels import BEST, EVALUATE
+from solvers.sampled.kernels import Boards, Scratch, Table
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule, learn_paths, walk
+from solvers.sampled.program import program, sizes
+from solvers.sampled.strips import LINES, Strips
+
+LEARN_FROM_REGRETS, JUDGE_SUMS = 0, 1
+NO_SCHEDULE = Schedule(1.0, 0.0)
+
+
+class Rig:
+    """Walks over a game's numbers.
+
+    Args:
+        forests: betting, round by round.
+        strips: of the forests.
+        n_rows: per round.
+        numbers: what is learnt or judged.
+        most_hands: per round, that a board leaves.
+        most_cards: that any board leaves.
+        probabilities: per round, of a board given what both hold and the board above; 1 where deals are drawn.
+        gains: per round, by which regrets are scaled.
+    """
+
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        strips: Sequence[Strips],
+        n_rows: Sequence[int],
+        numbers: Numbers,
+        most_hands: Sequence[int],
+        most_cards: int,
+        probabilities: Sequence[float],
+        gains: Sequence[float],
+    ) -> None:
+        self.n_rounds = len(forests)
+        self._sizes = [sizes(s) for s in strips]
+        self._n_rows, self._most_hands, self._most_cards = n_rows, most_hands, most_cards
+        programs = [[program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, strips, n_rows, strict=True)]
+        kind = HALF if numbers.short else SINGLE
+
+        def tables(p: int, current: Any) -> Packed:
+            q = 1 - p
+            return Packed(
+                tuple(
+                    Table(
+                        programs[t][p],
+                        kind,
+                        np.float32(gains[t]),
+                        current[t][p],
+                        current[t][q],
+                        numbers.sums[t][q],
+                        numbers.visits[t][p],
+                        np.float32(probabilities[t]),
+                    )
+                    for t in range(self.n_rounds)
+                )
+            )
+
+        self._learning = (tables(0, numbers.regrets), tables(1, numbers.regrets))
+        self._judging = (tables(0, numbers.sums), tables(1, numbers.sums))
+        self._n_strips = [len(s) for s in strips]
+
+    def scratch(self) -> Packed:
+        """Buffers for one thread."""
+        return Packed(tuple(self._scratch(t) for t in range(self.n_rounds)))
+
+    def out(self) -> np.ndarray:
+        """Room for the values of the first round's hands."""
+        return aligned(LINES * self._n_strips[0] * self._most_hands[0])
+
+    def learn(
+        self, schedule: Schedule, scratch: Packed, boards: Packed, first: int, last: int, out: np.ndarray, dither: int
+    ) -> None:
+        """Learn from deals first to last - 1 of paths."""
+        learn_paths(schedule, self._learning, scratch, boards, first, last, self.n_rounds, out.ctypes.data, dither)
+
+    def learn_tree(
+        self, schedule: Schedule, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray
+    ) -> None:
+        """Have player p learn from a tree."""
+        from solvers.kernels import UPDATE
+
+        walk(UPDATE, schedule, self._learning[p], scratch, boards, 0, n_boards, self.n_rounds, out.ctypes.data, 0)
+
+    def values(
+        self, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray, *, best: bool
+    ) -> Floats:
+        """``[strip, hand, 16]``: player p's values at the first board against q's average strategy, best or own."""
+        mode = BEST if best else EVALUATE
+        walk(mode, NO_SCHEDULE, self._judging[p], scratch, boards, 0, n_boards, self.n_rounds, out.ctypes.data, 0)
+        return out.reshape(-1, self._most_hands[0], LINES).astype(np.float64)
+
+    def _scratch(self, t: int) -> Scratch:
+        size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
+        n_groups = max(n_rows, n_hands) if t == self.n_rounds - 1 else n_rows
+        places = (self._most_cards + 2) | 1
+        wide = HANDS * n_hands
+
+        def longs(n: int) -> np.ndarray:
+            return np.zeros(n, dtype=np.int64)
+
+        return Scratch(
+            n_most=n_hands,
+            reach=aligned(wide),
+            groups=aligned(HANDS * n_groups * places),
+            other=aligned(HANDS * n_rows * size.n_sequences),
+            own=aligned(HANDS * n_rows * size.n_sequences),
+            row_reach=aligned(HANDS * n_rows),
+            totals=aligned(HANDS * 3 * size.n_lanes * places),
+            counts=aligned(n_groups * places),
+            values=aligned(HANDS * n_rows * 2 * size.n_lanes),
+            node=aligned(HANDS * size.n_nodes),
+            mixed=aligned(HANDS * n_groups * places),
+            same=aligned(HANDS * n_groups),
+            within=aligned(wide),
+            within_sums=aligned(HANDS * n_groups),
+            by_card=aligned(HANDS * places),
+            weights=aligned(HANDS * 2 * size.n_lanes),
+            row_exits=aligned(HANDS * n_rows * max(size.n_nodes, 1)),
+            hand_values=aligned(wide),
+            exits=aligned(wide * size.n_exits),
+            below=aligned(wide * size.n_exits),
+            segment_end=longs(n_groups),
+            segment_row=longs(n_groups),
+            segment_level=longs(n_groups),
+            tie_end=np.zeros(n_hands, dtype=np.int32),
+            group_of=np.zeros(n_hands, dtype=np.int32),
+            open=longs(1),
+        )
+
+
+def packed(boards: Boards) -> Packed:
+    """Boards as kernels take them."""
+    return Packed(boards)

@@ -1,0 +1,191 @@
+"""A round's lines in strips of 16 that share one betting tree: what lets a vector hold 16 lines.
+
+Lines whose trees have the same *shape* (kinds of nodes, players, numbers of actions) differ in their stakes only, so
+one program serves them and a vector holds one number of each. A *strip* is up to 16 roots of a round's forest of one
+shape; `lines` says which, -1 where there is none. Nodes of a shape are numbered breadth first, slots per player in the
+order of the nodes, as `Forest.build` numbers those of a single tree.
+
+What leaves a strip by one of its chance leaves, an *exit*, is 16 lanes wide too. A strip of the next round is
+*aligned* when its lanes are those of one exit; elsewhere each lane says whence it comes.
+
+A class's numbers of player p in a round are flat, ``[strip][row][slot][16]``: see `Strips.first`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvers.exact.vector import HANDS
+from solvers.forest import CHANCE, DECISION, Forest, Ints
+
+LINES = HANDS
+"""In a strip."""
+
+MOST_WASTE = 1.15
+"""Strips are aligned where that takes at most so many times as many of them."""
+
+Source = tuple[int, int]
+"""Of a line: the exit of the round above, and the lane, by which it is entered."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A betting tree without its stakes.
+
+    Attributes:
+        kind, player, n_actions, first_child: ``[node]``, as `ForestArrays` has them.
+        slot: ``[node]``: first slot of a decision among its player's, -1 elsewhere.
+        sequence: ``[2, node]``: 0 is the root's, slot s is sequence ``1 + s``.
+        n_slots: per player.
+    """
+
+    kind: Ints
+    player: Ints
+    n_actions: Ints
+    first_child: Ints
+    slot: Ints
+    sequence: Ints
+    n_slots: tuple[int, int]
+
+    @cached_property
+    def exits(self) -> Ints:
+        """Nodes that lead to the next round."""
+        found: Ints = np.flatnonzero(self.kind == CHANCE)
+        return found
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The strips of one round.
+
+    Attributes:
+        shapes: each once.
+        shape: ``[strip]``: its shape's number.
+        lines: ``[strip, 16]``: roots of the forest, or -1.
+        nodes: per strip ``[node of the shape, 16]``: nodes of the forest; of a lane without a line, lane 0's.
+        first_exit: ``[strip + 1]``: exits are numbered through all strips.
+        aligned: ``[strip]``: the exit above whose lanes are the strip's; -1: see ``sources``.
+        sources: ``[strip, 16, 2]``: exit and lane above; -1 where there is no line, and in the first round.
+    """
+
+    shapes: tuple[Shape, ...]
+    shape: Ints
+    lines: Ints
+    nodes: tuple[Ints, ...]
+    first_exit: Ints
+    aligned: Ints
+    sources: Ints
+
+    def __len__(self) -> int:
+        return len(self.shape)
+
+    def shape_of(self, strip: int) -> Shape:
+        """The betting tree of a strip's lines."""
+        return self.shapes[int(self.shape[strip])]
+
+    def first(self, p: int, n_rows: int) -> Ints:
+        """``[strip + 1]``: where a strip begins in a class's numbers of player p, all of whose strips have the rows."""
+        sizes = [LINES * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
+    def place(self) -> dict[int, tuple[int, int]]:
+        """Strip and lane of each line."""
+        found = np.argwhere(self.lines >= 0).tolist()
+        return {int(self.lines[strip, lane]): (strip, lane) for strip, lane in found}
+
+
+def all_strips(forests: Sequence[Forest]) -> list[Strips]:
+    """The strips of consecutive rounds, from the first."""
+    out: list[Strips] = []
+    sources: dict[int, Source] = {0: (-1, -1)}
+    for forest in forests:
+        strips = _strips(forest, sources, n_exits=int(out[-1].first_exit[-1]) if out else 0)
+        out.append(strips)
+        sources = {}
+        for s in range(len(strips)):
+            for e, node in enumerate(strips.shape_of(s).exits.tolist()):
+                for lane in np.flatnonzero(strips.lines[s] >= 0).tolist():
+                    target = int(forest.arrays.target[strips.nodes[s][node, lane]])
+                    sources[target] = (int(strips.first_exit[s]) + e, lane)
+    return out
+
+
+def _strips(forest: Forest, sources: dict[int, Source], n_exits: int) -> Strips:
+    alike: dict[bytes, list[int]] = {}
+    trees = [_nodes(forest, root) for root in range(forest.n_roots)]
+    a = forest.arrays
+    for root, nodes in enumerate(trees):
+        signature = np.stack([a.kind[nodes], a.player[nodes], a.n_actions[nodes]]).astype(np.int8)
+        alike.setdefault(signature.tobytes(), []).append(root)
+    shapes, shape, lines, nodes_of, aligned = [], [], [], [], []
+    for roots in alike.values():
+        shapes.append(_shape(forest, trees[roots[0]]))
+        for exit_, members in _grouped(roots, sources):
+            shape.append(len(shapes) - 1)
+            lines.append(members)
+            aligned.append(exit_)
+            first = next(line for line in members if line >= 0)
+            nodes_of.append(np.stack([trees[line if line >= 0 else first] for line in members], axis=1))
+    counts = [len(shapes[number].exits) for number in shape]
+    table = np.array(lines, dtype=np.int64)
+    came = [[sources[line] if line >= 0 else (-1, -1) for line in members] for members in lines]
+    return Strips(
+        tuple(shapes),
+        np.array(shape, dtype=np.int64),
+        table,
+        tuple(nodes_of),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.array(aligned, dtype=np.int64),
+        np.array(came, dtype=np.int64),
+    )
+
+
+def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, list[int]]]:
+    """Roots of one shape as strips: the exit that one is aligned with, or -1, and its lines, padded with -1."""
+    by_exit: dict[int, list[int]] = {}
+    for root in sorted(roots, key=lambda root: sources[root]):
+        by_exit.setdefault(sources[root][0], []).append(root)
+    packed = -(-len(roots) // LINES)
+    if -1 not in by_exit and len(by_exit) <= MOST_WASTE * packed:
+        out = []
+        for exit_, members in by_exit.items():
+            lanes = [-1] * LINES
+            for root in members:
+                lanes[sources[root][1]] = root
+            out.append((exit_, lanes))
+        return out
+    ordered = [root for members in by_exit.values() for root in members]
+    ordered += [-1] * (packed * LINES - len(ordered))
+    return [(-1, ordered[start : start + LINES]) for start in range(0, len(ordered), LINES)]
+
+
+def _nodes(forest: Forest, root: int) -> Ints:
+    """The nodes of a root's tree, breadth first."""
+    a, out, at = forest.arrays, [root], 0
+    while at < len(out):
+        n = out[at]
+        at += 1
+        if a.kind[n] == DECISION:
+            out += range(int(a.first_child[n]), int(a.first_child[n] + a.n_actions[n]))
+    return np.array(out, dtype=np.int64)
+
+
+def _shape(forest: Forest, nodes: Ints) -> Shape:
+    a = forest.arrays
+    kind, player, n_actions = a.kind[nodes], a.player[nodes], a.n_actions[nodes]
+    first_child, slot = np.full(len(nodes), -1, dtype=np.int64), np.full(len(nodes), -1, dtype=np.int64)
+    sequence, n_slots, child = np.zeros((2, len(nodes)), dtype=np.int64), [0, 0], 1
+    for n in np.flatnonzero(kind == DECISION).tolist():
+        mover, actions = int(player[n]), int(n_actions[n])
+        first_child[n], slot[n] = child, n_slots[mover]
+        for a_ in range(actions):
+            sequence[:, child + a_] = sequence[:, n]
+            sequence[mover, child + a_] = 1 + slot[n] + a_
+        child += actions
+        n_slots[mover] += actions
+    return Shape(kind, player, n_actions, first_child, slot, sequence, (n_slots[0], n_slots[1]))
