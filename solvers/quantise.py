@@ -110,7 +110,7 @@ class _Scratch(NamedTuple):
     part: Floats
     whole: Ints
     total: Floats
-    count: Ints
+    left: Ints
 
 
 @kernel
@@ -156,18 +156,18 @@ def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
 def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
     """Give what is missing to the largest remainders."""
     for lane in range(LANES):
-        s.count[0, lane] = MOST
+        s.left[0, lane] = MOST
     for a in range(n):
         for lane in range(LANES):
-            s.count[0, lane] -= s.whole[a, lane]
+            s.left[0, lane] -= s.whole[a, lane]
     for a in range(n - 1):
         for lane in range(LANES):
-            s.count[1, lane] = 0
+            s.left[1, lane] = 0
         for b in range(n):
             for lane in range(LANES):
                 ahead = s.part[b, lane] > s.part[a, lane]
                 ahead |= (s.part[b, lane] == s.part[a, lane]) & (b < a)
-                s.count[1, lane] += np.int32(ahead)
+                s.left[1, lane] += np.int32(ahead)
         for lane in range(LANES):
-            more = np.int32(s.count[1, lane] < s.count[0, lane])
+            more = np.int32(s.left[1, lane] < s.left[0, lane])
             out[at + a * LANES + lane] = np.uint8(s.whole[a, lane] + more)

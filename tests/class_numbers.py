@@ -1,4 +1,4 @@
-"""Numbers of a sampled solve for tests: random sums of every class of a small game, and the play locker made of them."""
+"""Random sums of every class of a small game, and the play locker that is made of them."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class ClassSums:
         averages.write_class(store, t, c, self.lines[t], (first, second))
 
     def decisions(self):
-        """Of each decision: round, root's line, node, player, first free slot, and its sums ``[class, row, action]``."""
+        """Of each decision: round, root's line, node, player, first free slot, sums ``[class, row, action]``."""
         for t, (bets, strips) in enumerate(zip(self.rounds, self.strips, strict=True)):
             for r, chunk in enumerate(bets.chunks):
                 strip, lane = strips.place[r]
