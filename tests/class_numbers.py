@@ -14,6 +14,7 @@ class ClassSums:
     def __init__(self, tree, classes, rows, seed=0):
         rng = np.random.default_rng(seed)
         self.rounds, self.classes, self.rows = betting_rounds(tree), classes, rows
+        self.arrays = {"rows": rng.integers(0, 9, (3, 5), dtype=np.int16), "none": np.zeros(0, np.int32)}
         self.strips = all_strips([bets.forest for bets in self.rounds])
         self.tables = [
             [byte_tables(strips, p, k) for p in (0, 1)] for strips, k in zip(self.strips, rows, strict=True)
@@ -29,7 +30,7 @@ class ClassSums:
 
     def create(self, folder, manifest):
         """A play locker with nothing in it yet."""
-        return averages.create(folder, manifest, self.lines, self.classes)
+        return averages.create(folder, manifest, self.lines, self.classes, self.arrays)
 
     def write(self, store, deals=1):
         """Save all classes."""

@@ -5,8 +5,8 @@ each player (`solvers.quantise`) lie in *portions*, each of a few strips and som
 one read of little. What a class had at one save appears together; other classes may be of an earlier save.
 
 Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
-below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``meta``: when it was saved
-last.
+below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``classes``: the arrays that
+tell a board's class and a hand's row; ``meta``: when it was saved last.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from lockers import DamagedLockerError, Reads, Store, Transaction, open_store
 from solvers.forest import Floats, Ints
 from spewy.errors import InputError
-from spewy.records.keys import LINES, META, PLAY, SAVED_KEY
+from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
 from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
@@ -137,6 +137,12 @@ class Averages(Closing):
         """
         return read_saved(self.store)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, what tells the class of a board and the rows of hands there."""
+        names = list(self.store.keys(CLASSES))
+        found = self.store.get_many(CLASSES, names)
+        return {name.decode(): array for name, array in zip(names, found, strict=True) if array is not None}
+
     def lines(self, t: int) -> Lines:
         """Where the lines of round t lie.
 
@@ -191,7 +197,11 @@ class Averages(Closing):
 
 
 def create(
-    folder: Path, manifest: Mapping[str, Any], rounds: Sequence[Lines], classes: Sequence[int]
+    folder: Path,
+    manifest: Mapping[str, Any],
+    rounds: Sequence[Lines],
+    classes: Sequence[int],
+    arrays: Mapping[str, np.ndarray],
 ) -> Store:
     """Open a play locker to write to, and make it where there is none.
 
@@ -200,6 +210,7 @@ def create(
         manifest: what it is for: the job, and what names the classes of boards.
         rounds: where each round's lines lie.
         classes: how many there are in each round.
+        arrays: by name, what tells the class of a board and the rows of hands there.
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
@@ -215,6 +226,8 @@ def create(
                     txn.put(LINES, _part(t, "names"), np.frombuffer(text, dtype=np.uint8))
                     txn.put(LINES, _part(t, "lanes"), lines.lanes.astype(np.int32))
                     txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
+                for name, array in arrays.items():
+                    txn.put(CLASSES, name.encode(), array)
                 txn.put(META, SAVED_KEY, _json(asdict(first)))
 
             store.transact(SAVED_KEY, write)

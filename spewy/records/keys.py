@@ -2,8 +2,8 @@
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 
-PLAY, LINES = "play", "lines"
-"""Average strategies by class of boards, as bytes; the lines that enter each round (`spewy.records.averages`)."""
+PLAY, LINES, CLASSES = "play", "lines", "classes"
+"""Average strategies by class of boards, as bytes; lines that enter each round; classes (`spewy.records.averages`)."""
 
 LEAVES = "leaves"
 """Values of the chance leaves that led to a dropped round."""

@@ -48,11 +48,16 @@ def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path,
         lines.__dict__.pop("portions", None)
 
 
-def test_it_tells_what_it_holds(folder):
+def test_it_tells_what_it_holds(sums, folder):
     with Averages.open(folder) as read:
         assert (read.saved.classes, read.saved.rows, read.saved.deals) == ((1, 3), (5, 4), 7)
         assert read.manifest == MANIFEST
         assert read.saved.saved_at > 1.6e9
+        found = read.arrays()
+    assert found.keys() == sums.arrays.keys()
+    for name, array in sums.arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
 
 
 def test_a_copy_of_the_folder_is_enough(sums, folder, tmp_path):
