@@ -1,4 +1,4 @@
-"""Units of a job file: targets in % of the pot, mbb per hand or chips; sizes of memory."""
+"""Units of a job file: targets in % of the pot, mbb per hand or chips; sizes of memory; times."""
 
 from __future__ import annotations
 
@@ -49,3 +49,16 @@ def parse_memory(text: str) -> int:
             if 0 < number < float("inf"):
                 return int(number)
     raise ValueError('expected a positive number and a unit: "500 MiB" or "2 GiB"')
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``"90 s"``, ``"30 min"``, ``"8 h"``."""
+    for unit, seconds in (("min", 60), ("s", 1), ("h", 3600)):
+        if text.endswith(unit):
+            try:
+                number = float(text.removesuffix(unit)) * seconds
+            except ValueError:
+                break
+            if 0 < number < float("inf"):
+                return number
+    raise ValueError('expected a positive number and a unit: "90 s", "30 min" or "8 h"')
