@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from lockers import Store, open_store
+from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
@@ -23,7 +23,7 @@ def status_of(folder: str | Path) -> Status:
         InputError: it is something else.
     """
     path = as_path(folder, "folder")
-    with open_store(path, read_only=True) as store:
+    with open_store(path if holds_store(path) else play_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         found = read_status(path)
         if found is not None:

@@ -158,10 +158,16 @@ def test_a_status_with_something_else_in_it(folder, change):
 def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
     job = Job.of({"name": "small", "game": {"file": "leduc"}, "boards": {"flop": 2}, "rows": {"flop": 3}})
     sums = ClassSums(job.betting_tree, (1, 2), (6, 3))
-    with sums.create(tmp_path / "copy", job.manifest()) as store:
+    with sums.create(tmp_path / "copy" / "play", job.manifest()) as store:
         sums.write(store, deals=1234)
-    told = good_json("status", tmp_path / "copy")
-    assert (told["name"], told["deals"], told["saved_deals"], told["judged"]) == ("small", 1234, 1234, None)
+    for folder in (tmp_path / "copy", tmp_path / "copy" / "play"):
+        told = good_json("status", folder)
+        assert (told["name"], told["deals"], told["saved_deals"], told["judged"]) == (
+            "small",
+            1234,
+            1234,
+            None,
+        )
     assert "deals           1,234, 1,234 of them saved" in good("status", tmp_path / "copy")
 
 
