@@ -10,10 +10,11 @@ does. See K. Waugh, "A Fast and Optimal Hand Isomorphism Algorithm" (2013), for 
 public cards alone are few enough for a search through at most 24 permutations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
@@ -105,6 +106,28 @@ def canonical_flops(
     return flops, counts
 
 
+def count_boards(deck: Deck, n_cards: int) -> int:
+    """Count the boards of so many cards, in any order, up to symmetry, without listing any (Burnside's lemma).
+
+    A permutation of suits leaves a board unchanged that is made of whole cycles of cards, of which each cycle of
+    suits makes one for every rank.
+
+    >>> [count_boards(Deck(), n_cards) for n_cards in (0, 3, 4, 5)]
+    [1, 1755, 16432, 134459]
+    """
+    perms = suit_permutations(deck).tolist()
+    fixed = 0
+    for perm in perms:
+        boards = [1] + [0] * n_cards  # by number of cards
+        for length in _cycle_lengths(perm, range(len(SUITS) - deck.num_suits, len(SUITS))):
+            boards = [
+                sum(comb(deck.num_ranks, k) * boards[n - k * length] for k in range(n // length + 1))
+                for n in range(n_cards + 1)
+            ]
+        fixed += boards[n_cards]
+    return fixed // len(perms)
+
+
 @lru_cache(maxsize=32)
 def suit_permutations(deck: Deck) -> Perms:
     """All permutations of the deck's suits, (n_perms, 4), the identity first; suits it lacks stay."""
@@ -166,6 +189,16 @@ def check_history(history: Sequence[Sequence[int]], deck: Deck) -> History:
     if len(set(cards)) < len(cards):
         raise BoardError(f"history: expected each card once, got {cards_name(cards)}")
     return checked
+
+
+def _cycle_lengths(perm: Sequence[int], suits: Iterable[int]) -> Iterator[int]:
+    left = set(suits)
+    while left:
+        length, suit = 0, min(left)
+        while suit in left:
+            left.remove(suit)
+            length, suit = length + 1, perm[suit]
+        yield length
 
 
 def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
+    from spewy.look.node_view import NodeView
     from spewy.look.policy import open_policy
-    from spewy.look.solution import NodeView, Solution
+    from spewy.look.solution import Solution
     from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
     from spewy.run.result import SolveResult
@@ -42,7 +43,7 @@ _MODULES = {
     "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
-    "NodeView": "look.solution",
+    "NodeView": "look.node_view",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Session": "run.session",

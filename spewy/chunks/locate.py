@@ -74,9 +74,13 @@ def solved_board(problem: Problem, t: int, cards: Sequence[int]) -> tuple[Histor
     try:
         solved, perm = canonical(history, problem.game.deck, problem.symmetries)
     except BoardError:
-        message = f"board: expected cards that can be dealt here, found {cards_name(cards)}"
-        raise InputError(message) from None
+        raise dealt_error(cards) from None
     return solved, perm.astype(np.int64)
+
+
+def dealt_error(cards: Sequence[int]) -> InputError:
+    """The error that these cards cannot be dealt."""
+    return InputError(f"board: expected cards that can be dealt here, found {cards_name(cards)}")
 
 
 def locate(layout: Layout, t: int, cards: Sequence[int]) -> tuple[int, Ints]:

@@ -28,6 +28,7 @@ from spewy.cli.progress import Compiling
 from spewy.cli.report import report
 from spewy.cli.show import show
 from spewy.cli.solve import solve
+from spewy.cli.status import status
 from spewy.cli.tree import tree
 from spewy.errors import path_text, short
 from spewy.system.failures import failure_text, is_a
@@ -152,6 +153,7 @@ def main(ctx: click.Context) -> None:
 COMMANDS: tuple[click.Command, ...] = (
     solve,
     show,
+    status,
     report,
     exploit,
     tree,

@@ -15,7 +15,8 @@ from spewy.game.names import SEAT_NAMES
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.look.solution import NodeView, Solution
+    from spewy.game.gamefile import Game
+    from spewy.look.node_view import NodeView
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""
@@ -32,11 +33,20 @@ _LINES_BESIDE = 14
 @click.option(
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
 )
+@click.option("--grid", "as_grid", is_flag=True, help="Hold'em: the 13 x 13 classes of hands.")
 @click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
 @target_option
 @json_option
 @verbose_option
-def show(folder: Path, line: str, board: str | None, every: bool, target: str | None, as_json: bool) -> None:
+def show(
+    folder: Path,
+    line: str,
+    board: str | None,
+    as_grid: bool,
+    every: bool,
+    target: str | None,
+    as_json: bool,
+) -> None:
     """Show strategy, reach, EV by action, EV and equity by hand at a decision.
 
     Reach is the hand's weight in the player's range there. EV is the expected share of the pot from there on, in
@@ -44,12 +54,18 @@ def show(folder: Path, line: str, board: str | None, every: bool, target: str | 
     the EV of taking it: 0.250 103.90 is a quarter of the time, for 103.90 chips. A terminal shows the rows that fit, a
     pipe gets all of them.
 
+    --grid shows the mean over the hands of each class: in colour the share of each action, the brighter the larger the
+    reach; elsewhere the most frequent action, how often it is taken in %, and the reach. That is how a whole game with
+    classes of boards is shown unless --all asks for hands: its range is played down from the deal, on any real board,
+    and EV and equity are not known.
+
     In a round that was dropped (spewy drop) the chunk is first solved from the ranges that are played down to it.
 
     \b
     Examples:
       spewy show results/T1
       spewy show results/T1 --line "cr120" --all
+      spewy show results/T1 --grid
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
 
     \b
@@ -57,28 +73,60 @@ def show(folder: Path, line: str, board: str | None, every: bool, target: str | 
       {"player": 0, "actions": ["Check", "Bet(120)"],
        "hands": {"AsKs": {"reach": 1, "strategy": [0.4, 0.6], "ev": 130.2, "action_ev": [130, 130.3],
                           "equity": 0.63}}}
+    and of a whole game with classes of boards the board's, "class": 17
     """  # noqa: D301
+    from spewy.look.grid import Grid, is_holdem
+    from spewy.look.play import holds_play
+
+    dealt = holds_play(folder)
+    view, game, told, class_ = _played(folder, line, board) if dealt else _solved(folder, line, board, target)
+    if as_json:
+        click.echo(json_text(view.to_json() | ({} if class_ is None else {"class": class_})))
+        return
+    if as_grid or (dealt and not every and is_holdem(game)):
+        from spewy.cli.grid import grid_text  # which loads NumPy
+
+        chart = grid_text(Grid.of(game, view))
+        click.echo(f"{_head(told, view, class_)}\n{chart}")
+        return
+    click.echo(_head(told, view, class_))
+    table, left_out = _table(view, every)
+    click.echo(render(table))
+    if left_out:
+        click.echo(f"{left_out:,} more hands; --all shows them")
+
+
+def _solved(
+    folder: Path, line: str, board: str | None, target: str | None
+) -> tuple[NodeView, Game, str, int | None]:
+    """A decision of a solve all of whose boards were walked through."""
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
-        view = solution.node(line, board)
-        if as_json:
-            click.echo(json_text(view.to_json()))
-            return
-        click.echo(_head(solution, view))
-        table, left_out = _table(view, every)
-        click.echo(render(table))
-        if left_out:
-            click.echo(f"{left_out:,} more hands; --all shows them")
+        told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
+        return solution.node(line, board), solution.job.rules, told, None
 
 
-def _head(solution: Solution, view: NodeView) -> str:
+def _played(folder: Path, line: str, board: str | None) -> tuple[NodeView, Game, str, int | None]:
+    """A decision of a whole game with classes of boards, and the class of its board."""
+    from spewy.look.play import open_play
+    from spewy.look.played import played
+
+    with open_play(folder) as policy:
+        view, game = played(policy, line, board), policy.problem.game
+        class_ = policy.class_of(line.count("/"), view.board)
+        name = policy.averages.manifest["job"]["name"]
+        return view, game, f"{name}, {policy.averages.saved.deals:,} deals", class_
+
+
+def _head(told: str, view: NodeView, class_: int | None) -> str:
     from buckets.cards import card_name
 
     seat = SEAT_NAMES[view.player]
+    cards = " ".join(card_name(card) for card in view.board) or "none yet"
     rows = [
-        ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
-        ("board", " ".join(card_name(card) for card in view.board) or "none yet"),
+        ("job", told),
+        ("board", cards if class_ is None or not view.board else f"{cards}, class {class_}"),
         ("line", view.line or "none yet"),
         ("to act", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]

@@ -11,6 +11,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 PIPE_WIDTH = 200
@@ -107,14 +108,21 @@ def duration(seconds: float) -> str:
 
 def render(table: Table) -> str:
     """A rich table as text: as wide as the terminal, in colour there only."""
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def console() -> Console:
+    """What rich prints to: as wide as the terminal, in colour there only."""
     from rich.console import Console
 
     terminal = on_terminal()
     width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
-    out = StringIO()
-    console = Console(file=out, width=width, force_terminal=terminal, highlight=False, legacy_windows=False)
-    console.print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    return Console(
+        file=StringIO(), width=width, force_terminal=terminal, highlight=False, legacy_windows=False
+    )
 
 
 def on_terminal() -> bool:

@@ -46,6 +46,7 @@ __all__ = [
     "spot_config",
     "terminal_rake",
     "terminal_stakes",
+    "way",
 ]
 
 ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
@@ -325,21 +326,33 @@ def find_node(root: Node, line: str) -> Node:
     Raises:
         InputError: where the line leaves the tree, and what it might have been there.
     """
+    node = root
+    for above, action in way(root, line):
+        node = above.children[action]
+    return node
+
+
+def way(root: Node, line: str) -> Iterator[tuple[Node, int]]:
+    """Give the nodes on the way to a line's, without it, and the number of the child that each goes on to.
+
+    Raises:
+        InputError: as `find_node`.
+    """
     node, position = root, 0
     while position < len(line):
         match = _TOKEN.match(line, position)
         token = match.group() if match else line[position]
-        if node.kind == "chance" and token == "/":
-            node = node.children[0]
-        else:
+        taken = 0
+        if node.kind != "chance" or token != "/":
             choice = [i for i, action in enumerate(node.actions) if action.acpc == token]
             if not choice:
                 raise InputError(
                     f"line {shown(line)}, position {position}: expected {_possible(node)}; found {shown(token)}"
                 )
-            node = node.children[choice[0]]
+            taken = choice[0]
+        yield node, taken
+        node = node.children[taken]
         position += len(token)
-    return node
 
 
 def _possible(node: Node) -> str:

@@ -39,10 +39,12 @@ from spewy.game.treeconfig import (
     player_sizes,
     spot_config,
 )
+from spewy.job.dealing import Dealing, require_dealt_keys, require_undealt_keys
 from spewy.job.load import explain, read_job, require_one_board, with_target
 from spewy.job.locks import LockSection, node_locks
 from spewy.job.sections import (
     BetsSection,
+    BoardsSection,
     GameSection,
     LeafKind,
     PlayerBets,
@@ -58,6 +60,11 @@ from spewy.job.unused import require_used
 MOST_NAMED = 6
 MOST_POTS_SINGLE = 10_000
 """Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
+NOT_OF_THE_FOLDER = (
+    *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
+    *("workers", "memory"),
+)
+"""Keys of ``solve`` in which jobs for the same folder may differ."""
 MOST_NAME = 255
 """Bytes of a job's name, which a folder bears."""
 
@@ -70,6 +77,7 @@ class Job(Section):
     spot: SpotSection | None = None
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
     tree: TreeSection = TreeSection()
+    boards: BoardsSection | None = None
     rows: RowsSection = RowsSection()
     solve: SolveSection = SolveSection()
     lock: tuple[LockSection, ...] = Field((), strict=False)
@@ -100,6 +108,8 @@ class Job(Section):
         """
         job = cls.stored(data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
+        if not job.sampled:
+            require_undealt_keys(job.solve)
         root = job.tree_config.start_round
         require_used(job.rules, root, job.bets, job.tree, job.solve, live=job.live)
         return job
@@ -237,13 +247,17 @@ class Job(Section):
         return every, every
 
     def manifest(self) -> dict[str, Any]:
-        """What makes two jobs the same for a folder: all but where to stop and how many hands help."""
+        """What makes two jobs the same for a folder: all but which deals come, when to stop and who helps."""
         data = json.loads(self.model_dump_json(by_alias=True))
-        for key in ("target", "max_sweeps", "check_every", "workers", "memory"):
+        for key in NOT_OF_THE_FOLDER:
             del data["solve"][key]
         data["game"] = {"text": format_game(self.rules)}
         if not self.lock:  # as before there were any: folders stay what they are
             del data["lock"]
+        if not self.sampled:
+            del data["boards"]
+        for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
+            data["rows"][name] = "hands" if rows is None else rows
         if self.spot is not None and self.spot.rake is None:
             del data["spot"]["rake"]
         return {"spewy": 1, "job": data}
@@ -283,8 +297,44 @@ class Job(Section):
         return 1 if self.one_program else self.solve.max_sweeps
 
     @property
+    def check_sweeps(self) -> int:
+        """Sweeps between two checks of a job without classes of boards."""
+        assert isinstance(self.solve.check_every, int)  # a time was refused
+        return self.solve.check_every
+
+    @cached_property
+    def dealing(self) -> Dealing | None:
+        """How boards are dealt, of a job with classes of boards; None: all of them are walked through.
+
+        Raises:
+            InputError: as `Dealing.of`.
+        """
+        if self.boards is None:
+            return None
+        return Dealing.of(self.rules, self.boards, self.rows, self.solve)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether boards are dealt, and those of a class learn together."""
+        return self.boards is not None
+
+    def require_walked(self, subject: str) -> None:
+        """Refuse classes of boards where all boards are walked through.
+
+        Raises:
+            InputError: there are some.
+        """
+        if self.sampled:
+            raise InputError(
+                f"{subject}: expected a job all of whose boards are walked through, found one with [boards], "
+                "whose boards are dealt"
+            )
+
+    @property
     def rows_by_round(self) -> tuple[int | None, ...]:
         """Rows of each of the game's rounds; None: a row per hand."""
+        if self.dealing is not None:
+            return self.dealing.rows
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
 
@@ -296,10 +346,19 @@ class Job(Section):
 
     def _check(self) -> None:
         """Find everything that is wrong now, not in the middle of a solve."""
+        if self.sampled:
+            self._check_sampled()
         self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
         self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
         self._check_method()
+
+    def _check_sampled(self) -> None:
+        """Refuse what dealt boards cannot have; `dealing` refuses classes that there are not."""
+        for key, found in (("spot", self.spot), ("lock", self.lock)):
+            if found:
+                raise InputError(f"{key}: expected none beside [boards], which is for whole games; found one")
+        require_dealt_keys(self.rows, self.solve)
 
     @property
     def _leaves_found(self) -> str:

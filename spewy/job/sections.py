@@ -10,7 +10,7 @@ from buckets.grouping import GROUPINGS
 from solvers.variants import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
-from spewy.job.units import parse_memory, parse_target
+from spewy.job.units import parse_duration, parse_memory, parse_target
 
 MOST_ITERATIONS = 10_000
 """Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
@@ -102,6 +102,21 @@ class RowsSection(Section):
         return value
 
 
+class BoardsSection(Section):
+    """Classes of boards by round, whose boards share what is learned; "all": each board up to suits on its own."""
+
+    flop: int | Literal["all"] = "all"
+    turn: int | Literal["all"] = "all"
+    river: int | Literal["all"] = "all"
+
+    @field_validator("flop", "turn", "river", mode="before")
+    @classmethod
+    def _positive(cls, value: object) -> object:
+        if value != "all" and (type(value) is not int or value < 1):
+            raise ValueError('expected "all" or a number of classes of at least 1')
+        return value
+
+
 LeafKind = Literal["stored", "live"]
 LEAVES = ("auto", "stored", "live")
 
@@ -115,7 +130,10 @@ class SolveSection(Section):
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     target: str = "0.3%"
     max_sweeps: int = Field(1000, gt=0)
-    check_every: int = Field(10, gt=0)
+    max_time: str | None = None
+    check_every: int | str = 10
+    check_flops: int = Field(5, gt=0)
+    seed: int = Field(0, ge=0, lt=2**63)
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     tremble: float = Field(1e-3, gt=0, lt=1)
     order: Literal["bottom-up", "top-down"] = "bottom-up"
@@ -146,6 +164,22 @@ class SolveSection(Section):
     def _known(cls, value: str | None) -> str | None:
         if value is not None and value not in VARIANTS:
             raise ValueError(f"expected one of {', '.join(VARIANTS)}")
+        return value
+
+    @field_validator("check_every", mode="before")
+    @classmethod
+    def _interval(cls, value: object) -> object:
+        if isinstance(value, str):
+            parse_duration(value)
+        elif type(value) is not int or value < 1:
+            raise ValueError('expected a number of sweeps of at least 1, or a time such as "30 min"')
+        return value
+
+    @field_validator("max_time")
+    @classmethod
+    def _time(cls, value: str | None) -> str | None:
+        if value is not None:
+            parse_duration(value)
         return value
 
     @field_validator("target")

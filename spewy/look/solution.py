@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.cards import cards_name
 from buckets.hands import hand_name
 from buckets.symmetry import permute_cards
 from lockers import Store, open_store
 from solvers.exploit import exploitability
-from solvers.forest import DECISION, Floats
+from solvers.forest import DECISION
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate
@@ -28,8 +27,9 @@ from spewy.chunks.problem import by_hand
 from spewy.game.tree import Node, decision_at
 from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
+from spewy.look.node_view import NodeView
 from spewy.look.resolve import Note, Refilled
-from spewy.look.stored import stored_job
+from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
 from spewy.system.closing import Closing
@@ -37,67 +37,6 @@ from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class NodeView:
-    """One decision: arrays over the hands of the player to act.
-
-    ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
-    expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
-    ``equity`` the chance to win without further betting. NaN: the opponent has no hand that goes with this one.
-    """
-
-    player: int
-    line: str
-    board: tuple[int, ...]
-    actions: tuple[str, ...]
-    hands: tuple[str, ...]
-    reach: Floats
-    strategy: Floats
-    ev: Floats
-    action_ev: Floats
-    equity: Floats
-
-    @property
-    def frequencies(self) -> Floats:
-        """``[action]``: how often the range takes each action; NaN if it never comes here."""
-        total = self.reach.sum()
-        return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
-
-    def frame(self) -> pd.DataFrame:
-        """One row per hand and action, the columns of an export."""
-        import pandas as pd
-
-        n_actions, n_hands = self.strategy.shape
-        return pd.DataFrame(
-            {
-                "board": cards_name(self.board),
-                "line": self.line,
-                "player": self.player,
-                "hand": np.repeat(np.array(self.hands, dtype=object), n_actions),
-                "action": np.tile(np.array(self.actions, dtype=object), n_hands),
-                "reach": np.repeat(self.reach, n_actions),
-                "frequency": self.strategy.T.ravel(),
-                "ev": np.repeat(self.ev, n_actions),
-                "action_ev": self.action_ev.T.ravel(),
-                "equity": np.repeat(self.equity, n_actions),
-            }
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``spewy show --json`` prints."""
-        hands = {
-            hand: {
-                "reach": float(self.reach[h]),
-                "strategy": self.strategy[:, h].tolist(),
-                "ev": _number(self.ev[h]),
-                "action_ev": [_number(ev) for ev in self.action_ev[:, h]],
-                "equity": _number(self.equity[h]),
-            }
-            for h, hand in enumerate(self.hands)
-        }
-        return {"player": self.player, "actions": list(self.actions), "hands": hands}
 
 
 @dataclass(frozen=True)
@@ -142,7 +81,7 @@ class Solution(Closing):
         """
         store = open_store(as_path(folder, "folder"), read_only=True)
         try:
-            return cls(stored_job(store, folder), store, target, note)
+            return cls(walked_job(store, folder), store, target, note)
         except BaseException:
             store.close()
             raise
@@ -243,7 +182,3 @@ class Solution(Closing):
             arrays.action_ev[:, order],
             arrays.equity[order],
         )
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -2,6 +2,9 @@
 
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 
+PLAY, LINES, CLASSES = "play", "lines", "classes"
+"""Average strategies by class of boards, as bytes; lines that enter each round; classes (`spewy.records.averages`)."""
+
 LEAVES = "leaves"
 """Values of the chance leaves that led to a dropped round."""
 
@@ -16,3 +19,6 @@ DROPPED_KEY = b"dropped|"
 
 SWEEP_KEY = b"sweep|"
 """Where the number of finished sweeps is."""
+
+SAVED_KEY = b"saved|"
+"""Where a play locker tells of what it holds, and since when."""

@@ -7,6 +7,7 @@ that round and the rows of that board alone, and keeps a few of both.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -65,21 +66,24 @@ class Decision:
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
 
-class Policy(Closing):
-    """Average strategies of a store, decision by decision, while it may be written to by others.
+class Decides(Closing):
+    """Average strategies, decision by decision.
 
     Args:
-        problem: what the store was made for.
-        store: its lockers; `close` closes them.
+        problem: what is played.
     """
 
-    def __init__(self, problem: Problem, store: Store) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.store = store
-        self._dropped = first_dropped(store)  # nobody drops rounds of a store that is open
-        self._swept = False
         self._betting = lru_cache(LINES)(self._entered)
-        self._hands = lru_cache(BOARDS)(self._on_board)
+
+    @abstractmethod
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
+
+        Raises:
+            InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
+        """
 
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
         """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
@@ -100,13 +104,44 @@ class Policy(Closing):
         out: Floats = found.frequencies[:, place]
         return out
 
+    def _node(self, line: str) -> tuple[Node, int, tuple[int, int]]:
+        """The decision at a line, its first slot, and both players' slots in its chunk."""
+        try:
+            decisions, slots = self._betting(entry(line))
+            return *decisions[line], slots
+        except (InputError, KeyError):
+            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
+            raise
+
+    def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
+        return decision_slots(find_node(self.problem.tree.entered(line), line))
+
+    def _number(self, hand: str | Sequence[int]) -> int:
+        try:
+            return self.problem.game.hand_number(read_cards("hand", "AsKh", hand))
+        except CardError as error:
+            raise InputError(f"hand {shown(hand)}: {error}") from None
+
+
+class Policy(Decides):
+    """Average strategies of a store, while it may be written to by others.
+
+    Args:
+        problem: what the store was made for.
+        store: its lockers; `close` closes them.
+    """
+
+    def __init__(self, problem: Problem, store: Store) -> None:
+        super().__init__(problem)
+        self.store = store
+        self._dropped = first_dropped(store)  # nobody drops rounds of a store that is open
+        self._swept = False
+        self._hands = lru_cache(BOARDS)(self._on_board)
+
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's), for all hands.
+        """The decision after ``line`` on ``board``, for all hands, as `Decides` has it.
 
         Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
-
-        Raises:
-            InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
         node, first, slots = self._node(line)
         player = node.player
@@ -140,18 +175,6 @@ class Policy(Closing):
             return np.empty((slots[0], 0)), np.empty((slots[1], 0))
         return split(require_size(self.store.get(Kind.SUMS, key), size, Kind.SUMS, key), slots, n_rows)
 
-    def _node(self, line: str) -> tuple[Node, int, tuple[int, int]]:
-        """The decision at a line, its first slot, and both players' slots in its chunk."""
-        try:
-            decisions, slots = self._betting(entry(line))
-            return *decisions[line], slots
-        except (InputError, KeyError):
-            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
-            raise
-
-    def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
-        return decision_slots(find_node(self.problem.tree.entered(line), line))
-
     def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
         problem = self.problem
         history, perm = solved_board(problem, t, cards)
@@ -164,12 +187,6 @@ class Policy(Closing):
             hands = np.flatnonzero(there >= 0)
             players.append(_Held(rows, hands, rows.group[there[hands]]))
         return _Board(history, (players[0], players[1]))
-
-    def _number(self, hand: str | Sequence[int]) -> int:
-        try:
-            return self.problem.game.hand_number(read_cards("hand", "AsKh", hand))
-        except CardError as error:
-            raise InputError(f"hand {shown(hand)}: {error}") from None
 
 
 def normalised(sums: Floats) -> Floats:

@@ -13,7 +13,9 @@ from typing import Any
 from lockers import Store, holds_store, open_store, remove_store
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
+from spewy.records.averages import FOLDER
 from spewy.records.progress import read_result, read_trace, saved_sweeps
+from spewy.records.status import STATUS
 from spewy.run.result import SolveResult
 
 
@@ -49,8 +51,10 @@ def start_again(job: Job, folder: Path) -> None:
         lockers.LockerError: it holds another job, or somebody has it open.
     """
     look(job, folder)
-    if holds_store(folder):
-        remove_store(folder)
+    for store in (folder / FOLDER, folder):
+        if holds_store(store):
+            remove_store(store)
+    (folder / STATUS).unlink(missing_ok=True)
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:

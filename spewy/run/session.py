@@ -131,9 +131,7 @@ class Session(Closing):
         with interruptible() if outer is None else nullcontext(outer) as stop:
             started = ended = time.perf_counter()
             together = self.save_every is None  # else saves may be due between any two checks
-            goal = Goal(
-                target.chips, job.last_sweep, job.solve.check_every, stop, report.sweep, together=together
-            )
+            goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, report.sweep, together=together)
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 check = measured(engine)
                 found, checking = target.finite(check), check.took

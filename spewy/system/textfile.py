@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from os import PathLike
 from pathlib import Path
@@ -57,3 +58,13 @@ def exists(path: Path) -> bool:
 
 def _reason(error: OSError | ValueError) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file, all of it or nothing: who reads it meanwhile sees what was there or what is there then."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -10,7 +10,19 @@ from cli_runs import good, process, spewy
 
 from spewy.cli import main
 
-COMMANDS = ("solve", "show", "report", "exploit", "tree", "estimate", "export", "drop", "buckets", "check")
+COMMANDS = (
+    "solve",
+    "show",
+    "status",
+    "report",
+    "exploit",
+    "tree",
+    "estimate",
+    "export",
+    "drop",
+    "buckets",
+    "check",
+)
 README = Path(__file__).parents[2] / "README.md"
 
 

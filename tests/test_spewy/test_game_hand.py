@@ -10,7 +10,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 
-GAMES = ("kuhn", "leduc", "rhode-island", "holdem.limit.2p.reverse_blinds", "doyle", "upac")
+GAMES = ("kuhn", "leduc", "rhode-island", "holdem.limit.2p.reverse_blinds", "doyle", "upac", "flop-holdem")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 
 

@@ -1,0 +1,84 @@
+"""``spewy status``: how a solve stands, from another terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.tables import duration, facts, json_text, number, size
+
+if TYPE_CHECKING:
+    from spewy.records.status import Judged, Status
+
+
+@click.command()
+@folder_argument
+@json_option
+@verbose_option
+def status(folder: Path, as_json: bool) -> None:
+    """Tell how far the solve in a folder has come, while it runs or afterwards.
+
+    \b
+    Examples:
+      spewy status results/limit-holdem
+      spewy status results/limit-holdem --json
+
+    \b
+    --json prints one object; what is not known is null:
+      name, running, ended (why the last run ended, in words), deals (or sweeps), saved_deals, per_second,
+      seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
+      null: all boards are walked through),
+      value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
+      at (when that was written, seconds since 1970), disk_bytes
+    """  # noqa: D301
+    from spewy.look.status import disk_bytes, status_of
+    from spewy.records.status import running
+
+    found, runs, disk = status_of(folder), running(folder), disk_bytes(folder)
+    if as_json:
+        click.echo(json_text({**asdict(found), "running": runs, "disk_bytes": disk}))
+        return
+    click.echo(facts([*_rows(found, runs), ("disk", size(disk))]))
+
+
+def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
+    yield "job", found.name
+    yield "state", _state(found, runs)
+    counted = "sweeps" if found.visits is None else "deals"
+    speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
+    yield counted, f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
+    left = "" if found.seconds_left is None else f", about {duration(found.seconds_left)} left"
+    if found.seconds is not None:
+        yield "time", f"{duration(found.seconds)}{left}"
+    if found.visits:
+        told = (f"{least:,} / {median:,.0f}" for least, median in found.visits)
+        yield "visits", f"{', '.join(told)} (fewest / median of a class, by round)"
+    if found.value is not None:
+        yield "value", f"{number(found.value, 1)} mbb per hand for player 0"
+    yield "exploitability", _judged(found.judged, found.target)
+
+
+def _state(found: Status, runs: bool | None) -> str:
+    ago = "" if found.at is None else f"; {duration(max(0.0, time.time() - found.at))} ago"
+    if runs:
+        return f"running{ago}"
+    if found.ended is not None:
+        return f"not running: {found.ended}{ago}"
+    return "not told" if runs is None else f"not running, it ended without a word{ago}"
+
+
+def _judged(judged: Judged | None, target: str | None) -> str:
+    aim = "" if target is None else f" (target {target})"
+    if judged is None:
+        return f"not measured yet{aim}"
+    unit = "%" if judged.unit == "%" else f" {judged.unit}"
+    error = "" if judged.stderr is None else f" +- {number(judged.stderr, 1)}"
+    flops = "" if judged.flops is None else f" on {judged.flops:,} flops"
+    ago = "" if judged.at is None else f", {duration(max(0.0, time.time() - judged.at))} ago"
+    return f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"

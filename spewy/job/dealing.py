@@ -1,0 +1,143 @@
+"""What a job with classes of boards says: boards are dealt one after the other, and those of a class learn together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from buckets.symmetry import count_boards
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
+from spewy.game.names import ROUND_NAMES
+from spewy.job.sections import BoardsSection, RowsSection, SolveSection
+from spewy.job.units import parse_duration
+
+ROWS = (169, 40, 40, 40)
+"""By round, unless the job says other numbers; hands of a single card are few enough for a row each."""
+CHECK_EVERY = "30 min"
+"""Unless the job says another time: a check takes minutes."""
+
+_SOLVE_WITHOUT_EFFECT = (
+    "method",
+    "variant",
+    "integrate",
+    "leaves",
+    "iterations",
+    "tremble",
+    "order",
+    "symmetry",
+)
+_DEALT_ONLY = ("max_time", "check_flops", "seed")
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """How boards are dealt, and when that is looked at and ends; a sweep is one deal.
+
+    Attributes:
+        classes: of boards, per round of the game; None: a class per board, up to suits.
+        rows: per round of the game; None: a row per hand.
+        seed: of the deals.
+        check_seconds: between two checks.
+        check_flops: on how many flops a check measures.
+        last_deal: after which nothing more comes, whatever the target; None: there is none.
+        most_seconds: how long dealing goes on in all; None: as long as the target takes.
+    """
+
+    classes: tuple[int | None, ...]
+    rows: tuple[int | None, ...]
+    seed: int
+    check_seconds: float
+    check_flops: int
+    last_deal: int | None
+    most_seconds: float | None
+
+    @classmethod
+    def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SolveSection) -> Dealing:
+        """Read what the sections say.
+
+        Raises:
+            InputError: more classes than boards, a row per hand of a class, or a check after so many sweeps.
+        """
+        names = game.round_names
+        classes = {"preflop": None} | boards.model_dump()
+        every = solve.check_every if "check_every" in solve.model_fields_set else CHECK_EVERY
+        if not isinstance(every, str):
+            raise InputError(
+                f'solve.check_every: expected a time such as "{CHECK_EVERY}" beside [boards], found {every}'
+            )
+        dealing = cls(
+            tuple(_number(classes[name]) for name in names),
+            _rows(game, rows),
+            solve.seed,
+            parse_duration(every),
+            solve.check_flops,
+            solve.max_sweeps if "max_sweeps" in solve.model_fields_set else None,
+            None if solve.max_time is None else parse_duration(solve.max_time),
+        )
+        for name, number in boards.model_dump(exclude_defaults=True).items():
+            if name not in names:
+                raise InputError(f"boards.{name}: expected one of the {len(names)} rounds of {game.name}")
+            t = names.index(name)
+            _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
+        return dealing
+
+
+def require_dealt_keys(rows: RowsSection, solve: SolveSection) -> None:
+    """Refuse keys that have no effect where boards are dealt.
+
+    Raises:
+        InputError: the first of them.
+    """
+    settings = solve.model_dump(exclude_defaults=True)
+    wrong = {f"solve.{key}": settings[key] for key in _SOLVE_WITHOUT_EFFECT if key in settings}
+    chosen = rows.model_dump(include={"clustering", "weights"}, exclude_defaults=True)
+    for key, value in (wrong | {f"rows.{key}": value for key, value in chosen.items()}).items():
+        raise InputError(
+            f"{key}: expected none beside [boards], whose deals know one way; found {shown(value)}"
+        )
+    if solve.precision == "double":
+        raise InputError('solve.precision: expected "single" or "16-bit" beside [boards], found "double"')
+
+
+def require_undealt_keys(solve: SolveSection) -> None:
+    """Refuse keys that have an effect only where boards are dealt.
+
+    Raises:
+        InputError: the first of them.
+    """
+    settings: Mapping[str, Any] = solve.model_dump(exclude_defaults=True)
+    for key in _DEALT_ONLY:
+        if key in settings:
+            raise InputError(f"solve.{key}: expected none without [boards], found {shown(settings[key])}")
+    if isinstance(solve.check_every, str):
+        raise InputError(
+            "solve.check_every: expected a number of sweeps, a time is for jobs with [boards]; "
+            f"found {shown(solve.check_every)}"
+        )
+
+
+def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
+    default: dict[str, int] = {}
+    if game.num_hole_cards == 2:
+        default.update(zip(ROUND_NAMES, ROWS, strict=True))
+    chosen = default | rows.model_dump(exclude_unset=True)
+    return tuple(_number(chosen.get(name)) for name in game.round_names)
+
+
+def _number(value: int | str | None) -> int | None:
+    """A number that the file gives; None: its word for one of each."""
+    return value if isinstance(value, int) else None
+
+
+def _require_classes(name: str, number: int, most: int, rows: int | None) -> None:
+    if number > most:
+        raise InputError(
+            f"boards.{name}: expected at most {most:,} classes, a board each up to suits; found {number:,}"
+        )
+    if rows is None:
+        raise InputError(
+            f"rows.{name}: expected a number of rows, which the boards of each of {number:,} classes share; "
+            'found "hands"'
+        )

@@ -1,0 +1,63 @@
+"""One decision as the chart that players know: 13 x 13 classes of hold'em hands, aces first, suited hands above.
+
+A cell is the mean over its class's hands that the board leaves: ``reach``, and the frequencies by that reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from buckets.hands import blocked, hands, parse_hand, preflop_classes
+from solvers.forest import Floats
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.game.handclass import NUM_HANDS
+from spewy.look.node_view import NodeView
+
+SIZE = 13
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A decision of a whole range.
+
+    Attributes:
+        actions: what there is to do.
+        reach: ``[row, column]``; NaN where the board leaves no hand of the class.
+        frequencies: ``[action, row, column]``, adding up to 1; NaN where no hand of the class gets here.
+    """
+
+    actions: tuple[str, ...]
+    reach: Floats
+    frequencies: Floats
+
+    @classmethod
+    def of(cls, game: Game, view: NodeView) -> Grid:
+        """Average over the hands of each class.
+
+        Raises:
+            InputError: the game's hands are not hold'em's.
+        """
+        if not is_holdem(game):
+            raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
+        numbers = [game.hand_number(parse_hand(name)) for name in view.hands]
+        weights = np.zeros((1 + len(view.actions), NUM_HANDS))
+        weights[0, numbers] = view.reach
+        weights[1:, numbers] = view.reach * view.strategy
+        left = ~blocked(hands(game.deck, game.num_hole_cards), view.board)
+        reach, *taken = (_by_class(mine) for mine in weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls(view.actions, reach / _by_class(left), np.array(taken) / reach)
+
+
+def _by_class(weights: np.ndarray) -> Floats:
+    """``[row, column]``: the sums of hands' weights."""
+    found = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
+    return found.astype(np.float64).reshape(SIZE, SIZE)
+
+
+def is_holdem(game: Game) -> bool:
+    """Whether hands are two of 52 cards."""
+    return game.num_hole_cards == 2 and len(game.deck) == 52

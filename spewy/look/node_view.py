@@ -1,0 +1,80 @@
+"""One decision hand by hand: what is looked at, told as JSON and put into frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from buckets.cards import cards_name
+from solvers.forest import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One decision: arrays over the hands of the player to act.
+
+    ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
+    expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
+    ``equity`` the chance to win without further betting. NaN: the opponent has no hand that goes with this one, or
+    nobody has computed it.
+    """
+
+    player: int
+    line: str
+    board: tuple[int, ...]
+    actions: tuple[str, ...]
+    hands: tuple[str, ...]
+    reach: Floats
+    strategy: Floats
+    ev: Floats
+    action_ev: Floats
+    equity: Floats
+
+    @property
+    def frequencies(self) -> Floats:
+        """``[action]``: how often the range takes each action; NaN if it never comes here."""
+        total = self.reach.sum()
+        return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per hand and action, the columns of an export."""
+        import pandas as pd
+
+        n_actions, n_hands = self.strategy.shape
+        return pd.DataFrame(
+            {
+                "board": cards_name(self.board),
+                "line": self.line,
+                "player": self.player,
+                "hand": np.repeat(np.array(self.hands, dtype=object), n_actions),
+                "action": np.tile(np.array(self.actions, dtype=object), n_hands),
+                "reach": np.repeat(self.reach, n_actions),
+                "frequency": self.strategy.T.ravel(),
+                "ev": np.repeat(self.ev, n_actions),
+                "action_ev": self.action_ev.T.ravel(),
+                "equity": np.repeat(self.equity, n_actions),
+            }
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``spewy show --json`` prints."""
+        hands = {
+            hand: {
+                "reach": float(self.reach[h]),
+                "strategy": self.strategy[:, h].tolist(),
+                "ev": _number(self.ev[h]),
+                "action_ev": [_number(ev) for ev in self.action_ev[:, h]],
+                "equity": _number(self.equity[h]),
+            }
+            for h, hand in enumerate(self.hands)
+        }
+        return {"player": self.player, "actions": list(self.actions), "hands": hands}
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

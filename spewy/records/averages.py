@@ -1,0 +1,298 @@
+"""The play locker: average strategies by class of boards, as bytes, and what it takes to find one decision's.
+
+It is a folder of its own, so that it can be copied alone, and one job writes it while others read. A class's bytes of
+each player (`solvers.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one decision is
+one read of little. What a class had at one save appears together; other classes may be of an earlier save.
+
+Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
+below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``classes``: the arrays that
+tell a board's class and a hand's row; ``meta``: when it was saved last.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lockers import DamagedLockerError, Reads, Store, Transaction, open_store
+from solvers.forest import Floats, Ints
+from spewy.errors import InputError
+from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
+from spewy.system.closing import Closing
+
+if TYPE_CHECKING:
+    from solvers.quantise import Bytes
+    from solvers.sampled.strips import Strips
+
+FOLDER = "play"
+"""Within a solve's folder."""
+PORTION = 1 << 16
+"""Bytes of a portion, at least where a strip has so many: what is read and checked for one decision."""
+LANES, MOST = 16, 255
+"""As `solvers.quantise` has them; that would load its kernels."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a play locker tells of itself.
+
+    Attributes:
+        classes, rows: per round.
+        deals: that its strategies are averages of.
+        saved_at: seconds since 1970.
+    """
+
+    classes: tuple[int, ...]
+    rows: tuple[int, ...]
+    deals: int
+    saved_at: float
+
+
+class Lines:
+    """Where a round's lines lie in the bytes of a class.
+
+    Args:
+        names: the line of each root of the round's forest.
+        lanes: ``[strip, lane]``: roots, or -1.
+        free: ``[player, strip]``: free slots.
+        n_rows: of every class of the round.
+    """
+
+    def __init__(self, names: Sequence[str], lanes: Ints, free: Ints, n_rows: int) -> None:
+        self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
+
+    @classmethod
+    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> Lines:
+        """Those of a round whose forest has these strips."""
+        from solvers.quantise import byte_tables
+
+        free = np.stack([byte_tables(strips, p, n_rows).n_free for p in (0, 1)])
+        return cls(names, strips.lines, free, n_rows)
+
+    @cached_property
+    def place(self) -> Mapping[str, tuple[int, int]]:
+        """Strip and lane of each line."""
+        found = np.argwhere(self.lanes >= 0).tolist()
+        return {self.names[int(self.lanes[strip, lane])]: (strip, lane) for strip, lane in found}
+
+    @cached_property
+    def portions(self) -> tuple[Ints, Ints]:
+        """Per player ``[portion + 1]``: strips at which portions begin."""
+        return self._cut(0), self._cut(1)
+
+    def sizes(self, p: int) -> Ints:
+        """``[strip]``: bytes."""
+        out: Ints = LANES * self.n_rows * self.free[p]
+        return out
+
+    def _cut(self, p: int) -> Ints:
+        begins, held = [0], 0
+        for strip, size in enumerate(self.sizes(p).tolist()):
+            if held and held + size > PORTION:
+                begins.append(strip)
+                held = 0
+            held += size
+        return np.array([*begins, len(self.lanes)], dtype=np.int64)
+
+
+class Averages(Closing):
+    """The strategies in a play locker, while another process may write them.
+
+    Args:
+        store: the locker; `close` closes it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._lines: dict[int, Lines] = {}
+
+    @classmethod
+    def open(cls, folder: Path) -> Averages:
+        """Open the play locker in a folder.
+
+        Raises:
+            lockers.LockerError: nothing is there, or it is damaged.
+        """
+        return cls(open_store(folder, read_only=True))
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What it was made for."""
+        return self.store.manifest
+
+    @property
+    def saved(self) -> Saved:
+        """What was saved last.
+
+        Raises:
+            InputError: nothing was yet.
+        """
+        return read_saved(self.store)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, what tells the class of a board and the rows of hands there."""
+        names = list(self.store.keys(CLASSES))
+        found = self.store.get_many(CLASSES, names)
+        return {name.decode(): array for name, array in zip(names, found, strict=True) if array is not None}
+
+    def lines(self, t: int) -> Lines:
+        """Where the lines of round t lie.
+
+        Raises:
+            InputError: nothing was saved yet.
+        """
+        if t not in self._lines:
+            self._lines[t] = _read_lines(self.store, t, self.saved.rows[t])
+        return self._lines[t]
+
+    def frequencies(self, t: int, class_: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
+        """``[action, row]``: what player p does at a decision of round t in a class of boards.
+
+        Args:
+            t: the round.
+            class_: of boards.
+            line: that enters the round.
+            p: who acts.
+            first_free: the decision's first free slot in its chunk: those of all actions but the last of each
+                decision of the player, breadth first.
+            n_actions: of the decision.
+
+        Raises:
+            InputError: nothing was saved of the class, or the line enters no chunk of the round.
+            lockers.DamagedLockerError: what is there is not what was written.
+        """
+        lines = self.lines(t)
+        if line not in lines.place:
+            raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
+        strip, lane = lines.place[line]
+        sizes, begins = lines.sizes(p), lines.portions[p]
+        portion = int(np.searchsorted(begins, strip, side="right")) - 1
+        first, end = begins[portion : portion + 2]
+        found = self.store.get(PLAY, _key(t, class_, p, portion))
+        if found is None:
+            raise InputError(
+                f"round {t}, class {class_}: expected strategies that are stored, found none yet"
+            )
+        expected = int(sizes[first:end].sum())
+        if found.shape != (expected,) or found.dtype != np.uint8:
+            raise DamagedLockerError(
+                f"locker {PLAY!r}, key {_key(t, class_, p, portion).decode()}: expected {expected:,} bytes, "
+                f"found {found.size:,} of {found.dtype}"
+            )
+        start = int(sizes[first:strip].sum())
+        mine = found[start : start + sizes[strip]].reshape(lines.n_rows, lines.free[p, strip], LANES)
+        return _whole(mine[:, first_free : first_free + n_actions - 1, lane])
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+
+def create(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    rounds: Sequence[Lines],
+    classes: Sequence[int],
+    arrays: Mapping[str, np.ndarray],
+) -> Store:
+    """Open a play locker to write to, and make it where there is none.
+
+    Args:
+        folder: of its own.
+        manifest: what it is for: the job, and what names the classes of boards.
+        rounds: where each round's lines lie.
+        classes: how many there are in each round.
+        arrays: by name, what tells the class of a board and the rows of hands there.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder is another job's.
+    """
+    store = open_store(folder, manifest, shards=1)
+    try:
+        if store.get(META, SAVED_KEY) is None:
+            first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
+
+            def write(txn: Transaction) -> None:
+                for t, lines in enumerate(rounds):
+                    text = "\n".join(lines.names).encode()
+                    txn.put(LINES, _part(t, "names"), np.frombuffer(text, dtype=np.uint8))
+                    txn.put(LINES, _part(t, "lanes"), lines.lanes.astype(np.int32))
+                    txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
+                for name, array in arrays.items():
+                    txn.put(CLASSES, name.encode(), array)
+                txn.put(META, SAVED_KEY, _json(asdict(first)))
+
+            store.transact(SAVED_KEY, write)
+            store.flush()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:
+    """Keep a class's bytes, per player flat as `solvers.quantise.quantise` makes them."""
+
+    def write(txn: Transaction) -> None:
+        for p, mine in enumerate(both):
+            cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
+            for portion, (first, end) in enumerate(pairwise(cuts)):
+                txn.put(PLAY, _key(t, class_, p, portion), mine[first:end])
+
+    store.transact(_key(t, class_, 0, 0), write)
+
+
+def finish_save(store: Store, deals: int) -> None:
+    """Tell that all classes are as they were after so many deals, and wait until that is on the disk."""
+    found = asdict(read_saved(store)) | {"deals": deals, "saved_at": time.time()}
+    store.transact(SAVED_KEY, lambda txn: txn.put(META, SAVED_KEY, _json(found)))
+    store.flush()
+
+
+def read_saved(store: Reads) -> Saved:
+    """What a play locker tells of itself.
+
+    Raises:
+        InputError: nothing was saved yet.
+    """
+    array = store.get(META, SAVED_KEY)
+    if array is None:
+        raise InputError("play locker: expected strategies that are stored, found none yet")
+    found = json.loads(array.tobytes())
+    return Saved(tuple(found["classes"]), tuple(found["rows"]), found["deals"], found["saved_at"])
+
+
+def _read_lines(store: Reads, t: int, n_rows: int) -> Lines:
+    names, lanes, free = store.get_many(LINES, [_part(t, name) for name in ("names", "lanes", "free")])
+    if names is None or lanes is None or free is None:
+        raise DamagedLockerError(f"locker {LINES!r}, round {t}: expected its lines, found none")
+    return Lines(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
+
+
+def _whole(free: Bytes) -> Floats:
+    """``[action, row]`` from the bytes ``[row, action but the last]``."""
+    out = np.empty((free.shape[1] + 1, len(free)))
+    out[:-1] = free.T
+    out[-1] = MOST - out[:-1].sum(axis=0)
+    out /= MOST
+    return out
+
+
+def _key(t: int, class_: int, p: int, portion: int) -> bytes:
+    return f"{t}.{class_}|{p}.{portion}".encode()
+
+
+def _part(t: int, name: str) -> bytes:
+    return f"{t}|{name}".encode()
+
+
+def _json(value: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

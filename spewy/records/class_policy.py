@@ -1,0 +1,82 @@
+"""The average strategy at one decision of a whole game whose boards have classes, from one read of its play locker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from buckets.errors import BoardError
+from buckets.symmetry import check_history
+from solvers.forest import Ints
+from spewy.chunks.locate import board_cards, dealt_error
+from spewy.chunks.problem import Problem
+from spewy.game.tree import entry
+from spewy.records.averages import Averages
+from spewy.records.policy import BOARDS, Decides, Decision
+
+
+class BoardClasses(Protocol):
+    """Which class boards have, and which row each hand has there."""
+
+    def boards(self, t: int, boards: Ints, /) -> tuple[Ints, Ints]:
+        """Of boards ``[board, card]`` of round t: ``[board]`` classes, ``[board, hand of the deck]`` rows or -1."""
+        ...
+
+
+class ClassPolicy(Decides):
+    """Average strategies of a play locker, while it may be written to by others.
+
+    Args:
+        problem: what the locker was made for: a whole game.
+        averages: the locker; `close` closes it.
+        classes: of its boards.
+    """
+
+    def __init__(self, problem: Problem, averages: Averages, classes: BoardClasses) -> None:
+        super().__init__(problem)
+        self.averages = averages
+        self._classes = classes
+        self._rows = lru_cache(BOARDS)(self._on_board)
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """The decision after ``line`` on ``board``, for all hands, as `Decides` has it."""
+        node, first, _ = self._node(line)
+        player = node.player
+        assert player is not None
+        cards = board_cards(self.problem, node.round, board)
+        class_, rows = self._rows(node.round, cards)
+        before = sum(
+            other.player == player and slot < first for other, slot in self._betting(entry(line))[0].values()
+        )
+        hands = np.flatnonzero(rows >= 0)
+        found = self.averages.frequencies(
+            node.round, class_, entry(line), player, first - before, len(node.actions)
+        )
+        deck = self.problem.hands
+        return Decision(line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
+
+    def class_of(self, t: int, board: str | Sequence[int] | None = None) -> int:
+        """The class of a board of round t.
+
+        Raises:
+            InputError: a board that cannot be dealt.
+        """
+        return self._rows(t, board_cards(self.problem, t, board))[0]
+
+    def close(self) -> None:
+        """Close the locker."""
+        self.averages.close()
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
+        """The class of a board, and the row of each hand of the deck."""
+        game = self.problem.game
+        try:
+            history = check_history(game.cut(cards), game.deck)
+        except BoardError:
+            raise dealt_error(cards) from None
+        dealt = np.array([[card for group in history for card in group]], dtype=np.int64)
+        classes, rows = self._classes.boards(t, dealt.reshape(1, len(cards)))
+        return int(classes[0]), rows[0]

@@ -1,0 +1,117 @@
+"""How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
+
+The file takes its name when it is whole. Whoever solves in a folder holds a lock on its log, which ends with the
+process in any case: that tells whether a solve runs (`running`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from spewy.errors import InputError, path_text, shown
+from spewy.system.textfile import read_text, replace_text
+
+STATUS, LOG = "status.json", "log.txt"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Exploitability as it was measured last.
+
+    Attributes:
+        exploitability: in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
+        stderr: standard error, where it was measured on a sample of flops.
+        flops: how many those were.
+        deals: how many deals, or sweeps, had been made.
+        at: seconds since 1970; None: nobody wrote it down.
+    """
+
+    exploitability: float
+    unit: str
+    stderr: float | None
+    flops: int | None
+    deals: int
+    at: float | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a solve stands.
+
+    Attributes:
+        name: of the job.
+        deals: boards that were dealt, or sweeps.
+        saved_deals: of these, how many the lockers hold.
+        per_second: deals, lately; None: not known.
+        seconds: of work, all runs together; None: not known.
+        seconds_left: to the target or the end of the job's time; None: not known.
+        visits: per round the fewest visits of any class of boards, and the median, where they are known; None: a solve
+            that walks through all boards, and tells of sweeps.
+        value: net mbb per hand of player 0 in self-play; None: not measured.
+        judged: the last check; None: there was none.
+        target: as the job says it; None: not known.
+        ended: why the last run ended, in words; None: it runs, or ended without a word.
+        at: when this was written, seconds since 1970.
+    """
+
+    name: str
+    deals: int
+    saved_deals: int
+    per_second: float | None
+    seconds: float | None
+    seconds_left: float | None
+    visits: tuple[tuple[int, float], ...] | None
+    value: float | None
+    judged: Judged | None
+    target: str | None
+    ended: str | None
+    at: float | None
+
+
+def write_status(folder: Path, status: Status) -> None:
+    """Write how a solve stands, in place of what was there."""
+    replace_text(folder / STATUS, json.dumps({"version": VERSION, **asdict(status)}, indent=1) + "\n")
+
+
+def read_status(folder: Path) -> Status | None:
+    """How the solve in a folder stands; None where no solve has told.
+
+    Raises:
+        InputError: what is there is no such file.
+    """
+    path = folder / STATUS
+    if not path.exists():
+        return None
+    subject = f"file {path_text(path)}"
+    try:
+        found: Any = json.loads(read_text(path, subject))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{subject}: expected JSON, found: {error}") from None
+    names = {field.name for field in fields(Status)}
+    if not isinstance(found, dict) or found.pop("version", None) != VERSION or found.keys() != names:
+        raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}")
+    try:
+        judged = None if found["judged"] is None else Judged(**found["judged"])
+        visits = found["visits"]
+        if visits is not None:
+            visits = tuple((int(least), float(median)) for least, median in visits)
+    except (TypeError, ValueError):
+        raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}") from None
+    return Status(**{**found, "judged": judged, "visits": visits})
+
+
+def running(folder: Path) -> bool | None:
+    """Whether a process solves in a folder right now; None where no solve keeps a log."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return None
+    return False

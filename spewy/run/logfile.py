@@ -1,0 +1,64 @@
+"""The log in a solve's folder: a line for each start, check, save and stop, added to by run after run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from spewy.errors import InputError, path_text
+from spewy.records.status import LOG
+from spewy.system.closing import Closing
+
+TRIES, PAUSE = 20, 0.05
+"""How often, and with how many seconds between, a lock is tried for: who asks for a status has it for a moment."""
+
+
+class LogFile(Closing):
+    """The log of a solve, locked for as long as it is open.
+
+    Args:
+        folder: of the solve.
+
+    Raises:
+        InputError: another process solves in this folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _locked(self._descriptor):
+            self.close()
+            raise InputError(
+                f"folder {path_text(folder)}: expected that nobody else solves in it, found another process that does"
+            )
+
+    def write(self, event: str, text: str = "") -> None:
+        """Add a line: the time, what happens ("start", "check", "save", "stop"), and what there is to tell of it."""
+        words = " ".join(f"{event:<6}{text}".split("\n")).rstrip()
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode()
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):  # the disk is full: the rest tells so
+                os.write(self._descriptor, line[written:])
+        except OSError as error:
+            error.filename = os.fspath(self._path)
+            raise
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _locked(descriptor: int) -> bool:
+    for _ in range(TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(PAUSE)
+        else:
+            return True
+    return False

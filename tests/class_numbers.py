@@ -1,0 +1,61 @@
+"""Random sums of every class of a small game, and the play locker that is made of them."""
+
+import numpy as np
+
+from solvers.quantise import byte_tables, quantise
+from solvers.sampled.strips import all_strips
+from spewy.chunks.rounds import betting_rounds
+from spewy.records import averages
+
+
+class ClassSums:
+    """Random sums ``[t][p][class, number]`` of a betting tree."""
+
+    def __init__(self, tree, classes, rows, seed=0):
+        rng = np.random.default_rng(seed)
+        self.rounds, self.classes, self.rows = betting_rounds(tree), classes, rows
+        self.arrays = {"rows": rng.integers(0, 9, (3, 5), dtype=np.int16), "none": np.zeros(0, np.int32)}
+        self.strips = all_strips([bets.forest for bets in self.rounds])
+        self.tables = [
+            [byte_tables(strips, p, k) for p in (0, 1)] for strips, k in zip(self.strips, rows, strict=True)
+        ]
+        self.sums = [
+            [rng.exponential(size=(n, tables[p].first[-1])).astype(np.float32) for p in (0, 1)]
+            for n, tables in zip(classes, self.tables, strict=True)
+        ]
+        self.lines = [
+            averages.Lines.of([chunk.line for chunk in bets.chunks], strips, k)
+            for bets, strips, k in zip(self.rounds, self.strips, rows, strict=True)
+        ]
+
+    def create(self, folder, manifest):
+        """A play locker with nothing in it yet."""
+        return averages.create(folder, manifest, self.lines, self.classes, self.arrays)
+
+    def write(self, store, deals=1):
+        """Save all classes."""
+        for t, n in enumerate(self.classes):
+            for c in range(n):
+                self.write_class(store, t, c)
+        averages.finish_save(store, deals)
+
+    def write_class(self, store, t, c):
+        """Save one class."""
+        first, second = (quantise(self.sums[t][p][c], self.rows[t], self.tables[t][p]) for p in (0, 1))
+        averages.write_class(store, t, c, self.lines[t], (first, second))
+
+    def decisions(self):
+        """Of each decision: round, root's line, node, player, first free slot, sums ``[class, row, action]``."""
+        for t, (bets, strips) in enumerate(zip(self.rounds, self.strips, strict=True)):
+            for r, chunk in enumerate(bets.chunks):
+                strip, lane = strips.place[r]
+                shape, before = strips.shape_of(strip), [0, 0]
+                for n, node in enumerate(chunk.nodes):
+                    if node.kind != "decision":
+                        continue
+                    p, k = node.player, len(node.actions)
+                    start, end = self.tables[t][p].first[strip : strip + 2]
+                    block = self.sums[t][p][:, start:end].reshape(-1, self.rows[t], shape.n_slots[p], 16)
+                    slot = int(shape.slot[n])
+                    yield t, chunk.line, node, p, slot - before[p], block[:, :, slot : slot + k, lane]
+                    before[p] += 1

@@ -1,0 +1,203 @@
+"""Jobs with classes of boards: what they may say, what they stand for, and what they are refused for."""
+
+import pytest
+from cli_runs import TURN, refused, write
+from jobs import toy
+
+from buckets.cards import Deck
+from buckets.symmetry import canonical_flops, count_boards
+from lockers import open_store
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.job.units import parse_duration
+
+LIMIT = {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}}
+LEDUC = {"name": "leduc", "game": {"file": "leduc"}}
+FEW = {"flop": 100, "turn": 200, "river": 400}
+
+
+def limit(solve=(), boards=FEW, **sections):
+    return Job.of(LIMIT | {"boards": boards, "solve": dict(solve)} | sections)
+
+
+def test_a_section_of_boards_makes_a_job_dealt():
+    assert limit().sampled
+    assert not Job.of(LEDUC).sampled
+    assert Job.of(LEDUC).dealing is None
+    assert Job.of(LEDUC | {"boards": {}}).sampled
+
+
+def test_what_a_dealt_job_stands_for_when_it_says_nothing():
+    job = limit()
+    assert job.dealing.classes == (None, 100, 200, 400)
+    assert job.dealing.rows == job.rows_by_round == job.problem.rows == (169, 40, 40, 40)
+    assert (job.dealing.seed, job.dealing.check_flops, job.dealing.check_seconds) == (0, 5, 1800)
+    assert job.dealing.last_deal is None
+    assert job.dealing.most_seconds is None
+
+
+def test_what_a_dealt_job_says_itself():
+    solve = {
+        "check_every": "90 s",
+        "check_flops": 7,
+        "max_time": "8 h",
+        "max_sweeps": 1000,
+        "seed": 3,
+        "target": "150 mbb",
+        "precision": "16-bit",
+    }
+    job = limit(solve, {"flop": 10}, rows={"preflop": "hands", "turn": 20})
+    assert job.dealing.classes == (None, 10, None, None)
+    assert job.dealing.rows == (None, 40, 20, 40)
+    told = job.dealing
+    assert (told.check_seconds, told.check_flops, told.most_seconds, told.last_deal, told.seed) == (
+        90,
+        7,
+        28800,
+        1000,
+        3,
+    )
+
+
+def test_hands_of_one_card_are_rows_unless_the_job_says_otherwise():
+    assert Job.of(LEDUC | {"boards": {}}).dealing.rows == (None, None)
+    assert Job.of(LEDUC | {"boards": {}, "rows": {"flop": 3}}).dealing.rows == (None, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90 s", 90), ("30 min", 1800), ("1.5h", 5400), ("0.5 s", 0.5)]
+)
+def test_times(text, seconds):
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "8", "0 s", "-1 h", "8 hours", "nan s", "1e999 h", "min", "8 d"])
+def test_what_is_no_time(text):
+    with pytest.raises(ValueError, match='expected a positive number and a unit: "90 s", "30 min" or "8 h"'):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"boards": {"flop": 1756}}, "boards.flop: expected at most 1,755 classes"),
+        ({"boards": {"turn": 16433}}, "boards.turn: expected at most 16,432 classes"),
+        ({"boards": {"river": 134460}}, "boards.river: expected at most 134,459 classes"),
+        (
+            {"boards": {"flop": 0}},
+            'job: boards.flop: expected "all" or a number of classes of at least 1, found 0',
+        ),
+        ({"boards": {"flop": True}}, "job: boards.flop: expected"),
+        ({"boards": {"flop": "some"}}, "job: boards.flop: expected"),
+        ({"boards": {"preflop": 1}}, "job: unknown key boards.preflop"),
+        (
+            {"rows": {"river": "hands"}},
+            "rows.river: expected a number of rows, which the boards of each of 400",
+        ),
+        ({"lock": [{"line": "", "strategy": {"Fold": 1}}]}, "lock: expected none beside [boards]"),
+        ({"rows": {"weights": "ranges"}}, "rows.weights: expected none beside [boards]"),
+        ({"rows": {"clustering": "ward"}}, "rows.clustering: expected none beside [boards]"),
+        ({"solve": {"method": "lp"}}, "solve.method: expected none beside [boards]"),
+        ({"solve": {"variant": "dcfr"}}, "solve.variant: expected none beside [boards]"),
+        ({"solve": {"integrate": "average"}}, "solve.integrate: expected none beside [boards]"),
+        ({"solve": {"leaves": "live"}}, "solve.leaves: expected none beside [boards]"),
+        ({"solve": {"iterations": 5}}, "solve.iterations: expected none beside [boards]"),
+        ({"solve": {"tremble": 0.1}}, "solve.tremble: expected none beside [boards]"),
+        ({"solve": {"order": "top-down"}}, "solve.order: expected none beside [boards]"),
+        ({"solve": {"symmetry": False}}, "solve.symmetry: expected none beside [boards]"),
+        (
+            {"solve": {"precision": "double"}},
+            'solve.precision: expected "single" or "16-bit" beside [boards]',
+        ),
+        (
+            {"solve": {"check_every": 10}},
+            'solve.check_every: expected a time such as "30 min" beside [boards]',
+        ),
+        ({"solve": {"check_every": "10"}}, "job: solve.check_every: expected a positive number and a unit"),
+        (
+            {"solve": {"check_every": 0}},
+            "job: solve.check_every: expected a number of sweeps of at least 1, or",
+        ),
+        ({"solve": {"check_flops": 0}}, "job: solve.check_flops: expected"),
+        ({"solve": {"max_time": "long"}}, "job: solve.max_time: expected a positive number and a unit"),
+        ({"solve": {"seed": -1}}, "job: solve.seed: expected"),
+        ({"solve": {"seed": 2**63}}, "job: solve.seed: expected"),
+        ({"solve": {"target": "0.3%"}}, "solve.target: expected mbb or chips for a whole game"),
+    ],
+)
+def test_what_a_dealt_job_is_refused_for(change, message):
+    with pytest.raises(InputError) as error:
+        Job.of(LIMIT | {"boards": FEW} | change)
+    assert str(error.value).startswith(message)
+
+
+def test_classes_of_a_round_that_the_game_has_not():
+    with pytest.raises(InputError, match=r"boards\.turn: expected one of the 2 rounds of leduc"):
+        Job.of(LEDUC | {"boards": {"turn": 1}})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("max_time", "8 h"), ("check_flops", 7), ("seed", 1), ("check_every", "30 min")]
+)
+def test_keys_that_only_deals_have(key, value):
+    with pytest.raises(InputError, match=rf"^solve\.{key}: expected .*\[boards\].*found"):
+        Job.of(LEDUC | {"solve": {key: value}})
+
+
+def test_a_spot_has_no_classes_of_boards(tmp_path):
+    job = write(tmp_path, TURN + "[boards]\nflop = 10\n")
+    assert "spot: expected none beside [boards]" in refused("estimate", job)
+
+
+def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
+    manifest = limit().manifest()
+    same = {
+        "seed": 5,
+        "max_time": "1 h",
+        "check_every": "1 h",
+        "check_flops": 9,
+        "max_sweeps": 7,
+        "workers": 2,
+    }
+    assert limit(same | {"target": "2 mbb", "memory": "1 GiB"}).manifest() == manifest
+    assert limit(rows={"preflop": 169, "flop": 40}).manifest() == manifest
+    assert limit({"precision": "16-bit"}).manifest() != manifest
+    assert limit(rows={"flop": 41}).manifest() != manifest
+    assert limit(boards=FEW | {"turn": 201}).manifest() != manifest
+    back = Job.stored(manifest["job"], "folder")
+    assert back.manifest() == manifest
+    assert (back.dealing.classes, back.dealing.rows) == (limit().dealing.classes, limit().dealing.rows)
+
+
+def test_folders_without_classes_stay_what_they_were():
+    job = toy("leduc").manifest()["job"]
+    assert "boards" not in job
+    assert not {"seed", "max_time", "check_flops"} & job["solve"].keys()
+    assert set(job["rows"].values()) == {"hands", "equation-1", "uniform"}
+
+
+@pytest.mark.parametrize(
+    ("deck", "n_cards"), [(Deck(), 1), (Deck(), 2), (Deck(), 3), (Deck(3, 2), 2), (Deck(5, 3), 4)]
+)
+def test_boards_up_to_suits_are_counted_as_they_are_listed(deck, n_cards):
+    assert count_boards(deck, n_cards) == len(canonical_flops(deck, n_cards)[0])
+
+
+@pytest.mark.parametrize("command", ["solve", "estimate"])
+def test_what_walks_through_all_boards_refuses_dealt_ones(command, tmp_path):
+    """Rather than to solve them in another way than the job says."""
+    job = write(tmp_path, 'name = "dealt"\n[game]\nfile = "leduc"\n[boards]\nflop = 2\n[rows]\nflop = 3\n')
+    assert (
+        "job dealt: expected a job all of whose boards are walked through, found one with [boards]"
+        in refused(command, job)
+    )
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("command", [("report", "--line", "cc/"), ("exploit",), ("drop", "--round", "flop")])
+def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, tmp_path):
+    with open_store(tmp_path / "limit", limit().manifest()):
+        pass
+    name, *args = command
+    line = refused(name, tmp_path / "limit", *args)
+    assert "expected a job all of whose boards are walked through, found one with [boards]" in line

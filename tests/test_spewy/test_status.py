@@ -1,0 +1,204 @@
+"""How a solve stands, told from another terminal; and the log in its folder."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from class_numbers import ClassSums
+from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
+
+from lockers import open_store
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.records.status import LOG, STATUS, Judged, Status, read_status, running, write_status
+from spewy.run.logfile import LogFile
+
+LIMIT = Job.of(
+    {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
+)
+JUDGED = Judged(146.2, "mbb", 15.9, 5, 54_000, 1.7e9)
+STANDS = Status(
+    name="limit",
+    deals=60_000,
+    saved_deals=54_000,
+    per_second=212.5,
+    seconds=300.0,
+    seconds_left=3600.0,
+    visits=((60_000, 60_000.0), (2, 7.5), (3, 8.0), (0, 1.0)),
+    value=-112.4,
+    judged=JUDGED,
+    target="100 mbb",
+    ended=None,
+    at=1.7e9,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with open_store(tmp_path / "limit", LIMIT.manifest()):
+        pass
+    return tmp_path / "limit"
+
+
+@pytest.mark.parametrize(
+    "status",
+    [STANDS, replace(STANDS, judged=None, value=None, at=None, per_second=None, ended="interrupted")],
+)
+def test_what_is_written_is_read(folder, status):
+    write_status(folder, STANDS)
+    write_status(folder, status)
+    assert read_status(folder) == status
+    assert not [path for path in folder.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_status_tells_all_of_it(folder):
+    write_status(folder, replace(STANDS, at=time.time() - 3, judged=replace(JUDGED, at=time.time() - 600)))
+    with LogFile(folder):
+        text = good("status", folder)
+    told = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert told["job"] == "limit"
+    assert told["state"].startswith("running; ")
+    assert told["deals"] == "60,000, 212.5 per second, 54,000 of them saved"
+    assert told["time"] == "5:00 min, about 1:00 h left"
+    assert told["visits"].startswith("60,000 / 60,000, 2 / 8, 3 / 8, 0 / 1 (fewest / median")
+    assert told["value"] == "-112.4 mbb per hand for player 0"
+    assert told["exploitability"].startswith("146.200 +- 15.9 mbb on 5 flops after 54,000, 10:")
+    assert told["exploitability"].endswith("ago (target 100 mbb)")
+    assert "disk" in told
+
+
+def test_status_as_json(folder):
+    write_status(folder, STANDS)
+    told = good_json("status", folder)
+    assert told["running"] is None  # nobody ever kept a log
+    assert told["disk_bytes"] > 0
+    assert told["judged"] == {
+        "exploitability": 146.2,
+        "unit": "mbb",
+        "stderr": 15.9,
+        "flops": 5,
+        "deals": 54_000,
+        "at": 1.7e9,
+    }
+    assert (told["deals"], told["visits"][3], told["ended"]) == (60_000, [0, 1.0], None)
+
+
+def test_whether_it_runs_is_known_after_it_was_killed(folder):
+    write_status(folder, STANDS)
+    code = (
+        "import sys, time; from pathlib import Path; from spewy.run.logfile import LogFile\n"
+        "log = LogFile(Path(sys.argv[1])); print('open', flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"open\n"
+        assert running(folder) is True
+        child.kill()
+        child.wait()
+    assert running(folder) is False
+    assert "not running, it ended without a word" in good("status", folder)
+    write_status(folder, replace(STANDS, ended="interrupted"))
+    assert "not running: interrupted" in good("status", folder)
+
+
+def test_one_process_solves_in_a_folder(folder):
+    with (
+        LogFile(folder),
+        pytest.raises(InputError, match="expected that nobody else solves in it, found another"),
+    ):
+        LogFile(folder)
+    with LogFile(folder):
+        pass
+
+
+def test_a_log_is_added_to_line_by_line(folder):
+    with LogFile(folder) as log:
+        log.write("start", "0 deals")
+        log.write("check", "two\nlines")
+    with LogFile(folder) as log:
+        log.write("stop")
+    lines = (folder / LOG).read_text().splitlines()
+    assert [line[20:] for line in lines] == ["start 0 deals", "check two lines", "stop"]
+    assert all(time.strptime(line[:19], "%Y-%m-%d %H:%M:%S") for line in lines)
+
+
+def test_a_full_disk_names_the_log(folder, monkeypatch):
+    with LogFile(folder) as log:
+        monkeypatch.setattr(
+            os, "write", lambda *args: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left"))
+        )
+        with pytest.raises(OSError, match="No space left") as error:
+            log.write("save")
+    assert error.value.filename == str(folder / LOG)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"version": 1}', '{"version": 2}', "[" * 100_000],
+)
+def test_a_file_that_is_no_status(folder, text):
+    (folder / STATUS).write_text(text)
+    assert f"{STATUS}: expected" in refused("status", folder)
+
+
+@pytest.mark.parametrize(
+    "change", [{"judged": {"mbb": 1}}, {"judged": 3}, {"visits": 1}, {"visits": [[1]]}, {"new": 1}]
+)
+def test_a_status_with_something_else_in_it(folder, change):
+    write_status(folder, STANDS)
+    found = json.loads((folder / STATUS).read_text())
+    (folder / STATUS).write_text(json.dumps(found | change))
+    assert "expected a status of version 1, found" in refused("status", folder)
+
+
+def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
+    job = Job.of({"name": "small", "game": {"file": "leduc"}, "boards": {"flop": 2}, "rows": {"flop": 3}})
+    sums = ClassSums(job.betting_tree, (1, 2), (6, 3))
+    with sums.create(tmp_path / "copy" / "play", job.manifest()) as store:
+        sums.write(store, deals=1234)
+    for folder in (tmp_path / "copy", tmp_path / "copy" / "play"):
+        told = good_json("status", folder)
+        assert (told["name"], told["deals"], told["saved_deals"], told["judged"]) == (
+            "small",
+            1234,
+            1234,
+            None,
+        )
+    assert "deals           1,234, 1,234 of them saved" in good("status", tmp_path / "copy")
+
+
+def test_no_folder(tmp_path):
+    assert "expected a store" in refused("status", tmp_path / "nothing")
+
+
+def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
+    good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "river", "--set", "solve.max_sweeps=100")
+    told = good_json("status", tmp_path / "river")
+    assert (told["name"], told["deals"], told["saved_deals"], told["ended"]) == (
+        "polarised",
+        100,
+        100,
+        "finished",
+    )
+    assert (told["judged"]["unit"], told["judged"]["deals"], told["target"]) == ("%", 100, "0.001%")
+    assert told["running"] is None
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc", "--set", "solve.max_sweeps=5")
+    text = good("status", tmp_path / "leduc")
+    assert "not running: finished" in text
+    assert " mbb after 5 (target 0 chips)" in text
+
+
+def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
+    job = write(tmp_path, POLARISED)
+    good("solve", job, "--out", tmp_path / "river", "--set", "solve.max_sweeps=100")
+    with open_store(tmp_path / "river" / "play", {"any": 1}):
+        pass
+    write_status(tmp_path / "river", STANDS)
+    good("solve", job, "--out", tmp_path / "river", "--again", "--set", "solve.max_sweeps=100")
+    assert read_status(tmp_path / "river") is None
+    with pytest.raises(Exception, match="expected a store"):
+        open_store(tmp_path / "river" / "play")
