@@ -234,12 +234,10 @@ def test_the_same_wish_gives_the_same_arrays():
         np.testing.assert_array_equal(second.arrays[name], array)
 
 
-def test_progress_ends_where_it_said(made):
+@pytest.mark.parametrize("name", GAMES)
+def test_progress_ends_where_it_said(name):
     told = []
-    parts = (made.deck, made.hole, made.board_sizes)
-    Abstraction.make(
-        *parts, ("all", *(3,) * (made.n_rounds - 1)), (3,) * made.n_rounds, progress=lambda *n: told.append(n)
-    )
+    Abstraction.make(*GAMES[name], progress=lambda *n: told.append(n))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert not told or told[-1][0] == told[-1][1]
 
