@@ -2,7 +2,10 @@
 
 from typing import Literal, TypeAlias
 
-__all__ = ["BY_BOARD", "BY_GRADE", "BY_HAND", "MAX_ROWS", "NO_ROW", "Intervals"]
+__all__ = ["BY_BOARD", "BY_GRADE", "BY_HAND", "GRADES", "MAX_ROWS", "NO_ROW", "Intervals"]
+
+GRADES = 255
+"""Into which percentiles of strength are cut; this number itself says that the board hits a hand."""
 
 MAX_ROWS = 255
 """Rows of a class, at most, where they are not single hands: a row is a byte."""
