@@ -100,6 +100,7 @@ class _Round(NamedTuple):
 def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
     """The arrays of an abstraction, by the names in `ARRAYS`: of `kernels.dealing.Maps`, and how many there are."""
     maker = _Maker(wish, progress, kept)
+    maker.check()
     rounds = [maker.round(t) for t in range(len(wish.board_sizes))]
     sizes = [(len(one.map.canonical), len(one.classes), one.rows.size) for one in rounds]
     groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
@@ -136,6 +137,15 @@ class _Maker:
     kept: Kept
     done: int = 0
     maps: dict[tuple[int, ...], BoardMap] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse what there are not enough boards for, before anything takes time."""
+        for t, n_classes in enumerate(self.wish.classes):
+            n_boards = len(self._map(self.wish.groups(t)).boards)
+            if n_classes != "all" and n_classes > n_boards:
+                raise BoardError(
+                    f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
+                )
 
     def round(self, t: int) -> _Round:
         """Make one round."""
@@ -190,10 +200,6 @@ class _Maker:
         n_classes, n_boards = self.wish.classes[t], len(found.boards)
         if n_classes == "all" or n_classes == n_boards:
             return np.arange(n_boards, dtype=np.int32)
-        if n_classes > n_boards:
-            raise BoardError(
-                f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
-            )
         from buckets.board_classes import BoardClustering
 
         features = self._features(found)

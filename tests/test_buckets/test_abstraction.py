@@ -272,6 +272,15 @@ def test_bad_wishes_are_refused(changed, message):
         Abstraction.make(**asked)
 
 
+def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr("buckets.making.Percentiles", None)
+    rows = (50, 6, 5)
+    with pytest.raises(BucketError, match="classes of round 2: expected 1 to its 95 boards, got 96"):
+        Abstraction.make(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows)
+    with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
+        Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40))
+
+
 def test_bad_questions_are_refused():
     leduc = Abstraction.make(*GAMES["leduc"])
     for t, boards, message in (
