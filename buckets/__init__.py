@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from buckets.abstraction import Abstraction, Dealt
 from buckets.agglomeration import MergeTree, merge_tree
 from buckets.board_tree import BoardTree, canonical_board
 from buckets.cards import Deck, card_name, cards_name, parse_card, parse_cards
@@ -11,6 +12,7 @@ from buckets.equity import equities, range_equity
 from buckets.errors import BoardError, BucketError, CardError, RangeError
 from buckets.grouping import GROUPINGS, Grouping
 from buckets.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from buckets.making import Wish
 from buckets.outcomes import outcomes
 from buckets.strength import category, strength, strengths
 from buckets.symmetry import (
@@ -30,16 +32,20 @@ from buckets.symmetry import (
 )
 
 if TYPE_CHECKING:
+    from buckets.board_classes import BoardClustering
     from buckets.clustering import OutcomeClustering
 
 __all__ = [
     "CATEGORIES",
     "GROUPINGS",
+    "Abstraction",
+    "BoardClustering",
     "BoardError",
     "BoardTree",
     "BucketError",
     "CardError",
     "Deal",
+    "Dealt",
     "Deck",
     "Grouping",
     "History",
@@ -47,6 +53,7 @@ __all__ = [
     "OutcomeClustering",
     "Perms",
     "RangeError",
+    "Wish",
     "blocked",
     "canonical",
     "canonical_board",
@@ -82,7 +89,11 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
 
     def __getattr__(name: str) -> object:
-        """Load the estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
+        """Load an estimator only when it is asked for: scikit-learn takes longer to load than most solves take."""
+        if name == "BoardClustering":
+            from buckets.board_classes import BoardClustering
+
+            return BoardClustering
         if name == "OutcomeClustering":
             from buckets.clustering import OutcomeClustering
 

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from buckets.agglomeration import MergeTree, merge_tree
-from buckets.cut import check_weights, cut_labels
+from buckets.cut import check_weights, cluster_means, cut_labels
 
 
 class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,6 +35,7 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_leaves_: n_samples.
         n_distinct_: the number of different rows; equal rows are never parted.
         n_clusters_: how many clusters `labels_` has.
+        cluster_centers_: (n_clusters_, n_outcomes), the weighted mean of the rows of each cluster.
         n_features_in_: the number of outcomes per row.
 
     >>> curves = [[0.1, 0.2], [0.8, 0.9], [0.1, 0.3], [0.8, 0.9]]
@@ -48,6 +49,7 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_leaves_: int
     n_distinct_: int
     n_clusters_: int
+    cluster_centers_: NDArray[np.float64]
     n_features_in_: int
 
     def __init__(self, n_clusters: int = 40, *, max_factor: bool = True) -> None:
@@ -74,12 +76,29 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._leaf_means, self._leaf_weights = rows.mean(axis=1), weights
         self.labels_ = self.cut(self.n_clusters)
         self.n_clusters_ = int(self.labels_.max()) + 1
+        self.cluster_centers_ = cluster_means(rows, weights, self.labels_)
         if self.n_clusters_ < self.n_clusters:
             message = (
                 f"n_clusters={self.n_clusters}: found {self.n_clusters_} different rows, as many clusters"
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """The cluster in which each row differs least from the mean c, of equals the first: (n_samples,).
+
+        Rows o are told from it by Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``, without the
+        last factor where `max_factor` is False. Where the tree was cut, a row of the fit may be nearer to another mean
+        than to that of its cluster in `labels_`.
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+        """
+        check_is_fitted(self, "cluster_centers_")
+        rows = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_non_negative=True
+        )
+        return nearest(rows, self.cluster_centers_.astype(rows.dtype), max_factor=self.max_factor)
 
     def cut(self, n_clusters: int) -> NDArray[np.int32]:
         """Labels for another number of clusters, without another fit."""
@@ -92,3 +111,14 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def nearest(
+    rows: NDArray[np.floating], centers: NDArray[np.floating], *, max_factor: bool = True
+) -> NDArray[np.int32]:
+    """The center (n, n_outcomes) that each row is nearest to, as `OutcomeClustering.predict` has it, unchecked."""
+    from buckets.kernels.nearest import fill_nearest
+
+    out = np.empty(len(rows), dtype=np.int32)
+    fill_nearest(rows, centers, max_factor, out)
+    return out

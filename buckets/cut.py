@@ -41,6 +41,18 @@ def number_by_mean(clusters: NDArray[np.integer], means: Floats, weights: Floats
     return labels
 
 
+def cluster_means(
+    rows: NDArray[np.floating],
+    weights: NDArray[np.floating] | NDArray[np.integer],
+    labels: NDArray[np.integer],
+) -> Floats:
+    """The weighted mean row of each cluster: (n_clusters, n_features), labels from 0 without gaps."""
+    sums = np.zeros((int(labels.max()) + 1, rows.shape[1]))
+    np.add.at(sums, labels, rows * weights[:, None])
+    means: Floats = sums / np.bincount(labels, weights=weights)[:, None]
+    return means
+
+
 def check_weights(weights: ArrayLike | None, n_rows: int) -> Floats:
     """Weights as clustering takes them: positive, those of weightless rows next to nothing.
 

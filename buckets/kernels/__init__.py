@@ -1,3 +1,12 @@
 """What Numba compiles, one file for each module of `buckets` that calls it, when it has something to compute."""
 
-__all__ = ["agglomeration", "equity", "outcomes", "strength"]
+__all__ = [
+    "agglomeration",
+    "combinations",
+    "dealing",
+    "equity",
+    "nearest",
+    "outcomes",
+    "percentiles",
+    "strength",
+]

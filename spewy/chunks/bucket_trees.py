@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ SHARDS = 4
 PORTION = 8  # boards between two signs of life of a worker
 
 _LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class BucketLocker:
@@ -135,8 +136,8 @@ def _user_folder() -> Path | None:
 class BucketCache:
     """A bucket locker that solves can do without.
 
-    One that cannot be written is read. Where that fails too, trees are computed and forgotten. A warning of one line
-    tells of either.
+    One that cannot be written is read. Where that fails too, what it would hold is computed and forgotten. A warning of
+    one line tells of either.
 
     Args:
         folder: where it is; None: the user's.
@@ -152,12 +153,38 @@ class BucketCache:
 
     def labels(self, board: Sequence[int], k: int, deck: Deck, hole: int, n_board: int) -> NDArray[np.int32]:
         """Bucket of each hand of the deck, as `BucketLocker.labels`."""
+        found = self._tried(lambda locker: locker.labels(board, k, deck, hole, n_board))
+        if found is None:
+            return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
+        return found
+
+    def arrays(self, locker: str, keys: Sequence[bytes]) -> list[NDArray[Any]] | None:
+        """What lies under some keys, at one moment; None unless all is there."""
+        found = self._tried(lambda trees: trees.store.get_many(locker, keys)) or [None]
+        there = [array for array in found if array is not None]
+        return there if len(there) == len(found) else None
+
+    def keep(self, locker: str, arrays: Mapping[bytes, NDArray[Any]]) -> None:
+        """Put arrays under keys of one shard, where that can be written."""
+
+        def put(transaction: Transaction) -> None:
+            for key, array in arrays.items():
+                transaction.put(locker, key, array)
+
+        def tried(trees: BucketLocker) -> None:
+            if not trees.store.read_only:
+                trees.store.transact(next(iter(arrays)), put)
+
+        self._tried(tried)
+
+    def _tried(self, work: Callable[[BucketLocker], T]) -> T | None:
+        """What comes of work with the locker; None where there is none, any more."""
         while self._locker is not None:
             try:
-                return self._locker.labels(board, k, deck, hole, n_board)
+                return work(self._locker)
             except LockerError as error:
                 self._do_with_less(self._locker, error)
-        return BoardTree.of(canonical_board(board, deck), deck, hole, n_board).labels(board, k)
+        return None
 
     def _do_with_less(self, locker: BucketLocker, error: LockerError) -> None:
         locker.close()
@@ -172,11 +199,11 @@ class BucketCache:
         except LockerError:
             self._do_without(error)
         else:
-            _warn("the bucket locker is only read, and new trees are not kept", error)
+            _warn("the bucket locker is only read, and nothing new is kept", error)
 
     def _do_without(self, error: LockerError) -> None:
         self._locker = None
-        _warn("the bucket locker is not used, and trees are computed", error)
+        _warn("the bucket locker is not used, and its work is done anew", error)
 
 
 def shared_cache() -> BucketCache:

@@ -1,3 +1,4 @@
+import naive_boards
 import naive_clustering
 import numpy as np
 import pytest
@@ -98,6 +99,27 @@ def test_bad_outcomes_are_refused():
         OutcomeClustering(n_clusters=0).fit(curves_of())
     with pytest.raises(NotFittedError):
         OutcomeClustering().cut(3)
+
+
+@pytest.mark.parametrize("max_factor", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_others_go_to_the_cluster_whose_mean_is_nearest(max_factor, dtype):
+    curves, weights = curves_of(40, 9), np.random.default_rng(5).integers(1, 4, 40)
+    model = OutcomeClustering(n_clusters=6, max_factor=max_factor).fit(curves, sample_weight=weights)
+    for c, center in enumerate(model.cluster_centers_):
+        own = model.labels_ == c
+        np.testing.assert_allclose(center, np.average(curves[own], axis=0, weights=weights[own]))
+    others = curves_of(60, 9, seed=6).astype(dtype)
+    found = model.predict(others)
+    assert found.tolist() == naive_boards.nearest(others, model.cluster_centers_, max_factor)
+    assert len(set(found.tolist())) > 3
+
+
+def test_prediction_needs_a_fit_and_as_many_outcomes():
+    with pytest.raises(NotFittedError):
+        OutcomeClustering().predict(curves_of())
+    with pytest.raises(ValueError, match="5 features, but OutcomeClustering is expecting 8"):
+        OutcomeClustering(n_clusters=3).fit(curves_of()).predict(curves_of(4, 5))
 
 
 @pytest.mark.parametrize("board", ["Ks7d2c9h", "QsJs2d8c3d", "9s8s7s2d"])

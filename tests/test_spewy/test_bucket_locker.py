@@ -260,7 +260,9 @@ def test_a_solve_does_without_a_locker_that_is_of_no_use(tmp_path, monkeypatch, 
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "trees"))
     np.testing.assert_array_equal(board_groups(problem, 2, problem.history)[0].labels, expected)
     (warning,) = warnings_of(caplog)
-    assert warning.startswith(f"the bucket locker is not used, and trees are computed: {tmp_path / 'trees'}")
+    assert warning.startswith(
+        f"the bucket locker is not used, and its work is done anew: {tmp_path / 'trees'}"
+    )
     assert "expected" in warning
     assert "found" in warning
     assert sorted(tmp_path.rglob("*")) == before
@@ -306,7 +308,7 @@ def test_a_locker_that_may_only_be_read_is_read(tmp_path, monkeypatch, caplog):
         np.testing.assert_array_equal(cache.labels(other, 7, deck, 2, 5), fresh(other).labels(other, 7))
         assert len(made) == 1
         (warning,) = warnings_of(caplog)
-        assert warning.startswith("the bucket locker is only read, and new trees are not kept: ")
+        assert warning.startswith("the bucket locker is only read, and nothing new is kept: ")
 
     without_rights(folder, work)
     assert listing(folder) == before
@@ -324,8 +326,8 @@ def test_a_locker_that_fails_on_the_way(tmp_path, monkeypatch, caplog):
     cache = BucketCache(tmp_path / "trees")
     monkeypatch.setattr(LmdbStore, "transact", full)
     for fails in (
-        "only read, and new trees are not kept: a disk",
-        "not used, and trees are computed: a tree",
+        "only read, and nothing new is kept: a disk",
+        "not used, and its work is done anew: a tree",
     ):
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)

@@ -1,0 +1,289 @@
+"""Deals by number, and what an abstraction makes of boards: see `buckets.abstraction`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards import NUM_CARDS
+from buckets.kernels.combinations import board_number, numbered_set
+from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
+from buckets.kernels.strength import fill_strengths
+from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
+from compiled import kernel
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+
+_SORTED = (1 << 10) + 1  # counts of a sort by ten bits
+
+
+class Maps(NamedTuple):
+    """An abstraction as kernels take it; rounds are t.
+
+    hands ``[hand, hole card]``, cards ``[place]`` of the deck, place ``[card]``, choose ``[n, k]``, perms
+    ``[perm, suit]``, moved ``[perm, hand]``.
+
+    Attributes:
+        n_cards: ``[t]``, cards of the board.
+        groups: ``[t, group]``, of how many cards each, 0 behind the last.
+        kinds: ``[t]``, how rows are found: by board, by grade, or one by one.
+        starts: ``[t, array]``, where the round begins in canonical and perm_of, in classes, and in rows.
+        canonical, perm_of: ``[number]`` of a board; classes ``[canonical]``; rows ``[canonical, hand]`` or
+            ``[class, grade]``; each flat, the rounds one after the other.
+    """
+
+    hands: Ints
+    cards: Ints
+    place: Ints
+    choose: Ints
+    perms: Ints
+    moved: NDArray[np.int16]
+    n_cards: Ints
+    groups: Ints
+    kinds: Ints
+    starts: Ints
+    canonical: NDArray[np.int32]
+    perm_of: NDArray[np.uint8]
+    classes: NDArray[np.int32]
+    rows: NDArray[np.uint8]
+
+
+class Scratch(NamedTuple):
+    """Room for one board: strength ``[1, hand]``; order, spare, grade, row, rank ``[hand]``; counts; places, board."""
+
+    strength: NDArray[np.int32]
+    order: NDArray[np.int16]
+    spare: NDArray[np.int16]
+    grade: NDArray[np.uint8]
+    row: NDArray[np.int16]
+    rank: NDArray[np.int16]
+    counts: Ints
+    places: Ints
+    board: Ints
+
+
+@kernel
+def _scratch(n_hands: int, n_cards: int) -> Scratch:
+    return Scratch(
+        np.empty((1, n_hands), dtype=np.int32),
+        np.empty(n_hands + 1, dtype=np.int16),
+        np.empty(n_hands + 1, dtype=np.int16),
+        np.empty(n_hands, dtype=np.uint8),
+        np.empty(n_hands, dtype=np.int16),
+        np.empty(n_hands, dtype=np.int16),
+        np.empty(_SORTED, dtype=np.int64),
+        np.empty(n_cards, dtype=np.int64),
+        np.empty((1, n_cards), dtype=np.int64),
+    )
+
+
+@kernel
+def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
+    """Number the hands that some cards leave."""
+    hit = np.zeros(NUM_CARDS, dtype=np.bool_)
+    for card in cards:
+        hit[card] = True
+    n = 0
+    for h in range(len(hands)):
+        rank[h] = n
+        n += not (hit[hands[h, 0]] or hit[hands[h, hands.shape[1] - 1]])
+
+
+@kernel
+def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
+    """Canonical number of a board, the permutation that makes it so, and its class; ranks of hands where needed."""
+    n = maps.n_cards[t]
+    places = s.places[:n]
+    for i in range(n):
+        places[i] = maps.place[board[i]]
+    n_groups = np.count_nonzero(maps.groups[t])
+    number = board_number(places, maps.groups[t, :n_groups], len(maps.cards), maps.choose)
+    canonical = maps.canonical[maps.starts[t, 0] + number]
+    perm = maps.perm_of[maps.starts[t, 0] + number]
+    if maps.kinds[t] == BY_HAND:
+        for i in range(n):
+            places[i] = (board[i] & ~3) | maps.perms[perm, board[i] & 3]
+        _write_rank(maps.hands, places, s.rank)
+    return canonical, perm, maps.classes[maps.starts[t, 1] + canonical]
+
+
+@kernel
+def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
+    """Write the rows of ``order[:n]``, hands that the board leaves."""
+    canonical, perm, number = found
+    moved = maps.moved[perm]
+    start = maps.starts[t, 2]
+    if maps.kinds[t] == BY_BOARD:
+        start += canonical * len(maps.hands)
+        for i in range(n):
+            out[i] = maps.rows[start + moved[s.order[i]]]
+    elif maps.kinds[t] == BY_GRADE:
+        start += number * (NO_ROW + 1)
+        for i in range(n):
+            out[i] = maps.rows[start + s.grade[s.order[i]]]
+    else:
+        for i in range(n):
+            out[i] = s.rank[moved[s.order[i]]]
+
+
+@kernel
+def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
+    """Put the hands that a final board leaves in order of strength, and note their grades; return how many."""
+    fill_strengths(board, maps.hands, s.strength)
+    n = live_hands(s.strength[0], s.order)
+    sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
+    write_grades(s.strength[0], s.order, n, s.grade)
+    return n
+
+
+@kernel
+def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -> None:
+    """Write the class of each board of a round, and the row of each hand of the deck, -1 where the board hits it."""
+    n_hands, hole = maps.hands.shape
+    s = _scratch(n_hands, boards.shape[1])
+    hit = np.zeros(NUM_CARDS, dtype=np.bool_)
+    for b in range(len(boards)):
+        if maps.kinds[t] == BY_GRADE:
+            n = _sort(maps, boards[b : b + 1], s)
+        else:
+            hit[:] = False
+            for card in boards[b]:
+                hit[card] = True
+            n = 0
+            for h in range(n_hands):
+                s.order[n] = h
+                n += not (hit[maps.hands[h, 0]] or hit[maps.hands[h, hole - 1]])
+        found = _locate(maps, t, boards[b], s)
+        classes[b] = found[2]
+        _write_rows(maps, t, found, s, n, s.row)
+        rows[b] = -1
+        for i in range(n):
+            rows[b, s.order[i]] = s.row[i]
+
+
+@kernel
+def fill_deals(
+    maps: Maps,
+    sizes: Ints,
+    seed: int,
+    first: int,
+    stratified: bool,
+    classes: Array,
+    rows: Array,
+    cards: Array,
+    strength: Array,
+    hands: Array,
+    boards: Array,
+) -> None:
+    """Write deals from number `first` on, as `Dealt` has them; `sizes` is how many cards each round deals."""
+    n_rounds, n_cards = len(sizes), boards.shape[1]
+    hole = maps.hands.shape[1]
+    s = _scratch(len(maps.hands), n_cards)
+    left = np.empty(len(maps.cards), dtype=np.int64)
+    number = np.empty(NUM_CARDS, dtype=np.int64)
+    last = n_rounds - 1
+    for b in range(len(boards)):
+        n_left = _deal(maps, sizes, seed, first + b, stratified, left, s)
+        n = _sort(maps, s.board, s)
+        for i in range(n_cards):
+            boards[b, i] = s.board[0, i]
+        if maps.kinds[last] != BY_GRADE:  # where rows need not ascend with strength
+            _sort_by_row(maps, last, s, n)
+        for t in range(n_rounds):
+            found = _locate(maps, t, s.board[0], s)
+            classes[b, t] = found[2]
+            _write_rows(maps, t, found, s, n, rows[b, t])
+        for i in range(n_left):
+            number[maps.cards[left[i]]] = i
+        for i in range(n):
+            h = s.order[i]
+            hands[b, i] = h
+            strength[b, i] = s.strength[0, h]
+            cards[b, i, 0] = number[maps.hands[h, 0]]
+            cards[b, i, 1] = number[maps.hands[h, 1]] if hole == 2 else n_left
+
+
+@kernel
+def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
+    """Put hands in order of strength, of equals by row, of equals by number."""
+    live_hands(s.strength[0], s.order)
+    _write_rows(maps, t, _locate(maps, t, s.board[0], s), s, n, s.row)
+    for i in range(n - 1, -1, -1):
+        s.row[s.order[i]] = s.row[i]  # order[i] >= i, so no row is overwritten before it has moved
+    for shift in (0, 8):
+        sort_stably(s.row, shift, 8, s.order, s.spare, n, s.counts)
+    sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
+
+
+@kernel
+def _deal(maps: Maps, sizes: Ints, seed: int, index: int, stratified: bool, left: Ints, s: Scratch) -> int:
+    """Write the board of a deal and the places that it leaves; return how many these are.
+
+    Where it is stratified, a block of as many deals as there are first boards deals each of them once, and of all the
+    deals of one of them a block deals all that can follow once, and so on.
+    """
+    n_left = len(maps.cards)
+    for place in range(n_left):
+        left[place] = place
+    key = _mix(np.uint64(seed))
+    block = index
+    n_dealt = 0
+    for size in sizes:
+        ways = maps.choose[n_left, size]
+        if stratified:
+            block, place = block // ways, block % ways
+            chosen = _permuted(place, ways, _mix(key + np.uint64(block)))
+        else:
+            chosen = _below(_mix(key + np.uint64(index)), ways)
+        key = _mix(key ^ _mix(np.uint64(chosen) + np.uint64(1)))
+        numbered_set(chosen, n_left, size, maps.choose, s.places, 0)
+        for i in range(size):
+            s.board[0, n_dealt + i] = maps.cards[left[s.places[i]]]
+            left[s.places[i]] = -1
+        n_dealt += size
+        n = 0
+        for i in range(n_left):
+            if left[i] >= 0:
+                left[n] = left[i]
+                n += 1
+        n_left = n
+    return n_left
+
+
+@kernel
+def _mix(x: Any) -> Any:
+    """Sixty-four bits that look random: splitmix64 (G. Steele et al., 2014)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def _below(bits: Any, n: int) -> Any:
+    """A number from 0 to n - 1, n being small."""
+    return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def _permuted(index: int, n: int, key: Any) -> Any:
+    """Where a permutation of 0 to n - 1, which a key chooses, sends a number.
+
+    Four rounds of a Feistel network on the least even number of bits, again until the number is below n; then a shift,
+    which makes every image as likely as any other.
+    """
+    half = 1
+    while 1 << (2 * half) < n:
+        half += 1
+    mask = (1 << half) - 1
+    x: Any = index
+    while True:
+        high, low = x >> half, x & mask
+        for step in range(4):
+            bits = _mix(key + np.uint64((step + 1) << 32 | low))
+            high, low = low, high ^ (np.int64(bits >> np.uint64(40)) & mask)
+        x = high << half | low
+        if x < n:
+            break
+    return (x + _below(_mix(key), n)) % n

@@ -1,0 +1,41 @@
+"""The nearest mean by Equation 1: see `buckets.clustering`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiled import kernel
+
+Array = NDArray[Any]
+
+
+@kernel
+def fill_nearest(rows: Array, centers: Array, max_factor: bool, out: Array) -> None:
+    """Write the number of the nearest center of each row, of equals the first."""
+    for i in range(len(rows)):
+        best = np.inf
+        for c in range(len(centers)):
+            cost = _weighted_gap(rows[i], centers[c]) if max_factor else _gap(rows[i], centers[c])
+            if cost < best:
+                best = cost
+                out[i] = c
+
+
+# Sums may be reordered, which lets them be vectorised.
+@kernel(fastmath={"reassoc", "contract", "nnan", "nsz"})
+def _weighted_gap(first: Array, second: Array) -> Any:
+    total = first.dtype.type(0)
+    for k in range(len(first)):
+        gap = first[k] - second[k]
+        total += gap * gap * max(first[k], second[k])
+    return total
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _gap(first: Array, second: Array) -> Any:
+    total = first.dtype.type(0)
+    for k in range(len(first)):
+        gap = first[k] - second[k]
+        total += gap * gap
+    return total

@@ -1,0 +1,230 @@
+"""Percentiles of strength on final boards, and what they make of earlier boards: see `buckets.percentiles`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.kernels.combinations import board_number
+from buckets.kernels.strength import fill_strengths
+from buckets.row_kinds import GRADES
+from compiled import kernel
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+
+NONE = GRADES
+_BITS = 10  # of a strength, sorted by at a time
+_PASSES = 3
+
+
+class Finals(NamedTuple):
+    """All final boards, as the kernels take them.
+
+    hands ``[hand, hole card]``, place ``[card]`` in the deck, choose ``[n, k]``, groups ``[1]`` the number of final
+    cards, canonical and perm_of ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, grades ``[canonical, hand]``.
+    """
+
+    hands: Ints
+    place: Ints
+    n_deck: int
+    choose: Ints
+    groups: Ints
+    canonical: NDArray[np.int32]
+    perm_of: NDArray[np.uint8]
+    moved: NDArray[np.int16]
+    grades: NDArray[np.uint8]
+
+
+@kernel
+def sort_stably(keys: Array, shift: int, bits: int, order: Array, spare: Array, n: int, counts: Ints) -> None:
+    """Sort ``order[:n]`` by some bits of ``keys[order]``, equals as they stand."""
+    mask = (1 << bits) - 1
+    counts[: mask + 2] = 0
+    for i in range(n):
+        counts[((keys[order[i]] >> shift) & mask) + 1] += 1
+    for digit in range(mask + 1):
+        if counts[digit + 1] == n:
+            return
+        counts[digit + 1] += counts[digit]
+    for i in range(n):
+        digit = (keys[order[i]] >> shift) & mask
+        spare[counts[digit]] = order[i]
+        counts[digit] += 1
+    order[:n] = spare[:n]
+
+
+@kernel
+def sort_by_strength(strength: Array, order: Array, spare: Array, n: int, counts: Ints) -> None:
+    """Sort ``order[:n]``, hands, by their strength."""
+    for step in range(_PASSES):
+        sort_stably(strength, _BITS * step, _BITS, order, spare, n, counts)
+
+
+@kernel
+def live_hands(strength: Array, order: Array) -> int:
+    """Write the hands that have a strength, ascending; return how many."""
+    n = 0
+    for h in range(len(strength)):
+        order[n] = h
+        n += strength[h] >= 0
+    return n
+
+
+@kernel
+def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
+    """Write the grade of each of n hands, in order of strength."""
+    start = 0
+    while start < n:
+        value = strength[order[start]]
+        end = start + 1
+        while end < n and strength[order[end]] == value:
+            end += 1
+        grade = (start + end) * GRADES // (2 * n)  # below, and half of those that are equal, of n
+        for i in range(start, end):
+            out[order[i]] = grade
+        start = end
+
+
+@kernel
+def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
+    """Write the grade of each hand on each final board; `NONE` where the board hits it."""
+    n_hands = len(hands)
+    strength = np.empty((1, n_hands), dtype=np.int32)
+    order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
+    counts = np.empty((1 << _BITS) + 1, dtype=np.int64)
+    for b in range(len(boards)):
+        fill_strengths(boards[b : b + 1], hands, strength)
+        n = live_hands(strength[0], order)
+        sort_by_strength(strength[0], order, spare, n, counts)
+        out[b] = NONE
+        write_grades(strength[0], order, n, out[b])
+
+
+@kernel
+def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
+    """Add each hand to its class and grade, as often as its board counts."""
+    for b in range(len(grades)):
+        for grade in grades[b]:
+            out[classes[b], grade] += counts[b]
+
+
+@kernel
+def _final(finals: Finals, board: Ints, left: Ints, more: Ints, places: Ints) -> int:
+    """The number of the final board with some more of the cards that are left."""
+    n = len(board)
+    for i in range(n):
+        places[i] = finals.place[board[i]]
+    for i in range(len(more)):
+        places[n + i] = left[more[i]]
+    return int(board_number(places, finals.groups, finals.n_deck, finals.choose))
+
+
+@kernel
+def _left(finals: Finals, board: Ints, left: Ints) -> None:
+    """Write the places of the cards that a board leaves."""
+    taken = np.zeros(finals.n_deck, dtype=np.bool_)
+    for card in board:
+        taken[finals.place[card]] = True
+    n = 0
+    for place in range(finals.n_deck):
+        if not taken[place]:
+            left[n] = place
+            n += 1
+
+
+@kernel
+def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds: int, out: Array) -> None:
+    """Write mean and spread, over the hands of each kind that a board leaves, of their mean grade; nan without any.
+
+    Args:
+        finals: all final boards.
+        boards: ``[board, card]``.
+        more: ``[completion, card]``, places among the cards that are left.
+        kinds: ``[hand]``.
+        n_kinds: how many.
+        out: ``[board, 2 kinds]``, means first, from 0 to 1.
+    """
+    n_hands = len(finals.hands)
+    total = np.empty(n_hands, dtype=np.int64)
+    ways = np.empty(n_hands, dtype=np.int64)
+    left = np.empty(finals.n_deck, dtype=np.int64)
+    places = np.empty(finals.groups[0], dtype=np.int64)
+    first, second, count = np.empty(n_kinds), np.empty(n_kinds), np.empty(n_kinds)
+    for b in range(len(boards)):
+        _left(finals, boards[b], left)
+        total[:] = 0
+        ways[:] = 0
+        for r in range(len(more)):
+            number = _final(finals, boards[b], left, more[r], places)
+            grades = finals.grades[finals.canonical[number]]
+            moved = finals.moved[finals.perm_of[number]]
+            for h in range(n_hands):
+                grade = grades[moved[h]]
+                live = grade != NONE
+                total[h] += grade * live
+                ways[h] += live
+        first[:] = 0.0
+        second[:] = 0.0
+        count[:] = 0.0
+        for h in range(n_hands):
+            if ways[h]:
+                mean = (total[h] / ways[h] + 0.5) / GRADES
+                first[kinds[h]] += mean
+                second[kinds[h]] += mean * mean
+                count[kinds[h]] += 1.0
+        for k in range(n_kinds):
+            if count[k]:
+                mean = first[k] / count[k]
+                out[b, k] = mean
+                out[b, n_kinds + k] = np.sqrt(max(second[k] / count[k] - mean * mean, 0.0))
+            else:
+                out[b, k] = out[b, n_kinds + k] = np.nan
+
+
+@kernel
+def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
+    """Write the curves of all hands on some boards: ``[board, hand, point]``, nan where the board hits the hand.
+
+    A point is the mean of as many sorted grades as any other point's, but for what does not divide.
+    """
+    n_hands = len(finals.hands)
+    seen = np.empty((n_hands, GRADES + 1), dtype=np.int16)
+    left = np.empty(finals.n_deck, dtype=np.int64)
+    places = np.empty(finals.groups[0], dtype=np.int64)
+    for b in range(len(boards)):
+        _left(finals, boards[b], left)
+        seen[:] = 0
+        for r in range(len(more)):
+            number = _final(finals, boards[b], left, more[r], places)
+            grades = finals.grades[finals.canonical[number]]
+            moved = finals.moved[finals.perm_of[number]]
+            for h in range(n_hands):
+                seen[h, grades[moved[h]]] += 1
+        for h in range(n_hands):
+            ways = len(more) - seen[h, NONE]
+            if ways:
+                _write_curve(seen[h], ways, out[b, h])
+            else:
+                out[b, h] = np.nan
+
+
+@kernel
+def _write_curve(seen: Array, ways: int, out: Array) -> None:
+    """Cut sorted grades, of which each was seen so many times, into points."""
+    grade = 0
+    rest = seen[0]
+    n_points = len(out)
+    for k in range(n_points):
+        need = (k + 1) * ways // n_points - k * ways // n_points
+        taken = need
+        total = 0
+        while need > 0:
+            while rest == 0:
+                grade += 1
+                rest = seen[grade]
+            step = min(need, rest)
+            total += step * grade
+            need -= step
+            rest -= step
+        out[k] = (total / taken + 0.5) / GRADES

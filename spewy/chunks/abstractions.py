@@ -1,0 +1,77 @@
+"""Abstractions of games in the bucket locker: made when first asked for, read by every later job.
+
+In the locker ``abstraction`` lie the arrays of `buckets.Abstraction`, raw, under what decides them and their name; in
+``features`` those of boards, under the cards that decide them, so that another number of classes takes less time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from buckets import Abstraction, Wish
+from buckets.making import ARRAYS, METHOD, feature_names
+from spewy.chunks.bucket_trees import BucketCache, shared_cache
+
+ABSTRACTION, FEATURES = "abstraction", "features"
+
+
+def abstraction(
+    wish: Wish,
+    progress: Callable[[int, int], object] = lambda done, of: None,
+    cache: BucketCache | None = None,
+) -> Abstraction:
+    """An abstraction from the locker, or made and put there.
+
+    Interrupted, what was found of boards' features stays.
+
+    Args:
+        wish: the game's cards, and what is asked for.
+        progress: told (boards done, boards in all), if any are to be done.
+        cache: the locker; None: the user's.
+    """
+    cache = cache or shared_cache()
+    keys = [_key(wish, name) for name in ARRAYS]
+    found = cache.arrays(ABSTRACTION, keys)
+    if found is not None:
+        return Abstraction(wish.deck, wish.hole, wish.board_sizes, dict(zip(ARRAYS, found, strict=True)))
+    features = _Features(cache, wish)
+    try:
+        made = Abstraction.of(wish, progress, features)
+    finally:
+        features.keep()
+    cache.keep(ABSTRACTION, {_key(wish, name): made.arrays[name] for name in ARRAYS})
+    return made
+
+
+def _key(wish: Wish, name: str) -> bytes:
+    """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.equation 1.1|rows``: all that decides an array, and its name."""
+    sizes, classes, rows = ("-".join(map(str, part)) for part in (wish.board_sizes, wish.classes, wish.rows))
+    how = f"{wish.seed}.{wish.intervals}.{METHOD}"
+    return f"{_deck(wish)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
+
+
+def _deck(wish: Wish) -> str:
+    return f"{wish.deck.num_ranks}x{wish.deck.num_suits}.{wish.hole}"
+
+
+class _Features(dict[str, NDArray[Any]]):
+    """Features of a game's boards, by name, as far as they are in the locker."""
+
+    def __init__(self, cache: BucketCache, wish: Wish) -> None:
+        self._cache = cache
+        self._start = f"{_deck(wish)}.{wish.n_board}.{METHOD}"
+        for name in feature_names(wish.board_sizes):
+            if found := cache.arrays(FEATURES, [self._key(name)]):
+                self[name] = found[0]
+        self._there = set(self)
+
+    def keep(self) -> None:
+        """Put what is new into the locker."""
+        for name in self.keys() - self._there:
+            self._cache.keep(FEATURES, {self._key(name): self[name]})
+
+    def _key(self, name: str) -> bytes:
+        return f"{self._start}|{name}".encode()
