@@ -211,5 +211,8 @@ class Abstraction:
             perms.astype(np.int64),
             moved,
             np.cumsum(self.board_sizes, dtype=np.int64),
-            *(arrays[name] for name in ("groups", "kinds", "starts", "canonical", "turn", "classes", "rows")),
+            *(
+                arrays[name]
+                for name in ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows")
+            ),
         )

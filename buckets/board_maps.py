@@ -30,14 +30,14 @@ class BoardMap(NamedTuple):
     Attributes:
         groups: ``[group]``, how many cards each has.
         canonical: ``[number]``, which canonical board stands for a board; -1 where a card comes twice.
-        turn: ``[number]``, the row of `suit_permutations` that makes the board the canonical one.
+        perm_of: ``[number]``, the row of `suit_permutations` that makes the board the canonical one.
         boards: ``[canonical, card]``, groups ascending, in order of their numbers.
         counts: ``[canonical]``, how many boards each one stands for.
     """
 
     groups: Ints
     canonical: NDArray[np.int32]
-    turn: NDArray[np.uint8]
+    perm_of: NDArray[np.uint8]
     boards: Ints
     counts: Ints
 
@@ -56,10 +56,10 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
             f"boards of {tuple(groups)} cards: expected at most {MAX_NUMBERS:,}, got {n_numbers:,}"
         )
     sizes = np.array(groups, dtype=np.int64)
-    canonical, turn = np.empty(n_numbers, dtype=np.int32), np.zeros(n_numbers, dtype=np.uint8)
+    canonical, perm_of = np.empty(n_numbers, dtype=np.int32), np.zeros(n_numbers, dtype=np.uint8)
     moved = _moved_places(deck)
     inverse = np.array([np.flatnonzero((moved[:, perm] == moved[0]).all(axis=1))[0] for perm in moved])
-    n_canonical = fill_map(sizes, len(deck), binomials(), moved, inverse, canonical, turn)
+    n_canonical = fill_map(sizes, len(deck), binomials(), moved, inverse, canonical, perm_of)
     first = np.full(n_canonical, n_numbers)
     some = np.flatnonzero(canonical >= 0)
     np.minimum.at(first, canonical[some], some)
@@ -67,7 +67,7 @@ def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
     fill_boards(first, sizes, len(deck), binomials(), places)
     boards = np.array(deck.cards, dtype=np.int64)[places]
     counts = np.bincount(canonical[some], minlength=n_canonical)
-    return BoardMap(sizes, canonical, turn, boards, counts)
+    return BoardMap(sizes, canonical, perm_of, boards, counts)
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 Before the last round hands are clustered by Equation 1 on their curves (`Percentiles.curves`), one clustering for the
 class: it is fitted to a sample of the curves of its boards, and every hand of every board goes to the nearest mean. On
-final boards the only outcome of a hand is its part, and rows are intervals of it, so that a row is a nondecreasing
+final boards the only outcome of a hand is its grade, and rows are intervals of it, so that a row is a nondecreasing
 function of strength. Rows are numbered from the weakest to the strongest. A class that cannot be told into so many has
 fewer.
 """
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from buckets.agglomeration import merge_tree
 from buckets.clustering import OutcomeClustering, nearest
 from buckets.cut import cluster_means, cut_labels
-from buckets.percentiles import PARTS, Percentiles, Progress
-from buckets.row_kinds import NO_ROW, Intervals
+from buckets.percentiles import Percentiles, Progress
+from buckets.row_kinds import GRADES, NO_ROW, Intervals
 
 CURVES = 600
 """Curves that are agglomerated, at most."""
@@ -49,7 +49,7 @@ def clustered_rows(
         seed: of the samples.
         progress: told of finished boards.
     """
-    rows = np.full((len(boards), percentiles.parts.shape[1]), NO_ROW, dtype=np.uint8)
+    rows = np.full((len(boards), percentiles.grades.shape[1]), NO_ROW, dtype=np.uint8)
     for number, members in enumerate(classes):
         generator = np.random.default_rng((seed, number))
         order = generator.permutation(members)
@@ -89,10 +89,10 @@ def _means(
 
 
 def interval_rows(seen: Ints, n_rows: int, method: Intervals) -> NDArray[np.uint8]:
-    """Rows on final boards: ``[class, part]``, nondecreasing.
+    """Rows on final boards: ``[class, grade]``, nondecreasing.
 
     Args:
-        seen: ``[class, part]``, how many hands of the boards of a class have a part.
+        seen: ``[class, grade]``, how many hands of the boards of a class have a grade.
         n_rows: of each class, at most.
         method: Equation 1 in one dimension, or about as many hands in each row.
     """
@@ -102,16 +102,16 @@ def interval_rows(seen: Ints, n_rows: int, method: Intervals) -> NDArray[np.uint
 
 
 def _by_cost(seen: Ints, n_rows: int) -> Ints:
-    """Row of each part; one that no hand has goes with the next below that some hand has."""
+    """Row of each grade; one that no hand has goes with the next below that some hand has."""
     some = np.flatnonzero(seen)
-    curves, weights = (some[:, None] + 0.5) / PARTS, seen[some].astype(np.float64)
+    curves, weights = (some[:, None] + 0.5) / GRADES, seen[some].astype(np.float64)
     labels = cut_labels(merge_tree(curves, weights), n_rows, curves[:, 0], weights)
-    rows = np.zeros(PARTS, dtype=np.int64)
+    rows = np.zeros(GRADES, dtype=np.int64)
     rows[some] = labels
     return np.maximum.accumulate(rows)
 
 
 def _by_count(seen: Ints, n_rows: int) -> Ints:
-    """Row of each part by the number of hands below it and half of its own."""
+    """Row of each grade by the number of hands below it and half of its own."""
     middle = np.cumsum(seen) - seen / 2
     return np.unique((middle * n_rows / seen.sum()).astype(np.int64), return_inverse=True)[1]

@@ -15,7 +15,7 @@ from buckets.board_tree import BoardTree
 from buckets.cards import Deck
 from buckets.errors import BoardError
 from buckets.percentiles import Percentiles
-from buckets.row_kinds import BY_BOARD, BY_HAND, BY_PART, MAX_ROWS, NO_ROW, Intervals
+from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, MAX_ROWS, NO_ROW, Intervals
 from buckets.strength import CARD_COUNTS
 
 Classes: TypeAlias = int | Literal["all"]
@@ -25,7 +25,7 @@ Arrays: TypeAlias = dict[str, Array]
 Kept: TypeAlias = MutableMapping[str, Array]
 Progress: TypeAlias = Callable[[int, int], object]
 
-ARRAYS = ("groups", "kinds", "starts", "canonical", "turn", "classes", "rows", "n_classes", "n_rows")
+ARRAYS = ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows", "n_classes", "n_rows")
 """Names of the arrays of an abstraction."""
 
 METHOD = 1
@@ -100,21 +100,22 @@ class _Round(NamedTuple):
 def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
     """The arrays of an abstraction, by the names in `ARRAYS`: of `kernels.dealing.Maps`, and how many there are."""
     maker = _Maker(wish, progress, kept)
+    maker.check()
     rounds = [maker.round(t) for t in range(len(wish.board_sizes))]
-    sizes = [(len(part.map.canonical), len(part.classes), part.rows.size) for part in rounds]
+    sizes = [(len(one.map.canonical), len(one.classes), one.rows.size) for one in rounds]
     groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
-    for t, part in enumerate(rounds):
-        groups[t, : len(part.map.groups)] = part.map.groups
+    for t, one in enumerate(rounds):
+        groups[t, : len(one.map.groups)] = one.map.groups
     return {
         "groups": groups,
-        "kinds": np.array([part.kind for part in rounds], dtype=np.int64),
+        "kinds": np.array([one.kind for one in rounds], dtype=np.int64),
         "starts": np.cumsum([(0, 0, 0), *sizes[:-1]], axis=0, dtype=np.int64),
-        "canonical": np.concatenate([part.map.canonical for part in rounds]),
-        "turn": np.concatenate([part.map.turn for part in rounds]),
-        "classes": np.concatenate([part.classes for part in rounds]),
-        "rows": np.concatenate([part.rows.ravel() for part in rounds]),
-        "n_classes": np.array([part.classes.max() + 1 for part in rounds], dtype=np.int64),
-        "n_rows": np.array([part.n_rows for part in rounds], dtype=np.int64),
+        "canonical": np.concatenate([one.map.canonical for one in rounds]),
+        "perm_of": np.concatenate([one.map.perm_of for one in rounds]),
+        "classes": np.concatenate([one.classes for one in rounds]),
+        "rows": np.concatenate([one.rows.ravel() for one in rounds]),
+        "n_classes": np.array([one.classes.max() + 1 for one in rounds], dtype=np.int64),
+        "n_rows": np.array([one.n_rows for one in rounds], dtype=np.int64),
     }
 
 
@@ -137,6 +138,15 @@ class _Maker:
     done: int = 0
     maps: dict[tuple[int, ...], BoardMap] = field(default_factory=dict)
 
+    def check(self) -> None:
+        """Refuse what there are not enough boards for, before anything takes time."""
+        for t, n_classes in enumerate(self.wish.classes):
+            n_boards = len(self._map(self.wish.groups(t)).boards)
+            if n_classes != "all" and n_classes > n_boards:
+                raise BoardError(
+                    f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
+                )
+
     def round(self, t: int) -> _Round:
         """Make one round."""
         wish = self.wish
@@ -151,7 +161,7 @@ class _Maker:
         elif t < len(wish.board_sizes) - 1:
             rows = self._clustered(t, k, found, classes)
         else:
-            kind = BY_PART
+            kind = BY_GRADE
             from buckets.class_rows import interval_rows
 
             rows = interval_rows(
@@ -162,15 +172,15 @@ class _Maker:
     @cached_property
     def total(self) -> int:
         """Boards that will be told of: of the table of final boards, of features and of rows."""
-        made = 0
-        tabled = False
+        features, n_rows, tabled = {}, 0, False
         for t, (k, rows) in enumerate(zip(self.wish.classes, self.wish.rows, strict=True)):
-            found, n_cards = self._map(self.wish.groups(t)), self.wish.n_cards(t)
-            of_features = k not in ("all", len(found.boards)) and _feature_name(n_cards) not in self.kept
-            of_rows = n_cards > 0 and rows != "hands"
-            made += len(found.boards) * (of_features + (of_rows and n_cards < self.wish.n_board))
-            tabled = tabled or of_features or of_rows
-        return made + tabled * len(self._finals.boards)
+            n_boards, n_cards = len(self._map(self.wish.groups(t)).boards), self.wish.n_cards(t)
+            if k not in ("all", n_boards) and _feature_name(n_cards) not in self.kept:
+                features[n_cards] = n_boards
+            if n_cards and rows != "hands":
+                tabled = True
+                n_rows += n_boards * (t < len(self.wish.board_sizes) - 1)
+        return sum(features.values()) + n_rows + bool(features or tabled) * len(self._finals.boards)
 
     @cached_property
     def _percentiles(self) -> Percentiles:
@@ -190,10 +200,6 @@ class _Maker:
         n_classes, n_boards = self.wish.classes[t], len(found.boards)
         if n_classes == "all" or n_classes == n_boards:
             return np.arange(n_boards, dtype=np.int32)
-        if n_classes > n_boards:
-            raise BoardError(
-                f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
-            )
         from buckets.board_classes import BoardClustering
 
         features = self._features(found)

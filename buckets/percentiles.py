@@ -1,7 +1,7 @@
 """Percentile outcomes of all boards of a game at once, from one table of its final boards.
 
 On a final board the outcome of a hand is the percentile of its strength among the hands that the board leaves,
-``(below + equal / 2) / all``, in 255 equal *parts*: part p stands for (p + 1/2) / 255. Unlike `buckets.outcomes` this
+``(below + equal / 2) / all``, in 255 equal *grades*: grade g stands for (g + 1/2) / 255. Unlike `buckets.outcomes` this
 counts opponents that share a card with the hand, which makes it a nondecreasing function of strength. Of an earlier
 board a hand has an outcome for each way to deal the rest.
 """
@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from buckets.board_maps import BoardMap, binomials, sets_of
 from buckets.cards import NUM_CARDS, Deck
 from buckets.hands import hands
+from buckets.row_kinds import GRADES
 from buckets.symmetry import hand_permutation, suit_permutations
 
 if TYPE_CHECKING:
     from buckets.kernels.percentiles import Finals
-
-PARTS = 255
-"""Into which percentiles are cut; this number itself says that the board hits a hand."""
 
 BOARDS_AT_ONCE = 512
 """Between two words of progress."""
@@ -39,28 +37,28 @@ class Percentiles:
 
     Attributes:
         finals: all final boards as sets.
-        parts: ``[canonical final board, hand]``; 255 where the board hits the hand.
+        grades: ``[canonical final board, hand]``; 255 where the board hits the hand.
     """
 
     deck: Deck
     hole: int
     finals: BoardMap
-    parts: NDArray[np.uint8]
+    grades: NDArray[np.uint8]
 
     @classmethod
     def of(
         cls, deck: Deck, hole: int, finals: BoardMap, progress: Progress = lambda n: None
     ) -> "Percentiles":
         """Compute the table of a game from the map of its final boards as sets."""
-        from buckets.kernels.percentiles import fill_parts
+        from buckets.kernels.percentiles import fill_grades
 
         all_hands = hands(deck, hole).astype(np.int64)
-        parts = np.empty((len(finals.boards), len(all_hands)), dtype=np.uint8)
-        for start in range(0, len(parts), BOARDS_AT_ONCE):
+        grades = np.empty((len(finals.boards), len(all_hands)), dtype=np.uint8)
+        for start in range(0, len(grades), BOARDS_AT_ONCE):
             some = slice(start, start + BOARDS_AT_ONCE)
-            fill_parts(finals.boards[some], all_hands, parts[some])
-            progress(len(parts[some]))
-        return cls(deck, hole, finals, parts)
+            fill_grades(finals.boards[some], all_hands, grades[some])
+            progress(len(grades[some]))
+        return cls(deck, hole, finals, grades)
 
     def more(self, n_cards: int) -> NDArray[np.int64]:
         """``[completion, card]``: all ways to deal the rest after so many cards, as places among what is left."""
@@ -83,32 +81,32 @@ class Percentiles:
         """
         from buckets.kernels.percentiles import fill_curves
 
-        out = np.empty((len(boards), self.parts.shape[1], n_points), dtype=np.float32)
+        out = np.empty((len(boards), self.grades.shape[1], n_points), dtype=np.float32)
         fill_curves(self.bundle, boards, self.more(boards.shape[1]), out)
         return out
 
     def seen(
         self, boards: NDArray[np.int64], counts: NDArray[np.int64], classes: NDArray[np.integer]
     ) -> NDArray[np.int64]:
-        """``[class, part]``: how many hands have a part, over the final boards of each class and those like them.
+        """``[class, grade]``: how many hands have a grade, over the final boards of each class and those like them.
 
         Args:
             boards: ``[board, card]``.
             counts: ``[board]``, how many boards each one stands for.
             classes: ``[board]``.
         """
-        from buckets.kernels.percentiles import count_parts, fill_parts
+        from buckets.kernels.percentiles import count_grades, fill_grades
 
         all_hands = hands(self.deck, self.hole).astype(np.int64)
-        out = np.zeros((int(classes.max()) + 1, PARTS + 1), dtype=np.int64)
+        out = np.zeros((int(classes.max()) + 1, GRADES + 1), dtype=np.int64)
         for start in range(0, len(boards), BOARDS_AT_ONCE):
             some = slice(start, start + BOARDS_AT_ONCE)
-            parts = self.parts[some]
+            grades = self.grades[some]
             if boards is not self.finals.boards:
-                parts = np.empty((len(boards[some]), len(all_hands)), dtype=np.uint8)
-                fill_parts(boards[some], all_hands, parts)
-            count_parts(parts, counts[some], classes[some].astype(np.int64), out)
-        return out[:, :PARTS]
+                grades = np.empty((len(boards[some]), len(all_hands)), dtype=np.uint8)
+                fill_grades(boards[some], all_hands, grades)
+            count_grades(grades, counts[some], classes[some].astype(np.int64), out)
+        return out[:, :GRADES]
 
     @cached_property
     def bundle(self) -> "Finals":
@@ -125,7 +123,7 @@ class Percentiles:
             binomials(),
             np.array([self.finals.boards.shape[1]], dtype=np.int64),
             self.finals.canonical,
-            self.finals.turn,
+            self.finals.perm_of,
             np.array([hand_permutation(self.deck, self.hole, perm) for perm in perms], dtype=np.int16),
-            self.parts,
+            self.grades,
         )

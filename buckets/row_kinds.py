@@ -2,15 +2,18 @@
 
 from typing import Literal, TypeAlias
 
-__all__ = ["BY_BOARD", "BY_HAND", "BY_PART", "MAX_ROWS", "NO_ROW", "Intervals"]
+__all__ = ["BY_BOARD", "BY_GRADE", "BY_HAND", "GRADES", "MAX_ROWS", "NO_ROW", "Intervals"]
+
+GRADES = 255
+"""Into which percentiles of strength are cut; this number itself says that the board hits a hand."""
 
 MAX_ROWS = 255
 """Rows of a class, at most, where they are not single hands: a row is a byte."""
 
 NO_ROW = 255
 
-BY_BOARD, BY_PART, BY_HAND = range(3)
-"""How rows of a round are found: in a table by board and hand, or by class and part of strength, or one by one."""
+BY_BOARD, BY_GRADE, BY_HAND = range(3)
+"""How rows of a round are found: in a table by board and hand, or by class and grade of strength, or one by one."""
 
 Intervals: TypeAlias = Literal["equation 1", "quantiles"]
 """How rows of final boards are cut: by the cost of merging them, or so that as many hands are in each."""

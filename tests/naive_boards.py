@@ -5,10 +5,10 @@ from itertools import combinations, pairwise
 import numpy as np
 from naive_cards import strength_key
 
-PARTS = 255
+GRADES = 255
 
 
-def parts(board, hands):
+def grades(board, hands):
     """Part of each hand on a final board: below and half of the equal, of all; None where the board hits it."""
     live = [tuple(hand) for hand in hands if not set(hand) & set(board)]
     power = {hand: strength_key((*hand, *board)) for hand in live}
@@ -19,7 +19,7 @@ def parts(board, hands):
             continue
         below = sum(power[other] < power[hand] for other in live)
         equal = sum(power[other] == power[hand] for other in live)
-        out.append((2 * below + equal) * PARTS // (2 * len(live)))
+        out.append((2 * below + equal) * GRADES // (2 * len(live)))
     return out
 
 
@@ -28,9 +28,9 @@ def outcomes(board, hands, cards, n_board):
     left = [card for card in cards if card not in board]
     found = [[] for _ in hands]
     for more in combinations(left, n_board - len(board)):
-        for own, part in zip(found, parts((*board, *more), hands), strict=True):
-            if part is not None:
-                own.append((part + 0.5) / PARTS)
+        for own, grade in zip(found, grades((*board, *more), hands), strict=True):
+            if grade is not None:
+                own.append((grade + 0.5) / GRADES)
     return [sorted(own) for own in found]
 
 

@@ -64,7 +64,7 @@ def board_number(places: Ints, groups: Ints, n: int, choose: Ints) -> int:
 
 @kernel
 def fill_map(
-    groups: Ints, n: int, choose: Ints, moved: Ints, inverse: Ints, canonical: Array, turn: Array
+    groups: Ints, n: int, choose: Ints, moved: Ints, inverse: Ints, canonical: Array, perm_of: Array
 ) -> int:
     """Number the boards that are the smallest of those that they are like; return how many these are.
 
@@ -75,7 +75,7 @@ def fill_map(
         moved: ``[perm, place]``, where each card of the deck goes.
         inverse: ``[perm]``, which permutation undoes it.
         canonical: ``[board]``, written: the number of the smallest that it is like; -1 where a card comes twice.
-        turn: ``[board]``, written: the first permutation that makes it that.
+        perm_of: ``[board]``, written: the first permutation that makes it that.
     """
     n_cards = groups.sum()
     places = np.empty(n_cards, dtype=np.int64)
@@ -92,8 +92,8 @@ def fill_map(
             for i in range(n_cards):
                 image[i] = moved[perm, places[i]]
             number = board_number(image, groups, n, choose)
-            if canonical[number] < 0 or inverse[perm] < turn[number]:
-                turn[number] = inverse[perm]
+            if canonical[number] < 0 or inverse[perm] < perm_of[number]:
+                perm_of[number] = inverse[perm]
             canonical[number] = n_canonical
         n_canonical += 1
     return n_canonical

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from buckets.cards import NUM_CARDS
 from buckets.kernels.combinations import board_number, numbered_set
-from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_parts
+from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
 from buckets.kernels.strength import fill_strengths
-from buckets.row_kinds import BY_BOARD, BY_HAND, BY_PART, NO_ROW
+from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from compiled import kernel
 
 Array = NDArray[Any]
@@ -27,10 +27,10 @@ class Maps(NamedTuple):
     Attributes:
         n_cards: ``[t]``, cards of the board.
         groups: ``[t, group]``, of how many cards each, 0 behind the last.
-        kinds: ``[t]``, how rows are found: by board, by part of strength, or one by one.
-        starts: ``[t, array]``, where the round begins in canonical and turn, in classes, and in rows.
-        canonical, turn: ``[number]`` of a board; classes ``[canonical]``; rows ``[canonical, hand]`` or
-            ``[class, part]``; each flat, the rounds one after the other.
+        kinds: ``[t]``, how rows are found: by board, by grade, or one by one.
+        starts: ``[t, array]``, where the round begins in canonical and perm_of, in classes, and in rows.
+        canonical, perm_of: ``[number]`` of a board; classes ``[canonical]``; rows ``[canonical, hand]`` or
+            ``[class, grade]``; each flat, the rounds one after the other.
     """
 
     hands: Ints
@@ -44,18 +44,18 @@ class Maps(NamedTuple):
     kinds: Ints
     starts: Ints
     canonical: NDArray[np.int32]
-    turn: NDArray[np.uint8]
+    perm_of: NDArray[np.uint8]
     classes: NDArray[np.int32]
     rows: NDArray[np.uint8]
 
 
 class Scratch(NamedTuple):
-    """Room for one board: strength ``[1, hand]``; order, spare, part, row, rank ``[hand]``; counts; places, board."""
+    """Room for one board: strength ``[1, hand]``; order, spare, grade, row, rank ``[hand]``; counts; places, board."""
 
     strength: NDArray[np.int32]
     order: NDArray[np.int16]
     spare: NDArray[np.int16]
-    part: NDArray[np.uint8]
+    grade: NDArray[np.uint8]
     row: NDArray[np.int16]
     rank: NDArray[np.int16]
     counts: Ints
@@ -100,28 +100,28 @@ def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]
     n_groups = np.count_nonzero(maps.groups[t])
     number = board_number(places, maps.groups[t, :n_groups], len(maps.cards), maps.choose)
     canonical = maps.canonical[maps.starts[t, 0] + number]
-    turn = maps.turn[maps.starts[t, 0] + number]
+    perm = maps.perm_of[maps.starts[t, 0] + number]
     if maps.kinds[t] == BY_HAND:
         for i in range(n):
-            places[i] = (board[i] & ~3) | maps.perms[turn, board[i] & 3]
+            places[i] = (board[i] & ~3) | maps.perms[perm, board[i] & 3]
         _write_rank(maps.hands, places, s.rank)
-    return canonical, turn, maps.classes[maps.starts[t, 1] + canonical]
+    return canonical, perm, maps.classes[maps.starts[t, 1] + canonical]
 
 
 @kernel
 def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: int, out: Array) -> None:
     """Write the rows of ``order[:n]``, hands that the board leaves."""
-    canonical, turn, number = found
-    moved = maps.moved[turn]
+    canonical, perm, number = found
+    moved = maps.moved[perm]
     start = maps.starts[t, 2]
     if maps.kinds[t] == BY_BOARD:
         start += canonical * len(maps.hands)
         for i in range(n):
             out[i] = maps.rows[start + moved[s.order[i]]]
-    elif maps.kinds[t] == BY_PART:
+    elif maps.kinds[t] == BY_GRADE:
         start += number * (NO_ROW + 1)
         for i in range(n):
-            out[i] = maps.rows[start + s.part[s.order[i]]]
+            out[i] = maps.rows[start + s.grade[s.order[i]]]
     else:
         for i in range(n):
             out[i] = s.rank[moved[s.order[i]]]
@@ -129,11 +129,11 @@ def _write_rows(maps: Maps, t: int, found: tuple[int, int, int], s: Scratch, n: 
 
 @kernel
 def _sort(maps: Maps, board: Ints, s: Scratch) -> int:
-    """Put the hands that a final board leaves in order of strength, and note their parts; return how many."""
+    """Put the hands that a final board leaves in order of strength, and note their grades; return how many."""
     fill_strengths(board, maps.hands, s.strength)
     n = live_hands(s.strength[0], s.order)
     sort_by_strength(s.strength[0], s.order, s.spare, n, s.counts)
-    write_parts(s.strength[0], s.order, n, s.part)
+    write_grades(s.strength[0], s.order, n, s.grade)
     return n
 
 
@@ -144,7 +144,7 @@ def fill_boards(maps: Maps, t: int, boards: Ints, classes: Array, rows: Array) -
     s = _scratch(n_hands, boards.shape[1])
     hit = np.zeros(NUM_CARDS, dtype=np.bool_)
     for b in range(len(boards)):
-        if maps.kinds[t] == BY_PART:
+        if maps.kinds[t] == BY_GRADE:
             n = _sort(maps, boards[b : b + 1], s)
         else:
             hit[:] = False
@@ -188,7 +188,7 @@ def fill_deals(
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
-        if maps.kinds[last] != BY_PART:  # where rows need not ascend with strength
+        if maps.kinds[last] != BY_GRADE:  # where rows need not ascend with strength
             _sort_by_row(maps, last, s, n)
         for t in range(n_rounds):
             found = _locate(maps, t, s.board[0], s)
@@ -232,8 +232,8 @@ def _deal(maps: Maps, sizes: Ints, seed: int, index: int, stratified: bool, left
     for size in sizes:
         ways = maps.choose[n_left, size]
         if stratified:
-            block, turn = block // ways, block % ways
-            chosen = _permuted(turn, ways, _mix(key + np.uint64(block)))
+            block, place = block // ways, block % ways
+            chosen = _permuted(place, ways, _mix(key + np.uint64(block)))
         else:
             chosen = _below(_mix(key + np.uint64(index)), ways)
         key = _mix(key ^ _mix(np.uint64(chosen) + np.uint64(1)))

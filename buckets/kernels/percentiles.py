@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
-from buckets.percentiles import PARTS
+from buckets.row_kinds import GRADES
 from compiled import kernel
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
-NONE = PARTS
+NONE = GRADES
 _BITS = 10  # of a strength, sorted by at a time
 _PASSES = 3
 
@@ -22,7 +22,7 @@ class Finals(NamedTuple):
     """All final boards, as the kernels take them.
 
     hands ``[hand, hole card]``, place ``[card]`` in the deck, choose ``[n, k]``, groups ``[1]`` the number of final
-    cards, canonical and turn ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, parts ``[canonical, hand]``.
+    cards, canonical and perm_of ``[number]`` as in `BoardMap`, moved ``[perm, hand]``, grades ``[canonical, hand]``.
     """
 
     hands: Ints
@@ -31,9 +31,9 @@ class Finals(NamedTuple):
     choose: Ints
     groups: Ints
     canonical: NDArray[np.int32]
-    turn: NDArray[np.uint8]
+    perm_of: NDArray[np.uint8]
     moved: NDArray[np.int16]
-    parts: NDArray[np.uint8]
+    grades: NDArray[np.uint8]
 
 
 @kernel
@@ -72,23 +72,23 @@ def live_hands(strength: Array, order: Array) -> int:
 
 
 @kernel
-def write_parts(strength: Array, order: Array, n: int, out: Array) -> None:
-    """Write the part of each of n hands, in order of strength."""
+def write_grades(strength: Array, order: Array, n: int, out: Array) -> None:
+    """Write the grade of each of n hands, in order of strength."""
     start = 0
     while start < n:
         value = strength[order[start]]
         end = start + 1
         while end < n and strength[order[end]] == value:
             end += 1
-        part = (start + end) * PARTS // (2 * n)  # below, and half of those that are equal, of n
+        grade = (start + end) * GRADES // (2 * n)  # below, and half of those that are equal, of n
         for i in range(start, end):
-            out[order[i]] = part
+            out[order[i]] = grade
         start = end
 
 
 @kernel
-def fill_parts(boards: Ints, hands: Ints, out: Array) -> None:
-    """Write the part of each hand on each final board; `NONE` where the board hits it."""
+def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
+    """Write the grade of each hand on each final board; `NONE` where the board hits it."""
     n_hands = len(hands)
     strength = np.empty((1, n_hands), dtype=np.int32)
     order, spare = np.empty(n_hands + 1, dtype=np.int16), np.empty(n_hands + 1, dtype=np.int16)
@@ -98,15 +98,15 @@ def fill_parts(boards: Ints, hands: Ints, out: Array) -> None:
         n = live_hands(strength[0], order)
         sort_by_strength(strength[0], order, spare, n, counts)
         out[b] = NONE
-        write_parts(strength[0], order, n, out[b])
+        write_grades(strength[0], order, n, out[b])
 
 
 @kernel
-def count_parts(parts: Array, counts: Ints, classes: Ints, out: Ints) -> None:
-    """Add each hand to its class and part, as often as its board counts."""
-    for b in range(len(parts)):
-        for part in parts[b]:
-            out[classes[b], part] += counts[b]
+def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
+    """Add each hand to its class and grade, as often as its board counts."""
+    for b in range(len(grades)):
+        for grade in grades[b]:
+            out[classes[b], grade] += counts[b]
 
 
 @kernel
@@ -135,7 +135,7 @@ def _left(finals: Finals, board: Ints, left: Ints) -> None:
 
 @kernel
 def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds: int, out: Array) -> None:
-    """Write mean and spread, over the hands of each kind that a board leaves, of their mean part; nan without any.
+    """Write mean and spread, over the hands of each kind that a board leaves, of their mean grade; nan without any.
 
     Args:
         finals: all final boards.
@@ -157,19 +157,19 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
         ways[:] = 0
         for r in range(len(more)):
             number = _final(finals, boards[b], left, more[r], places)
-            parts = finals.parts[finals.canonical[number]]
-            moved = finals.moved[finals.turn[number]]
+            grades = finals.grades[finals.canonical[number]]
+            moved = finals.moved[finals.perm_of[number]]
             for h in range(n_hands):
-                part = parts[moved[h]]
-                live = part != NONE
-                total[h] += part * live
+                grade = grades[moved[h]]
+                live = grade != NONE
+                total[h] += grade * live
                 ways[h] += live
         first[:] = 0.0
         second[:] = 0.0
         count[:] = 0.0
         for h in range(n_hands):
             if ways[h]:
-                mean = (total[h] / ways[h] + 0.5) / PARTS
+                mean = (total[h] / ways[h] + 0.5) / GRADES
                 first[kinds[h]] += mean
                 second[kinds[h]] += mean * mean
                 count[kinds[h]] += 1.0
@@ -186,10 +186,10 @@ def fill_features(finals: Finals, boards: Ints, more: Ints, kinds: Ints, n_kinds
 def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
     """Write the curves of all hands on some boards: ``[board, hand, point]``, nan where the board hits the hand.
 
-    A point is the mean of as many sorted parts as any other point's, but for what does not divide.
+    A point is the mean of as many sorted grades as any other point's, but for what does not divide.
     """
     n_hands = len(finals.hands)
-    seen = np.empty((n_hands, PARTS + 1), dtype=np.int16)
+    seen = np.empty((n_hands, GRADES + 1), dtype=np.int16)
     left = np.empty(finals.n_deck, dtype=np.int64)
     places = np.empty(finals.groups[0], dtype=np.int64)
     for b in range(len(boards)):
@@ -197,10 +197,10 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
         seen[:] = 0
         for r in range(len(more)):
             number = _final(finals, boards[b], left, more[r], places)
-            parts = finals.parts[finals.canonical[number]]
-            moved = finals.moved[finals.turn[number]]
+            grades = finals.grades[finals.canonical[number]]
+            moved = finals.moved[finals.perm_of[number]]
             for h in range(n_hands):
-                seen[h, parts[moved[h]]] += 1
+                seen[h, grades[moved[h]]] += 1
         for h in range(n_hands):
             ways = len(more) - seen[h, NONE]
             if ways:
@@ -211,8 +211,8 @@ def fill_curves(finals: Finals, boards: Ints, more: Ints, out: Array) -> None:
 
 @kernel
 def _write_curve(seen: Array, ways: int, out: Array) -> None:
-    """Cut sorted parts, of which each was seen so many times, into points."""
-    part = 0
+    """Cut sorted grades, of which each was seen so many times, into points."""
+    grade = 0
     rest = seen[0]
     n_points = len(out)
     for k in range(n_points):
@@ -221,10 +221,10 @@ def _write_curve(seen: Array, ways: int, out: Array) -> None:
         total = 0
         while need > 0:
             while rest == 0:
-                part += 1
-                rest = seen[part]
+                grade += 1
+                rest = seen[grade]
             step = min(need, rest)
-            total += step * part
+            total += step * grade
             need -= step
             rest -= step
-        out[k] = (total / taken + 0.5) / PARTS
+        out[k] = (total / taken + 0.5) / GRADES

@@ -42,6 +42,7 @@ from solvers.exact.vector import (
     load16,
     load16_kept,
     maximum,
+    prefetch_kept,
     put_int32,
     put_int64,
     store,
@@ -55,6 +56,7 @@ from solvers.sampled.program import (
     FIRST_EXIT,
     FOLD_LEAVES,
     FOLDS,
+    N_COUNTED,
     N_EXITS,
     N_FOLD_LEAVES,
     N_FOLDS,
@@ -141,10 +143,10 @@ class Scratch(NamedTuple):
 
     reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[3 L][C]``: of
     folds, then of showdowns, then what a level makes of these; counts (numbers) ``[G][C]``, values ``[X][2 L]``, node
-    ``[node]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, by_card ``[C]``, weights
+    ``[node]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, weights
     ``[X][2 L]``, hand_values ``[H]``. Of the boards below: row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``,
     what p's own strategy makes of them; for best responses below ``[exit][H]``. Of segments: end, row, level.
-    open: the board at hand. n_wide: numbers of a strip in other and own; n_ends: in row_exits.
+    open: the board at hand. ways: `Way` of each lane. n_wide: numbers of a strip in other and own; n_ends: in row_exits.
     """
 
     n_most: int
@@ -163,7 +165,6 @@ class Scratch(NamedTuple):
     same: Address
     within: Address
     within_sums: Address
-    by_card: Address
     weights: Address
     row_exits: Address
     hand_values: Address
@@ -173,8 +174,8 @@ class Scratch(NamedTuple):
     segment_row: Address
     segment_level: Address
     tie_end: Address
-    group_of: Address
     open: Address
+    ways: Address
 
 
 class View(NamedTuple):
@@ -184,6 +185,7 @@ class View(NamedTuple):
         n_places: cards and the place of all: N + 1.
         stride: of places, odd, so that those of one card do not crowd one part of the cache.
         two: whether hands have two cards.
+        n_images: dealt boards that it stands for.
     """
 
     n_hands: int
@@ -194,6 +196,7 @@ class View(NamedTuple):
     n_places: int
     stride: int
     two: bool
+    n_images: int
 
 
 @inlined
@@ -210,29 +213,27 @@ def view(boards: Boards, number: int) -> View:
         n_cards + 1,
         HANDS * ((n_cards + 2) | 1),
         int32_at(boards.cards, 2 * first + 1) <= n_cards,
+        int64_at(boards.nodes, at + N_IMAGES),
     )
 
 
 @inlined
-def prepare(s: Scratch, v: View, n_rows: int, last: bool) -> int:
-    """Groups of a board's hands and how many hands hold each card, once for all strips; return how many groups.
+def prepare(s: Scratch, v: View) -> int:
+    """Segments of a board of the last round, and how many of their hands hold each card; return how many segments.
 
-    ``counts[g][c]``: minus the hands of group g that hold card c; in place N all of them.
+    ``counts[g][c]``: minus the hands of segment g that hold card c; in place N all of them.
     """
-    n_groups = _segments(s, v) if last else n_rows
-    if not last:
-        for h in range(v.n_hands):
-            put_int32(s.group_of, h, int32_at(v.rows, h))
-    n_places, stride = v.n_places, v.stride // HANDS
+    n_groups, stride, h = _segments(s, v), v.stride // HANDS, 0
     for at in range(n_groups * stride):
         store(s.counts, at, _ZERO)
-    for h in range(v.n_hands):
-        first = int32_at(s.group_of, h) * stride
-        for place in range(2):
-            at = first + int32_at(v.cards, 2 * h + place)
-            store(s.counts, at, float32_at(s.counts, at) - _ONE)
-        at = first + n_places - 1
-        store(s.counts, at, float32_at(s.counts, at) + _ONE)
+    for g in range(n_groups):
+        while h < int64_at(s.segment_end, g):
+            for place in range(2):
+                at = g * stride + int32_at(v.cards, 2 * h + place)
+                store(s.counts, at, float32_at(s.counts, at) - _ONE)
+            at = g * stride + v.n_places - 1
+            store(s.counts, at, float32_at(s.counts, at) + _ONE)
+            h += 1
     return n_groups
 
 
@@ -258,40 +259,84 @@ def _segments(s: Scratch, v: View) -> int:
                 put_int64(s.segment_row, n, int32_at(v.rows, i))
                 put_int64(s.segment_level, n, level)
                 n += 1
-            put_int32(s.group_of, i, n - 1)
             put_int64(s.segment_end, n - 1, i + 1)
         h = end
     return n
 
 
+class Way(NamedTuple):
+    """How a strip hangs on the board above. Places are those of its exit there, if the strip is aligned with one.
+
+    Attributes:
+        aligned: whether it is; else each lane has a way of its own, listed in ``Scratch.ways``.
+        width: of the rows of ``other``; own_width: of ``own``; n_ends: of ``row_exits``.
+        reach, other, own, ends, hands, below: places in the buffers above.
+    """
+
+    aligned: bool
+    width: int
+    own_width: int
+    n_ends: int
+    reach: int
+    other: int
+    own: int
+    ends: int
+    below: int
+
+
+@inlined
+def way_of(y: Table, above: Scratch, exit_: int, lane: int, aligned: bool) -> Way:
+    """The way by an exit of the round above, y."""
+    ways, strips = y.program.ways, y.program.strips
+    strip, e = int64_at(ways, 4 * exit_), int64_at(ways, 4 * exit_ + 1)
+    wide = strip * above.n_wide + lane
+    return Way(
+        aligned,
+        HANDS * (1 + int64_at(strips, WIDTH * strip + OTHER_SLOTS)),
+        HANDS * (1 + int64_at(strips, WIDTH * strip + OWN_SLOTS)),
+        HANDS * int64_at(strips, WIDTH * strip + N_EXITS),
+        HANDS * strip * above.n_most + lane,
+        wide + int64_at(ways, 4 * exit_ + 2),
+        wide + int64_at(ways, 4 * exit_ + 3),
+        strip * above.n_ends + HANDS * e + lane,
+        HANDS * exit_ * above.n_most + lane,
+    )
+
+
 @inlined
 def enter(x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, to: int) -> None:
-    """Step 1: r, from place ``to`` on, of a round that is not the first; y and w are the round and the board above."""
-    program, ways = x.program, y.program.ways
-    exit_ = int64_at(program.strips, WIDTH * strip + ALIGNED)
+    """Step 1: r, from place ``to`` on, of a strip of a round that is not the first; y and w are what is above."""
+    exit_ = int64_at(x.program.strips, WIDTH * strip + ALIGNED)
     if exit_ >= 0:
-        from_ = int64_at(ways, 4 * exit_)
-        first, wide = HANDS * from_ * above.n_most, int64_at(y.program.strips, WIDTH * from_ + OTHER_SLOTS)
-        wide, at = HANDS * (1 + wide), from_ * above.n_wide + int64_at(ways, 4 * exit_ + 2)
+        way = way_of(y, above, exit_, 0, True)
         for h in range(v.n_hands):
-            o = _origin(boards, v, h)
-            sigma = load16(above.other, at + wide * int32_at(w.rows, o))
-            store(s.reach, to + HANDS * h, load16(above.reach, first + HANDS * o) * sigma)
+            store(s.reach, to + HANDS * h, arriving(way, above, boards, v, w, h))
         return
     for lane in range(HANDS):
         at = 2 * (HANDS * strip + lane)
-        exit_, there = int64_at(program.sources, at), int64_at(program.sources, at + 1)
-        if there < 0:
-            for h in range(v.n_hands):
-                store(s.reach, to + HANDS * h + lane, _ZERO)
-            continue
-        from_ = int64_at(ways, 4 * exit_)
-        first, wide = HANDS * from_ * above.n_most + there, int64_at(y.program.strips, WIDTH * from_ + OTHER_SLOTS)
-        wide, at = HANDS * (1 + wide), from_ * above.n_wide + int64_at(ways, 4 * exit_ + 2) + there
-        for h in range(v.n_hands):
-            o = _origin(boards, v, h)
-            sigma = float32_at(above.other, at + wide * int32_at(w.rows, o))
-            store(s.reach, to + HANDS * h + lane, float32_at(above.reach, first + HANDS * o) * sigma)
+        exit_, there = int64_at(x.program.sources, at), int64_at(x.program.sources, at + 1)
+        way = way_of(y, above, max(exit_, 0), there, False)
+        put_int64(s.ways, 3 * lane, way.reach if there >= 0 else -1)
+        put_int64(s.ways, 3 * lane + 1, way.other)
+        put_int64(s.ways, 3 * lane + 2, way.width)
+    for h in range(v.n_hands):
+        o = _origin(boards, v, h)
+        row = int32_at(w.rows, o)
+        for lane in range(HANDS):
+            first = int64_at(s.ways, 3 * lane)
+            came = _ZERO
+            if first >= 0:
+                sigma = float32_at(above.other, int64_at(s.ways, 3 * lane + 1) + int64_at(s.ways, 3 * lane + 2) * row)
+                came = float32_at(above.reach, first + HANDS * o) * sigma
+            store(s.reach, to + HANDS * h + lane, came)
+
+
+@inlined
+def arriving(way: Way, above: Scratch, boards: Boards, v: View, w: View, h: int):  # type: ignore[no-untyped-def]
+    """r of hand h in a strip that is aligned."""
+    o = _origin(boards, v, h)
+    sigma = load16(above.other, way.other + way.width * int32_at(w.rows, o))
+    return load16(above.reach, way.reach + HANDS * o) * sigma
 
 
 @inlined
@@ -301,54 +346,64 @@ def _origin(boards: Boards, v: View, h: int) -> int:
 
 
 @inlined
-def hand_up(
-    mode: int, x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, n_images: int
+def hand_out(  # type: ignore[no-untyped-def]
+    mode: int, x: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Way, h: int, value
 ) -> None:
-    """What a strip is worth to hands goes to the exits above, once for each board that this one stands for.
+    """What a strip is worth to hand h: to the exit above, for each board that this one stands for, or for `hands_up`.
 
-    There p's own strategy weighs it at once, and rows add it up; for a best response it is kept by exit.
+    Above, p's own strategy weighs it at once, and rows add it up; for a best response it is kept by exit.
     """
-    program, ways = x.program, y.program.ways
-    aligned = int64_at(program.strips, WIDTH * strip + ALIGNED)
-    for lane in range(1 if aligned >= 0 else HANDS):
+    if not way.aligned:
+        store(s.hand_values, HANDS * h, value)
+        return
+    worth = value * x.probability
+    for image in range(v.n_images):
+        o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
+        if mode == BEST:
+            at = way.below + HANDS * o
+            store(above.below, at, load16(above.below, at) + worth)
+        else:
+            row, at = int32_at(w.rows, o), way.reach + HANDS * o
+            often = load16(above.own, way.own + way.own_width * row)
+            store(above.hand_exits, at, load16(above.hand_exits, at) + worth * often)
+            at = way.ends + way.n_ends * row
+            store(above.row_exits, at, load16(above.row_exits, at) + worth)
+
+
+@inlined
+def hands_up(
+    mode: int, x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int
+) -> None:
+    """`hand_out` of ``hand_values`` where each lane has a way of its own."""
+    for lane in range(HANDS):
         at = 2 * (HANDS * strip + lane)
-        exit_, there = int64_at(program.sources, at), int64_at(program.sources, at + 1)
-        if aligned >= 0:
-            exit_, there = aligned, 0
-        if there < 0:
-            continue
-        from_, e = int64_at(ways, 4 * exit_), int64_at(ways, 4 * exit_ + 1)
-        n_exits = HANDS * int64_at(y.program.strips, WIDTH * from_ + N_EXITS)
-        wide = HANDS * (1 + int64_at(y.program.strips, WIDTH * from_ + OWN_SLOTS))
-        own, ends = from_ * above.n_wide + int64_at(ways, 4 * exit_ + 3), from_ * above.n_ends + HANDS * e
-        hands, below = HANDS * from_ * above.n_most, HANDS * exit_ * above.n_most
-        for image in range(n_images):
-            first = v.origin + image * v.n_hands
-            for h in range(v.n_hands):
-                o = h if v.origin < 0 else int32_at(boards.origin, first + h)
-                row = int32_at(w.rows, o)
-                if aligned >= 0:
-                    worth = load16(s.hand_values, HANDS * h) * x.probability
-                    if mode == BEST:
-                        at = below + HANDS * o
-                        store(above.below, at, load16(above.below, at) + worth)
-                    else:
-                        at = hands + HANDS * o
-                        often = load16(above.own, own + wide * row)
-                        store(above.hand_exits, at, load16(above.hand_exits, at) + worth * often)
-                        at = ends + n_exits * row
-                        store(above.row_exits, at, load16(above.row_exits, at) + worth)
-                else:
-                    one = float32_at(s.hand_values, HANDS * h + lane) * x.probability
-                    if mode == BEST:
-                        at = below + HANDS * o + there
-                        store(above.below, at, float32_at(above.below, at) + one)
-                    else:
-                        at = hands + HANDS * o + there
-                        played = float32_at(above.own, own + wide * row + there)
-                        store(above.hand_exits, at, float32_at(above.hand_exits, at) + one * played)
-                        at = ends + n_exits * row + there
-                        store(above.row_exits, at, float32_at(above.row_exits, at) + one)
+        exit_, there = int64_at(x.program.sources, at), int64_at(x.program.sources, at + 1)
+        way = way_of(y, above, max(exit_, 0), there, False)
+        put_int64(s.ways, 6 * lane, way.reach if there >= 0 else -1)
+        put_int64(s.ways, 6 * lane + 1, way.own)
+        put_int64(s.ways, 6 * lane + 2, way.own_width)
+        put_int64(s.ways, 6 * lane + 3, way.ends)
+        put_int64(s.ways, 6 * lane + 4, way.n_ends)
+        put_int64(s.ways, 6 * lane + 5, way.below)
+    for image in range(v.n_images):
+        for h in range(v.n_hands):
+            o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
+            row = int32_at(w.rows, o)
+            for lane in range(HANDS):
+                at = 6 * lane
+                first = int64_at(s.ways, at)
+                if first < 0:
+                    continue
+                worth = float32_at(s.hand_values, HANDS * h + lane) * x.probability
+                if mode == BEST:
+                    to = int64_at(s.ways, at + 5) + HANDS * o
+                    store(above.below, to, float32_at(above.below, to) + worth)
+                    continue
+                often = float32_at(above.own, int64_at(s.ways, at + 1) + int64_at(s.ways, at + 2) * row)
+                to = first + HANDS * o
+                store(above.hand_exits, to, float32_at(above.hand_exits, to) + worth * often)
+                to = int64_at(s.ways, at + 3) + int64_at(s.ways, at + 4) * row
+                store(above.row_exits, to, float32_at(above.row_exits, to) + worth)
 
 
 @inlined
@@ -418,164 +473,186 @@ def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: 
 
 
 @inlined
-def gather(s: Scratch, v: View, n_groups: int, begin: int) -> None:
-    """Step 2 in rounds that boards follow, for the strip whose r begins at a place."""
-    nothing, stride, all_ = fill16(_ZERO), v.stride, HANDS * (v.n_places - 1)
-    for at in range(0, n_groups * stride, HANDS):
-        store(s.groups, at, nothing)
-    for h in range(v.n_hands):
-        first, arrived = int32_at(v.rows, h) * stride, load16(s.reach, begin + HANDS * h)
-        a = first + HANDS * int32_at(v.cards, 2 * h)
-        c = first + HANDS * int32_at(v.cards, 2 * h + 1)
-        store(s.groups, a, load16(s.groups, a) + arrived)
-        store(s.groups, c, load16(s.groups, c) + arrived)
-        store(s.groups, first + all_, load16(s.groups, first + all_) + arrived)
-    for g in range(n_groups):
-        if not v.two:
-            store(s.groups, g * stride + all_ + HANDS, nothing)
+def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Way, n_groups: int, n_rows: int) -> None:
+    """Steps 1, 2 and 4 within segments, of a strip of the last round, whose r are there already if it is not aligned.
 
-
-@inlined
-def gather_segments(s: Scratch, v: View, n_groups: int, n_rows: int) -> None:
-    """Step 2 in the last round; also ``row_reach``, the reach of each row's hands together."""
-    nothing, h = fill16(_ZERO), 0
+    ``within[h]``: the reach that hand h beats less the reach that beats it, of its own segment; ``row_reach``: that of
+    each row's hands together.
+    """
+    nothing, h, all_ = fill16(_ZERO), 0, HANDS * (v.n_places - 1)
     for row in range(n_rows):
         store(s.row_reach, HANDS * row, nothing)
     for g in range(n_groups):
-        first, total = g * v.stride, nothing
+        start, end, first, total = h, int64_at(s.segment_end, g), g * v.stride, nothing
         for at in range(first, first + v.stride, HANDS):
             store(s.groups, at, nothing)
-        for i in range(h, int64_at(s.segment_end, g)):
-            arrived = load16(s.reach, HANDS * i)
-            a = first + HANDS * int32_at(v.cards, 2 * i)
-            c = first + HANDS * int32_at(v.cards, 2 * i + 1)
-            store(s.groups, a, load16(s.groups, a) + arrived)
-            store(s.groups, c, load16(s.groups, c) + arrived)
-            total = total + arrived
-        h = int64_at(s.segment_end, g)
-        store(s.groups, first + HANDS * (v.n_places - 1), total)
-        if not v.two:
-            store(s.groups, first + HANDS * v.n_places, nothing)
+        one_tie = int32_at(s.tie_end, start) >= end
+        while h < end:
+            tie = min(int32_at(s.tie_end, h), end)
+            if not one_tie:
+                for i in range(h, tie):
+                    a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                    beaten = total - (load16(s.groups, a) + load16(s.groups, c))
+                    store(s.within, HANDS * i, beaten)
+            for i in range(h, tie):
+                a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                if way.aligned:
+                    came = arriving(way, above, boards, v, w, i)
+                    store(s.reach, HANDS * i, came)
+                else:
+                    came = load16(s.reach, HANDS * i)
+                store(s.groups, a, load16(s.groups, a) + came)
+                if v.two:
+                    store(s.groups, c, load16(s.groups, c) + came)
+                total = total + came
+            if not one_tie:
+                for i in range(h, tie):
+                    a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                    beaten = total - (load16(s.groups, a) + load16(s.groups, c))
+                    store(s.within, HANDS * i, load16(s.within, HANDS * i) + beaten)
+            h = tie
+        all_within = nothing
+        for i in range(start, end):
+            beaten = nothing
+            if not one_tie:
+                a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                beaten = load16(s.within, HANDS * i) - (total - (load16(s.groups, a) + load16(s.groups, c)))
+            store(s.within, HANDS * i, beaten)
+            all_within = all_within + beaten
+        store(s.within_sums, HANDS * g, all_within)
+        store(s.groups, first + all_, total)
         row = HANDS * int64_at(s.segment_row, g)
         store(s.row_reach, row, load16(s.row_reach, row) + total)
 
 
 @inlined
-def _row(s: Scratch, g: int, last: bool) -> int:
-    return int64_at(s.segment_row, g) if last else g
-
-
-@inlined
-def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int, begin: int, last: bool) -> None:
-    """Step 3: T_j of folds, and of showdowns by -1/2, which is D below the first segment; four lanes at a time."""
+def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
+    """Step 3 in the last round: T_j of folds, and of showdowns by -1/2, which is D below the first segment."""
     strips, code = x.program.strips, x.program.code
     n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
-    folds, shows, shared = int64_at(strips, at + FOLDS), int64_at(strips, at + SHOWS), int64_at(strips, at + SHARED)
-    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    j = 0
-    while j < n_folds:
-        n = min(4, n_folds - j)
-        _total_four(s, v, n_groups, begin, width, code, folds + j, n, j * v.stride, last)
-        j += n
-    j = 0
-    while j < n_shows:
-        to, twin = (n_folds + j) * v.stride, int64_at(code, shared + j)
-        if twin >= 0:
-            for place in range(0, HANDS * v.n_places, HANDS):
-                store(s.totals, to + place, load16(s.totals, twin * v.stride + place) * -_HALF)
-            j += 1
+    folds, shows = int64_at(strips, at + FOLDS), int64_at(strips, at + SHOWS)
+    n_counted, shared = int64_at(strips, at + N_COUNTED), int64_at(strips, at + SHARED)
+    width, j = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), 0
+    while j < n_counted:
+        n = min(8, n_counted - j)
+        for k in range(8):
+            lane = j + min(k, n - 1)
+            put_int64(s.ways, k, int64_at(code, folds + lane if lane < n_folds else shows + lane - n_folds))
+        if n > 4:
+            _total_eight(s, v, n_groups, width, j * v.stride)
         else:
-            n = 1
-            while n < 4 and j + n < n_shows and int64_at(code, shared + j + n) < 0:
-                n += 1
-            _total_four(s, v, n_groups, begin, width, code, shows + j, n, to, last)
-            for place in range(0, n * v.stride, HANDS):
-                store(s.totals, to + place, load16(s.totals, to + place) * -_HALF)
-            j += n
+            _total_four(s, v, n_groups, width, j * v.stride)
+        j += n
+    for place in range(n_folds * v.stride, n_counted * v.stride, HANDS):
+        store(s.totals, place, load16(s.totals, place) * -_HALF)
+    for j in range(n_counted, n_folds + n_shows):
+        from_ = int64_at(code, shared + j - n_counted) * v.stride
+        for place in range(0, HANDS * v.n_places, HANDS):
+            store(s.totals, j * v.stride + place, load16(s.totals, from_ + place) * -_HALF)
     if not v.two:
         for j in range(n_folds + n_shows):
             store(s.totals, j * v.stride + HANDS * v.n_places, fill16(_ZERO))
 
 
 @inlined
-def _total_four(
-    s: Scratch, v: View, n_groups: int, begin: int, width: int, code: Address, lanes: int, n: int, to: int, last: bool
-) -> None:
-    """T_j of up to four lanes, two places at a time; places behind the last one take what is never read."""
-    k0, k1 = begin + int64_at(code, lanes), begin + int64_at(code, lanes + min(1, n - 1))
-    k2, k3 = begin + int64_at(code, lanes + min(2, n - 1)), begin + int64_at(code, lanes + n - 1)
+def _total_eight(s: Scratch, v: View, n_groups: int, width: int, to: int) -> None:
+    """T_j of the eight lanes whose sequences `total_up` has listed."""
+    k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
+    k4, k5, k6, k7 = int64_at(s.ways, 4), int64_at(s.ways, 5), int64_at(s.ways, 6), int64_at(s.ways, 7)
     stride = v.stride
-    for place in range(0, HANDS * v.n_places, 2 * HANDS):
-        t0 = t1 = t2 = t3 = u0 = u1 = u2 = u3 = fill16(_ZERO)
+    for place in range(0, HANDS * v.n_places, HANDS):
+        t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = fill16(_ZERO)
         for g in range(n_groups):
-            base, at = _row(s, g, last) * width, g * stride + place
-            held, next_ = load16(s.groups, at), load16(s.groups, at + HANDS)
-            sigma = load16(s.other, base + k0)
-            t0 = t0 + sigma * held
-            u0 = u0 + sigma * next_
-            sigma = load16(s.other, base + k1)
-            t1 = t1 + sigma * held
-            u1 = u1 + sigma * next_
-            sigma = load16(s.other, base + k2)
-            t2 = t2 + sigma * held
-            u2 = u2 + sigma * next_
-            sigma = load16(s.other, base + k3)
-            t3 = t3 + sigma * held
-            u3 = u3 + sigma * next_
-        store(s.totals, to + place, t0)
-        store(s.totals, to + place + HANDS, u0)
-        if n > 1:
-            store(s.totals, to + stride + place, t1)
-            store(s.totals, to + stride + place + HANDS, u1)
-        if n > 2:
-            store(s.totals, to + 2 * stride + place, t2)
-            store(s.totals, to + 2 * stride + place + HANDS, u2)
-        if n > 3:
-            store(s.totals, to + 3 * stride + place, t3)
-            store(s.totals, to + 3 * stride + place + HANDS, u3)
+            base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
+            t0 = t0 + load16(s.other, base + k0) * held
+            t1 = t1 + load16(s.other, base + k1) * held
+            t2 = t2 + load16(s.other, base + k2) * held
+            t3 = t3 + load16(s.other, base + k3) * held
+            t4 = t4 + load16(s.other, base + k4) * held
+            t5 = t5 + load16(s.other, base + k5) * held
+            t6 = t6 + load16(s.other, base + k6) * held
+            t7 = t7 + load16(s.other, base + k7) * held
+        at = to + place
+        store(s.totals, at, t0)
+        store(s.totals, at + stride, t1)
+        store(s.totals, at + 2 * stride, t2)
+        store(s.totals, at + 3 * stride, t3)
+        store(s.totals, at + 4 * stride, t4)
+        store(s.totals, at + 5 * stride, t5)
+        store(s.totals, at + 6 * stride, t6)
+        store(s.totals, at + 7 * stride, t7)
 
 
 @inlined
-def compare_within(s: Scratch, v: View, n_groups: int) -> None:
-    """Step 4 within segments: for each hand, the reach it beats less the reach that beats it, of its own segment."""
-    nothing, start = fill16(_ZERO), 0
-    for g in range(n_groups):
-        store(s.within_sums, HANDS * g, nothing)
-        end = int64_at(s.segment_end, g)
-        if int32_at(s.tie_end, start) >= end:  # all of one strength
-            for h in range(start, end):
-                store(s.within, HANDS * h, nothing)
-            start = end
-            continue
-        for place in range(0, v.stride, HANDS):
-            store(s.by_card, place, nothing)
-        total, h = nothing, start
-        while h < end:
-            tie = int32_at(s.tie_end, h)
-            for i in range(h, tie):
-                a, c = HANDS * int32_at(v.cards, 2 * i), HANDS * int32_at(v.cards, 2 * i + 1)
-                store(s.within, HANDS * i, total - (load16(s.by_card, a) + load16(s.by_card, c)))
-            for i in range(h, tie):
-                a, c = HANDS * int32_at(v.cards, 2 * i), HANDS * int32_at(v.cards, 2 * i + 1)
-                arrived = load16(s.reach, HANDS * i)
-                store(s.by_card, a, load16(s.by_card, a) + arrived)
-                if v.two:
-                    store(s.by_card, c, load16(s.by_card, c) + arrived)
-                total = total + arrived
-            for i in range(h, tie):
-                a, c = HANDS * int32_at(v.cards, 2 * i), HANDS * int32_at(v.cards, 2 * i + 1)
-                beaten = total - (load16(s.by_card, a) + load16(s.by_card, c))
-                store(s.within, HANDS * i, load16(s.within, HANDS * i) + beaten)
-            h = tie
-        all_within = nothing
-        for i in range(start, end):
-            a, c = HANDS * int32_at(v.cards, 2 * i), HANDS * int32_at(v.cards, 2 * i + 1)
-            rest = total - (load16(s.by_card, a) + load16(s.by_card, c))
-            beaten = load16(s.within, HANDS * i) - rest
-            store(s.within, HANDS * i, beaten)
-            all_within = all_within + beaten
-        store(s.within_sums, HANDS * g, all_within)
-        start = end
+def _total_four(s: Scratch, v: View, n_groups: int, width: int, to: int) -> None:
+    """The same of four."""
+    k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
+    stride = v.stride
+    for place in range(0, HANDS * v.n_places, HANDS):
+        t0 = t1 = t2 = t3 = fill16(_ZERO)
+        for g in range(n_groups):
+            base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
+            t0 = t0 + load16(s.other, base + k0) * held
+            t1 = t1 + load16(s.other, base + k1) * held
+            t2 = t2 + load16(s.other, base + k2) * held
+            t3 = t3 + load16(s.other, base + k3) * held
+        at = to + place
+        store(s.totals, at, t0)
+        store(s.totals, at + stride, t1)
+        store(s.totals, at + 2 * stride, t2)
+        store(s.totals, at + 3 * stride, t3)
+
+
+@inlined
+def total_folds(x: Table, s: Scratch, v: View, at: int, begin: int, reach_: int) -> None:
+    """Step 3 in rounds that boards follow, hand by hand: T_j of folds."""
+    strips, code, all_ = x.program.strips, x.program.code, HANDS * (v.n_places - 1)
+    n_folds, folds = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
+    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    for place in range(0, n_folds * v.stride, HANDS):
+        store(s.totals, place, fill16(_ZERO))
+    for h in range(v.n_hands):
+        came, sigmas = load16(s.reach, reach_ + HANDS * h), begin + int32_at(v.rows, h) * width
+        a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+        for j in range(n_folds):
+            mine, d = load16(s.other, sigmas + int64_at(code, folds + j)) * came, j * v.stride
+            store(s.totals, d + a, load16(s.totals, d + a) + mine)
+            if v.two:
+                store(s.totals, d + c, load16(s.totals, d + c) + mine)
+            store(s.totals, d + all_, load16(s.totals, d + all_) + mine)
+
+
+@inlined
+def fold_hand(x: Table, s: Scratch, v: View, at: int, h: int, begin: int, reach_: int):  # type: ignore[no-untyped-def]
+    """Step 5 in rounds that boards follow: hand h's part of ``values`` at folds; returns its value by p's own reach."""
+    strips, code, all_ = x.program.strips, x.program.code, HANDS * (v.n_places - 1)
+    n_folds, folds, row = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS), int32_at(v.rows, h)
+    came = load16(s.reach, reach_ + HANDS * h)
+    sigmas = begin + row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+    value = fill16(_ZERO)
+    for j in range(n_folds):
+        d, there = j * v.stride, HANDS * (row * n_folds + j)
+        rest = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
+        if v.two:
+            rest = rest + load16(s.other, sigmas + int64_at(code, folds + j)) * came
+        store(s.values, there, load16(s.values, there) + rest)
+        value = value + load16(s.weights, there) * rest
+    return value
+
+
+@inlined
+def prefetch_row(x: Table, class_: int, strip: int, row: int) -> None:
+    """Ask for a row's numbers in a strip that comes soon."""
+    program, at = x.program, WIDTH * strip
+    own, other = HANDS * int64_at(program.strips, at + OWN_SLOTS), HANDS * int64_at(program.strips, at + OTHER_SLOTS)
+    first = class_ * program.own_size + int64_at(program.strips, at + OWN_FIRST) + row * own
+    for n in range(first, first + own, HANDS):
+        prefetch_kept(x.kind, x.own, n)
+    first = class_ * program.other_size + int64_at(program.strips, at + OTHER_FIRST) + row * other
+    for n in range(first, first + other, HANDS):
+        prefetch_kept(x.kind, x.other, n)
+        prefetch_kept(x.kind, x.other_sums, n)
 
 
 @inlined
@@ -599,13 +676,13 @@ def weigh(x: Table, s: Scratch, at: int, begin: int) -> None:
 
 
 @inlined
-def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, begin: int) -> None:
+def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None:
     """Step 5 at folds: a group's sums in ``values[row]``, ``Q`` in ``mixed[g]``, and Σ_j w_j σ_j in ``same[g]``."""
     strips, code = x.program.strips, x.program.code
     n_folds, lanes = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
     n_lanes = HANDS * (n_folds + int64_at(strips, at + N_SHOWS))
     stride, counts, into = v.stride, g * (v.stride // HANDS), g * v.stride
-    sigmas = begin + row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     for place in range(0, stride, HANDS):
         store(s.mixed, into + place, fill16(_ZERO))
     same = fill16(_ZERO)
@@ -801,8 +878,8 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
 
 
 @inlined
-def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin: int, reach_: int) -> None:
-    """A hand's best response: its value at the strip's roots in ``hand_values``, after `level_up`."""
+def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin: int, reach_: int):  # type: ignore[no-untyped-def]
+    """A hand's best response: its value at the strip's roots, in the last round after `level_up`."""
     program, strips, code = x.program, x.program.strips, x.program.code
     n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
     shows = (n_folds + int64_at(strips, at + N_SHOWS)) * v.stride
@@ -844,4 +921,4 @@ def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin
             for b in range(1, n_actions):
                 value = maximum(value, load16(s.node, child + HANDS * b))
         store(s.node, node, value)
-    store(s.hand_values, HANDS * h, load16(s.node, 0))
+    return load16(s.node, 0)

@@ -16,7 +16,6 @@ from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int6
 from solvers.kernels import BEST, UPDATE
 from solvers.sampled.kernels import (
     CLASS,
-    N_IMAGES,
     NODE_WIDTH,
     ROUND,
     Boards,
@@ -24,24 +23,28 @@ from solvers.sampled.kernels import (
     Scratch,
     Table,
     View,
-    compare_within,
+    Way,
+    arrive,
     enter,
     fold_group,
-    gather,
-    gather_segments,
-    hand_up,
+    fold_hand,
+    hand_out,
+    hands_up,
     learn_rows,
     level_up,
+    prefetch_row,
     prepare,
     reach,
     respond_hand,
     show_group,
     sums_grow,
+    total_folds,
     total_up,
     view,
+    way_of,
     weigh,
 )
-from solvers.sampled.program import N_FOLDS, N_SHOWS, WIDTH
+from solvers.sampled.program import ALIGNED, N_FOLDS, N_SHOWS, WIDTH
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -199,46 +202,48 @@ def _go_up(
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f = _factors(mode, schedule, x, class_, dither)
-    n_groups = prepare(s, v, program.n_rows, final)
+    n_groups = prepare(s, v) if final else 0
+    above, up = unpack_at(scratch, max(t - 1, 0)), unpack_at(tables, max(t - 1, 0))
+    w = view(cards, int64_at(above.open, 0))
     for strip in range(program.n_strips):
         at = WIDTH * strip
+        exit_ = int64_at(program.strips, at + ALIGNED) if t > 0 else -1
+        way = way_of(up, above, max(exit_, 0), 0, exit_ >= 0)
         if final:
-            _enter(tables, scratch, cards, t, v, strip, 0)
+            if not way.aligned:
+                _enter(tables, scratch, cards, t, v, strip, 0)
             reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
-            gather_segments(s, v, n_groups, program.n_rows)
+            arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
             if mode == UPDATE:
                 sums_grow(x, s, f, class_, strip, 0)
-            if mode != BEST:
-                reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
-            total_up(x, s, v, at, n_groups, 0, True)
-            if int64_at(program.strips, at + N_SHOWS) > 0:
-                compare_within(s, v, n_groups)
+            total_up(x, s, v, at, n_groups)
             if mode == BEST:
-                _respond_last(x, s, v, at, n_groups)
+                _respond_last(x, s, above, cards, v, w, way, at, n_groups)
             else:
-                _follow_last(mode, x, s, v, f, class_, at, n_groups)
+                reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
+                _follow_last(mode, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
         else:
             first, wide = HANDS * strip * s.n_most, strip * s.n_wide
-            gather(s, v, n_groups, first)
-            total_up(x, s, v, at, n_groups, wide, False)
+            total_folds(x, s, v, at, wide, first)
             if mode == BEST:
                 for h in range(v.n_hands):
-                    respond_hand(x, s, v, at, h, int32_at(v.rows, h), wide, first)
+                    value = respond_hand(x, s, v, at, h, int32_at(v.rows, h), wide, first)
+                    hand_out(mode, x, s, above, cards, v, w, way, h, value)
             else:
-                _follow(mode, x, s, v, f, class_, strip)
+                _follow(mode, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
             for h in range(v.n_hands):
                 store(out, HANDS * (strip * s.n_most + h), load16(s.hand_values, HANDS * h))
-        else:
-            above, n_images = unpack_at(scratch, t - 1), int64_at(cards.nodes, NODE_WIDTH * number + N_IMAGES)
-            w = view(cards, int64_at(above.open, 0))
-            hand_up(mode, x, unpack_at(tables, t - 1), s, above, cards, v, w, strip, n_images)
+        elif not way.aligned:
+            hands_up(mode, x, up, s, above, cards, v, w, strip)
     if mode == UPDATE:
         put_int64(x.visits, class_, int64_at(x.visits, class_) + 1)
 
 
 @inlined
-def _respond_last(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
+def _respond_last(
+    x: Table, s: Scratch, above: Scratch, cards: Boards, v: View, w: View, way: Way, at: int, n_groups: int
+) -> None:
     """Every hand's best response in the last round."""
     g = h = 0
     while g < n_groups:
@@ -247,7 +252,8 @@ def _respond_last(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None
         while g < end:
             stop = int64_at(s.segment_end, g)
             while h < stop:
-                respond_hand(x, s, v, at, h, int64_at(s.segment_row, g), 0, 0)
+                value = respond_hand(x, s, v, at, h, int64_at(s.segment_row, g), 0, 0)
+                hand_out(BEST, x, s, above, cards, v, w, way, h, value)
                 h += 1
             g += 1
 
@@ -262,15 +268,28 @@ def _level_end(s: Scratch, g: int, n_groups: int) -> int:
 
 @inlined
 def _follow_last(
-    mode: int, x: Table, s: Scratch, v: View, f: Factors, class_: int, at: int, n_groups: int
+    mode: int,
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    cards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    f: Factors,
+    class_: int,
+    strip: int,
+    n_groups: int,
 ) -> None:
     """Every hand's value in the last round by p's own strategy, which learns where that is asked for."""
-    program, all_ = x.program, HANDS * (v.n_places - 1)
+    program, at, all_ = x.program, WIDTH * strip, HANDS * (v.n_places - 1)
     n_shows = int64_at(program.strips, at + N_SHOWS)
     weigh(x, s, at, 0)
     _clear_values(x, s, at)
     for g in range(n_groups):  # apart from showdowns: either kind's totals fill the first-level cache
-        fold_group(x, s, v, at, g, int64_at(s.segment_row, g), 0)
+        fold_group(x, s, v, at, g, int64_at(s.segment_row, g))
+        if g < program.n_rows and strip + 1 < program.n_strips:
+            prefetch_row(x, class_, strip + 1, g)
     g = h = 0
     while g < n_groups:
         end = _level_end(s, g, n_groups)
@@ -280,14 +299,12 @@ def _follow_last(
         while g < end:
             stop, mixed = int64_at(s.segment_end, g), g * v.stride
             inside = show_group(x, s, v, at, g, int64_at(s.segment_row, g), alone)
-            same = load16(s.same, HANDS * g)
+            same, all_mixed = load16(s.same, HANDS * g), load16(s.mixed, mixed + all_)
             while h < stop:
                 a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
-                value = load16(s.mixed, mixed + all_) - (load16(s.mixed, a) + load16(s.mixed, c))
-                value = value + same * load16(s.reach, HANDS * h)
-                if n_shows > 0:
-                    value = value + inside * load16(s.within, HANDS * h)
-                store(s.hand_values, HANDS * h, value)
+                value = all_mixed - (load16(s.mixed, a) + load16(s.mixed, c))
+                value = value + same * load16(s.reach, HANDS * h) + inside * load16(s.within, HANDS * h)
+                hand_out(mode, x, s, above, cards, v, w, way, h, value)
                 h += 1
             g += 1
     if mode == UPDATE:
@@ -302,19 +319,25 @@ def _clear_values(x: Table, s: Scratch, at: int) -> None:
 
 
 @inlined
-def _follow(mode: int, x: Table, s: Scratch, v: View, f: Factors, class_: int, strip: int) -> None:
+def _follow(
+    mode: int,
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    cards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    f: Factors,
+    class_: int,
+    strip: int,
+) -> None:
     """The same in a round that boards follow."""
-    at, first, all_ = WIDTH * strip, HANDS * strip * s.n_most, HANDS * (v.n_places - 1)
+    at, first = WIDTH * strip, HANDS * strip * s.n_most
     weigh(x, s, at, strip * s.n_wide)
     _clear_values(x, s, at)
-    for row in range(x.program.n_rows):
-        fold_group(x, s, v, at, row, row, strip * s.n_wide)
     for h in range(v.n_hands):
-        row = int32_at(v.rows, h)
-        mixed = row * v.stride
-        a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
-        value = load16(s.mixed, mixed + all_) - (load16(s.mixed, a) + load16(s.mixed, c))
-        value = value + load16(s.same, HANDS * row) * load16(s.reach, first + HANDS * h)
-        store(s.hand_values, HANDS * h, value + load16(s.hand_exits, first + HANDS * h))
+        value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + HANDS * h)
+        hand_out(mode, x, s, above, cards, v, w, way, h, value)
     if mode == UPDATE:
         learn_rows(x, s, f, class_, at, strip * s.n_ends)

@@ -39,9 +39,10 @@ from solvers.sampled.strips import LINES, Shape, Strips
     FIRST_EXIT,
     PAY,
     ALIGNED,
+    N_COUNTED,
     SHARED,
     WIDTH,
-) = range(25)
+) = range(26)
 """Columns of `Program.strips`, and how many there are."""
 
 
@@ -57,8 +58,8 @@ class Program(NamedTuple):
         code: down ``[step, 3]``: actions, place of the parent sequence, first slot; up ``[step, 5]``: 1 if p's, actions,
             place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
             of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
-            places of the node, of q's sequence and of p's; shared ``[lane]`` of showdowns: the lane of folds that has
-            the same sequence, or -1.
+            places of the node, of q's sequence and of p's. Lanes of showdowns whose sequence has a lane of folds too
+            come last; shared: those lanes of folds. The other lanes, N_COUNTED of them, are to be counted.
         pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
         sources ``[strip, 16, 2]``: exit and lane above; lane -1 where there is no line.
         ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
@@ -163,9 +164,10 @@ def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
         row[columns[2]], row[columns[3]] = len(code), len(leaves)
         for lane, n, sequence in leaves:
             code += [lane, HANDS * n, HANDS * sequence]
-    folds = _leaves(shape, FOLD, p)[0]
-    row[SHARED] = len(code)
-    code += [folds.index(sequence) if sequence in folds else -1 for sequence in _leaves(shape, SHOWDOWN, p)[0]]
+    folds, shows = _leaves(shape, FOLD, p)[0], _leaves(shape, SHOWDOWN, p)[0]
+    shared = [folds.index(sequence) for sequence in shows if sequence in folds]
+    row[SHARED], row[N_COUNTED] = len(code), len(folds) + len(shows) - len(shared)
+    code += shared
     row[EXITS], row[N_EXITS] = len(code), len(shape.exits)
     for n in shape.exits.tolist():
         code += [HANDS * n, HANDS * int(shape.sequence[q, n]), HANDS * int(shape.sequence[p, n])]
@@ -175,7 +177,9 @@ def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
 def _leaves(shape: Shape, kind: int, p: int) -> tuple[list[int], list[tuple[int, int, int]]]:
     """q's sequences that end in leaves of a kind; and each leaf: its lane, its node, p's sequence there."""
     nodes = np.flatnonzero(shape.kind == kind).tolist()
-    lanes = sorted({int(shape.sequence[1 - p, n]) for n in nodes})
+    sequence = shape.sequence[1 - p]
+    ending = {kind: {int(sequence[n]) for n in np.flatnonzero(shape.kind == kind)} for kind in (FOLD, SHOWDOWN)}
+    lanes = sorted(ending[kind], key=lambda number: (kind == SHOWDOWN and number in ending[FOLD], number))
     return lanes, [(lanes.index(int(shape.sequence[1 - p, n])), n, int(shape.sequence[p, n])) for n in nodes]
 
 

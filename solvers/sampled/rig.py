@@ -108,7 +108,7 @@ class Rig:
     def _scratch(self, t: int) -> Scratch:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
         last = t == self.n_rounds - 1
-        n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (n_rows, self._n_strips[t])
+        n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (1, self._n_strips[t])
         places = (self._most_cards + 2) | 1
         hands, rows, n_lanes = HANDS * n_hands, HANDS * n_rows, 2 * size.n_lanes
         n_wide, n_ends = rows * size.n_sequences, rows * size.n_strip_exits
@@ -125,7 +125,7 @@ class Rig:
             other=aligned(n_strips * n_wide),
             own=aligned(n_strips * n_wide),
             row_reach=aligned(rows),
-            totals=aligned(HANDS * 3 * size.n_lanes * places),
+            totals=aligned(HANDS * (3 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
             values=aligned(rows * n_lanes),
             node=aligned(HANDS * size.n_nodes),
@@ -133,7 +133,6 @@ class Rig:
             same=aligned(HANDS * n_groups),
             within=aligned(hands),
             within_sums=aligned(HANDS * n_groups),
-            by_card=aligned(HANDS * places),
             weights=aligned(rows * n_lanes),
             row_exits=aligned(n_strips * n_ends),
             hand_values=aligned(hands),
@@ -143,8 +142,8 @@ class Rig:
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
             tie_end=np.zeros(n_hands, dtype=np.int32),
-            group_of=np.zeros(n_hands, dtype=np.int32),
             open=longs(1),
+            ways=longs(6 * HANDS),
         )
 
 

@@ -45,10 +45,10 @@ def drop(folder: Path, name: str, as_json: bool) -> None:
     from lockers import open_store
     from spewy.look.drop import drop as drop_rounds
     from spewy.look.drop import round_number
-    from spewy.look.stored import stored_job
+    from spewy.look.stored import walked_job
 
     with open_store(folder) as store:
-        job = stored_job(store, folder)
+        job = walked_job(store, folder)
         first = round_number(job, name)
         before = store.size()
         with tqdm(

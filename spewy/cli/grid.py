@@ -41,17 +41,14 @@ def grid_text(grid: Grid) -> str:
 
 
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
-    """A character for each action: f, c, a for all-in, and bets and raises by number.
+    """A character for each action: f, c, a for all-in, and letters from r on for bets and raises.
 
     >>> signs(("Fold", "Call", "Raise(250)", "Raise(500)", "AllIn(20000)"))
-    ('f', 'c', '1', '2', 'a')
+    ('f', 'c', 'r', 's', 'a')
     """
-    out: list[str] = []
-    for label in actions:
-        name = label.partition("(")[0]
-        number = str(1 + sum(sign.isdigit() for sign in out))
-        out.append({"Fold": "f", "Check": "c", "Call": "c", "AllIn": "a"}.get(name, number))
-    return tuple(out)
+    named = {"Fold": "f", "Check": "c", "Call": "c", "AllIn": "a"}
+    sizes = iter("rstuvwxyzbdeghijklmnopq")
+    return tuple(named.get(label.partition("(")[0]) or next(sizes, "?") for label in actions)
 
 
 def _plain(grid: Grid) -> Iterator[str]:
@@ -119,14 +116,15 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
 
 
 def _colours(marks: tuple[str, ...]) -> list[tuple[int, ...]]:
-    bets = [mark for mark in marks if mark not in "fc"]
+    n_bets = sum(mark not in "fc" for mark in marks)
     out: list[tuple[int, ...]] = []
+    seen = 0
     for mark in marks:
         if mark in "fc":
             out.append(FOLD if mark == "f" else CALL)
         else:
-            at = (bets.index(mark) + 1) / len(bets)
-            out.append(tuple(round(s + at * (e - s)) for s, e in zip(SMALL, LARGE, strict=True)))
+            seen += 1
+            out.append(tuple(round(s + seen / n_bets * (e - s)) for s, e in zip(SMALL, LARGE, strict=True)))
     return out
 
 

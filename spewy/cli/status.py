@@ -32,7 +32,8 @@ def status(folder: Path, as_json: bool) -> None:
     \b
     --json prints one object; what is not known is null:
       name, running, ended (why the last run ended, in words), deals (or sweeps), saved_deals, per_second,
-      seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round),
+      seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
+      null: all boards are walked through),
       value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
       at (when that was written, seconds since 1970), disk_bytes
     """  # noqa: D301
@@ -49,11 +50,12 @@ def status(folder: Path, as_json: bool) -> None:
 def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     yield "job", found.name
     yield "state", _state(found, runs)
-    counted = "deals" if found.visits else "sweeps"
+    counted = "sweeps" if found.visits is None else "deals"
     speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
     yield counted, f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
     left = "" if found.seconds_left is None else f", about {duration(found.seconds_left)} left"
-    yield "time", f"{duration(found.seconds)}{left}"
+    if found.seconds is not None:
+        yield "time", f"{duration(found.seconds)}{left}"
     if found.visits:
         told = (f"{least:,} / {median:,.0f}" for least, median in found.visits)
         yield "visits", f"{', '.join(told)} (fewest / median of a class, by round)"
@@ -71,13 +73,12 @@ def _state(found: Status, runs: bool | None) -> str:
     return "not told" if runs is None else f"not running, it ended without a word{ago}"
 
 
-def _judged(judged: Judged | None, target: str) -> str:
+def _judged(judged: Judged | None, target: str | None) -> str:
+    aim = "" if target is None else f" (target {target})"
     if judged is None:
-        return f"not measured yet (target {target})"
+        return f"not measured yet{aim}"
     unit = "%" if judged.unit == "%" else f" {judged.unit}"
     error = "" if judged.stderr is None else f" +- {number(judged.stderr, 1)}"
     flops = "" if judged.flops is None else f" on {judged.flops:,} flops"
     ago = "" if judged.at is None else f", {duration(max(0.0, time.time() - judged.at))} ago"
-    return (
-        f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago} (target {target})"
-    )
+    return f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"

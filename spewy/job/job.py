@@ -318,6 +318,18 @@ class Job(Section):
         """Whether boards are dealt, and those of a class learn together."""
         return self.boards is not None
 
+    def require_walked(self, subject: str) -> None:
+        """Refuse classes of boards where all boards are walked through.
+
+        Raises:
+            InputError: there are some.
+        """
+        if self.sampled:
+            raise InputError(
+                f"{subject}: expected a job all of whose boards are walked through, found one with [boards], "
+                "whose boards are dealt"
+            )
+
     @property
     def rows_by_round(self) -> tuple[int | None, ...]:
         """Rows of each of the game's rounds; None: a row per hand."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from spewy.errors import InputError
@@ -40,25 +41,23 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
 
 def parse_memory(text: str) -> int:
     """Bytes of ``"2 GiB"``, ``"500 MiB"``."""
-    for unit, size in (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
+    units = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+    return int(_amount(text, units, '"500 MiB" or "2 GiB"'))
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``"90 s"``, ``"30 min"``, ``"8 h"``."""
+    return _amount(text, {"min": 60, "s": 1, "h": 3600}, '"90 s", "30 min" or "8 h"')
+
+
+def _amount(text: str, units: Mapping[str, int], examples: str) -> float:
+    """A positive number of one of the units."""
+    for unit, size in units.items():
         if text.endswith(unit):
             try:
                 number = float(text.removesuffix(unit)) * size
             except ValueError:
                 break
             if 0 < number < float("inf"):
-                return int(number)
-    raise ValueError('expected a positive number and a unit: "500 MiB" or "2 GiB"')
-
-
-def parse_duration(text: str) -> float:
-    """Seconds of ``"90 s"``, ``"30 min"``, ``"8 h"``."""
-    for unit, seconds in (("min", 60), ("s", 1), ("h", 3600)):
-        if text.endswith(unit):
-            try:
-                number = float(text.removesuffix(unit)) * seconds
-            except ValueError:
-                break
-            if 0 < number < float("inf"):
                 return number
-    raise ValueError('expected a positive number and a unit: "90 s", "30 min" or "8 h"')
+    raise ValueError(f"expected a positive number and a unit: {examples}")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lockers import holds_store, open_store
+from lockers import Store, holds_store, open_store
 from spewy.game.gamefile import Game
+from spewy.job.job import Job
 from spewy.look.stored import stored_job
 from spewy.records.averages import FOLDER, Averages
 from spewy.records.class_policy import BoardClasses, ClassPolicy
@@ -21,7 +22,7 @@ def holds_play(folder: str | Path) -> bool:
     Raises:
         lockers.LockerError: what is there is damaged, or may not be read.
     """
-    path = _path(folder)
+    path = play_folder(folder)
     if not holds_store(path):
         return False
     with open_store(path, read_only=True) as store:
@@ -36,14 +37,23 @@ def open_play(folder: str | Path) -> ClassPolicy:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers were made by something else, or nothing was saved yet.
     """
-    averages = Averages.open(_path(folder))
+    store = open_store(play_folder(folder), read_only=True)
     try:
-        job = stored_job(averages.store, folder)
-        averages.saved  # noqa: B018 - which refuses a locker with nothing in it
-        return ClassPolicy(job.problem, averages, board_classes(job.rules, averages.arrays()))
+        return class_policy(stored_job(store, folder), store)
     except BaseException:
-        averages.close()
+        store.close()
         raise
+
+
+def class_policy(job: Job, store: Store) -> ClassPolicy:
+    """The policy of a job with classes of boards.
+
+    Raises:
+        InputError: nothing was saved yet.
+    """
+    averages = Averages(store)
+    averages.saved  # noqa: B018 - which refuses a locker with nothing in it
+    return ClassPolicy(job.problem, averages, board_classes(job.rules, averages.arrays()))
 
 
 def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> BoardClasses:
@@ -54,6 +64,7 @@ def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> BoardClasses:
     return found
 
 
-def _path(folder: str | Path) -> Path:
+def play_folder(folder: str | Path) -> Path:
+    """Where a folder's play locker is: in it, or the folder itself."""
     path = as_path(folder, "folder")
     return path / FOLDER if holds_store(path / FOLDER) else path

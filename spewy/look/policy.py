@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import open_store
+from spewy.look.play import class_policy, play_folder
 from spewy.look.stored import stored_job
-from spewy.records.policy import Policy
-from spewy.system.textfile import as_path
+from spewy.records.policy import Decides, Policy
 
 
-def open_policy(folder: str | Path) -> Policy:
+def open_policy(folder: str | Path) -> Decides:
     """Open the lockers of a solve, finished, interrupted, or still running elsewhere.
 
     >>> with open_policy("results/T1") as policy:  # doctest: +SKIP
@@ -20,9 +20,10 @@ def open_policy(folder: str | Path) -> Policy:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers were made by something else.
     """
-    store = open_store(as_path(folder, "folder"), read_only=True)
+    store = open_store(play_folder(folder), read_only=True)
     try:
-        return Policy(stored_job(store, folder).problem, store)
+        job = stored_job(store, folder)
+        return class_policy(job, store) if job.sampled else Policy(job.problem, store)
     except BaseException:
         store.close()
         raise

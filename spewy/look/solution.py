@@ -29,7 +29,7 @@ from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
 from spewy.look.node_view import NodeView
 from spewy.look.resolve import Note, Refilled
-from spewy.look.stored import stored_job
+from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
 from spewy.system.closing import Closing
@@ -81,7 +81,7 @@ class Solution(Closing):
         """
         store = open_store(as_path(folder, "folder"), read_only=True)
         try:
-            return cls(stored_job(store, folder), store, target, note)
+            return cls(walked_job(store, folder), store, target, note)
         except BaseException:
             store.close()
             raise

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from lockers import Store, open_store
+from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
+from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
+from spewy.records.averages import Averages, Saved
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Judged, Status, read_status
 from spewy.system.textfile import as_path
@@ -21,9 +23,15 @@ def status_of(folder: str | Path) -> Status:
         InputError: it is something else.
     """
     path = as_path(folder, "folder")
-    with open_store(path, read_only=True) as store:
+    with open_store(path if holds_store(path) else play_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
-        return read_status(path) or _of_lockers(job, store)
+        found = read_status(path)
+        if found is not None:
+            return found
+        if not job.sampled:
+            return _of_lockers(job, store)
+    with Averages.open(play_folder(path)) as averages:
+        return _of_play(job, averages.saved)
 
 
 def disk_bytes(folder: Path) -> int:
@@ -33,6 +41,24 @@ def disk_bytes(folder: Path) -> int:
         with suppress(FileNotFoundError):  # of a file that was there for a moment
             total += 512 * path.stat().st_blocks
     return total
+
+
+def _of_play(job: Job, saved: Saved) -> Status:
+    """What a play locker alone tells, a copy perhaps."""
+    return Status(
+        name=job.name,
+        deals=saved.deals,
+        saved_deals=saved.deals,
+        per_second=None,
+        seconds=None,
+        seconds_left=None,
+        visits=(),
+        value=None,
+        judged=None,
+        target=None,
+        ended=None,
+        at=saved.saved_at,
+    )
 
 
 def _of_lockers(job: Job, store: Store) -> Status:
@@ -48,12 +74,12 @@ def _of_lockers(job: Job, store: Store) -> Status:
         deals=sweeps,
         saved_deals=sweeps,
         per_second=None,
-        seconds=trace[-1][1] if trace else 0.0,
+        seconds=trace[-1][1] if trace else None,
         seconds_left=None,
-        visits=(),
+        visits=None,
         value=None,
         judged=judged,
-        target=last_target(store) or job.solve.target,
+        target=last_target(store),
         ended=None if read_result(store) is None else "finished",
         at=None,
     )

@@ -48,12 +48,13 @@ class Status:
         deals: boards that were dealt, or sweeps.
         saved_deals: of these, how many the lockers hold.
         per_second: deals, lately; None: not known.
-        seconds: of work, all runs together.
+        seconds: of work, all runs together; None: not known.
         seconds_left: to the target or the end of the job's time; None: not known.
-        visits: per round the fewest visits of any class of boards, and the median.
+        visits: per round the fewest visits of any class of boards, and the median, where they are known; None: a solve
+            that walks through all boards, and tells of sweeps.
         value: net mbb per hand of player 0 in self-play; None: not measured.
         judged: the last check; None: there was none.
-        target: as the job says it.
+        target: as the job says it; None: not known.
         ended: why the last run ended, in words; None: it runs, or ended without a word.
         at: when this was written, seconds since 1970.
     """
@@ -62,12 +63,12 @@ class Status:
     deals: int
     saved_deals: int
     per_second: float | None
-    seconds: float
+    seconds: float | None
     seconds_left: float | None
-    visits: tuple[tuple[int, float], ...]
+    visits: tuple[tuple[int, float], ...] | None
     value: float | None
     judged: Judged | None
-    target: str
+    target: str | None
     ended: str | None
     at: float | None
 
@@ -96,7 +97,9 @@ def read_status(folder: Path) -> Status | None:
         raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}")
     try:
         judged = None if found["judged"] is None else Judged(**found["judged"])
-        visits = tuple((int(least), float(median)) for least, median in found["visits"])
+        visits = found["visits"]
+        if visits is not None:
+            visits = tuple((int(least), float(median)) for least, median in visits)
     except (TypeError, ValueError):
         raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}") from None
     return Status(**{**found, "judged": judged, "visits": visits})

@@ -38,7 +38,12 @@ class Least:
 
 
 def least_cost(job: Job) -> Least:
-    """Bound the cost of a job from below."""
+    """Bound the cost of a job from below.
+
+    Raises:
+        InputError: its boards are dealt, not walked through.
+    """
+    job.require_walked(f"job {job.name}")
     count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
     tables = (
         BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))

@@ -107,7 +107,12 @@ class Plan:
 
     @classmethod
     def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: Estimate | None = None) -> Plan:
-        """The plan of a job on a layout of it."""
+        """The plan of a job on a layout of it.
+
+        Raises:
+            InputError: its boards are dealt, not walked through.
+        """
+        job.require_walked(f"job {job.name}")
         engine, solve = _engine(job, layout), job.solve
         name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8

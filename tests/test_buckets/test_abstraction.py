@@ -234,12 +234,10 @@ def test_the_same_wish_gives_the_same_arrays():
         np.testing.assert_array_equal(second.arrays[name], array)
 
 
-def test_progress_ends_where_it_said(made):
+@pytest.mark.parametrize("name", GAMES)
+def test_progress_ends_where_it_said(name):
     told = []
-    parts = (made.deck, made.hole, made.board_sizes)
-    Abstraction.make(
-        *parts, ("all", *(3,) * (made.n_rounds - 1)), (3,) * made.n_rounds, progress=lambda *n: told.append(n)
-    )
+    Abstraction.make(*GAMES[name], progress=lambda *n: told.append(n))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert not told or told[-1][0] == told[-1][1]
 
@@ -272,6 +270,15 @@ def test_bad_wishes_are_refused(changed, message):
     }
     with pytest.raises(BucketError, match=message):
         Abstraction.make(**asked)
+
+
+def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr("buckets.making.Percentiles", None)
+    rows = (50, 6, 5)
+    with pytest.raises(BucketError, match="classes of round 2: expected 1 to its 95 boards, got 96"):
+        Abstraction.make(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows)
+    with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
+        Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40))
 
 
 def test_bad_questions_are_refused():

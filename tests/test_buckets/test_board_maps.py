@@ -44,9 +44,9 @@ def test_each_board_is_mapped_onto_its_canonical_history(groups):
         expected, perm = canonical(history, SMALL)
         board = found.boards[found.canonical[index]].tolist()
         assert board == [card for group in expected for card in group]
-        turn = suit_permutations(SMALL)[found.turn[index]]
-        np.testing.assert_array_equal(turn, perm)
-        assert permute_history(history, turn) == expected
+        turned = suit_permutations(SMALL)[found.perm_of[index]]
+        np.testing.assert_array_equal(turned, perm)
+        assert permute_history(history, turned) == expected
         seen.append(found.canonical[index])
     np.testing.assert_array_equal(np.bincount(seen), found.counts)
     assert found.boards.tolist() == sorted(found.boards.tolist())

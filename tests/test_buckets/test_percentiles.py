@@ -17,19 +17,19 @@ def table():
     """Hold'em's rules with fifteen cards and a board of three."""
     told = []
     found = Percentiles.of(DECK, 2, board_map(DECK, (3,)), told.append)
-    assert sum(told) == len(found.parts)
+    assert sum(told) == len(found.grades)
     return found
 
 
 def test_parts_are_those_of_a_count(table):
-    for number in range(0, len(table.parts), 7):
-        found = [None if part == 255 else int(part) for part in table.parts[number]]
-        assert found == naive.parts(table.finals.boards[number].tolist(), HANDS.tolist())
+    for number in range(0, len(table.grades), 7):
+        found = [None if grade == 255 else int(grade) for grade in table.grades[number]]
+        assert found == naive.grades(table.finals.boards[number].tolist(), HANDS.tolist())
 
 
 def test_parts_ascend_with_strength(table):
     power = strengths(table.finals.boards, HANDS)
-    for row, strength in zip(table.parts, power, strict=True):
+    for row, strength in zip(table.grades, power, strict=True):
         live = strength >= 0
         ascending = np.argsort(strength[live], kind="stable")
         assert (np.diff(row[live][ascending].astype(int)) >= 0).all()
@@ -95,7 +95,7 @@ def test_distances_of_features_are_those_of_hands_outcomes(table, n_cards):
 def test_one_card_games():
     leduc = Deck(3, 2)
     table = Percentiles.of(leduc, 1, board_map(leduc, (1,)))
-    queen, king, _ = table.parts.tolist()
+    queen, king, _ = table.grades.tolist()
     assert queen == [255, 229, 51, 51, 153, 153]
     assert king == [51, 51, 255, 229, 153, 153]
     assert start_kinds(leduc, 1).tolist() == [0, 0, 1, 1, 2, 2]

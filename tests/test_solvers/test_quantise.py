@@ -8,8 +8,9 @@ from naive_averages import class_bytes, in_255ths
 
 from solvers.errors import SolverError
 from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.quantise import byte_tables, quantise
+from solvers.quantise import LANES, MOST, byte_tables, quantise
 from solvers.sampled.strips import all_strips
+from spewy.records import averages
 
 
 def one_decision(n_actions):
@@ -79,6 +80,10 @@ def test_by_hand(sums, expected):
 def test_what_is_no_number_is_refused(wrong):
     with pytest.raises(SolverError, match="sums: expected finite numbers, found others at 16 decisions"):
         quantised([1, wrong, 2])
+
+
+def test_readers_know_the_same_numbers():
+    assert (averages.LANES, averages.MOST) == (LANES, MOST)
 
 
 def test_sums_of_another_size_are_refused():

@@ -327,7 +327,7 @@ def test_a_locker_that_fails_on_the_way(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(LmdbStore, "transact", full)
     for fails in (
         "only read, and nothing new is kept: a disk",
-        "not used, and trees are computed: a tree",
+        "not used, and its work is done anew: a tree",
     ):
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)
         np.testing.assert_array_equal(cache.labels(cards, 7, deck, 2, 5), expected)

@@ -8,6 +8,7 @@ from fake_classes import CountedClasses
 
 from buckets.cards import parse_cards
 from buckets.hands import parse_hand, preflop_classes
+from spewy import open_policy
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.job.job import Job
@@ -145,10 +146,17 @@ def test_a_grid_needs_hands_of_holdem(policy):
         Grid.of(load_game("leduc"), played(policy))
 
 
+def test_bots_open_the_folder_as_any_other(folder, counted, policy):
+    with open_policy(folder) as found, open_policy(folder / "play") as alone:
+        mine = policy.frequencies("rc/", BOARD, "AsAd")
+        np.testing.assert_array_equal(found.frequencies("rc/", BOARD, "AsAd"), mine)
+        np.testing.assert_array_equal(alone.frequencies("rc/", BOARD, "AsAd"), mine)
+
+
 def test_show_draws_the_deal(folder, counted):
     text = good("show", folder)
     assert text.splitlines()[0].split(maxsplit=1) == ["job", "flop, 1,234 deals"]
-    assert "f Fold, c Call, 1 Raise(20)" in text
+    assert "f Fold, c Call, r Raise(20)" in text
     chart = text.splitlines()[-13:]
     assert chart[0].startswith("AA ")
     assert all(len(line.split()) == 26 for line in chart)

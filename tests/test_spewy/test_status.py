@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from class_numbers import ClassSums
 from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
 
 from lockers import open_store
@@ -152,6 +153,22 @@ def test_a_status_with_something_else_in_it(folder, change):
     found = json.loads((folder / STATUS).read_text())
     (folder / STATUS).write_text(json.dumps(found | change))
     assert "expected a status of version 1, found" in refused("status", folder)
+
+
+def test_a_play_locker_alone_tells_what_it_holds(tmp_path):
+    job = Job.of({"name": "small", "game": {"file": "leduc"}, "boards": {"flop": 2}, "rows": {"flop": 3}})
+    sums = ClassSums(job.betting_tree, (1, 2), (6, 3))
+    with sums.create(tmp_path / "copy" / "play", job.manifest()) as store:
+        sums.write(store, deals=1234)
+    for folder in (tmp_path / "copy", tmp_path / "copy" / "play"):
+        told = good_json("status", folder)
+        assert (told["name"], told["deals"], told["saved_deals"], told["judged"]) == (
+            "small",
+            1234,
+            1234,
+            None,
+        )
+    assert "deals           1,234, 1,234 of them saved" in good("status", tmp_path / "copy")
 
 
 def test_no_folder(tmp_path):

@@ -1,0 +1,1 @@
+"""CFR by sampled boards with rows that boards share; see `solvers.sampled.engine`."""
