@@ -109,7 +109,9 @@ def restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
         raise SolverError(f"bytes: expected {tables.free_first[-1]:,} of them, found shape {found.shape}")
     wrong = _restore(found, n_rows, tables, out)
     if wrong:
-        raise SolverError(f"bytes: expected at most {MOST} for all actions, found more at {wrong:,} decisions")
+        raise SolverError(
+            f"bytes: expected at most {MOST} for all actions, found more at {wrong:,} decisions"
+        )
 
 
 def _decisions(shape: Shape, p: int) -> Ints:
@@ -197,7 +199,7 @@ def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
             for d in range(tables.begin[strip], tables.end[strip]):
                 last = tables.n_actions[d] - 1
                 for lane in range(LANES):
-                    left = MOST
+                    left = np.int64(MOST)
                     for a in range(last):
                         share = np.int64(found[source + (tables.free[d] + a) * LANES + lane])
                         out[target + (tables.slot[d] + a) * LANES + lane] = share

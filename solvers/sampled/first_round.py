@@ -48,12 +48,16 @@ class FirstRound:
             exits: ``[line, hand]``, what those are worth that the exits lead to.
             chosen_on: the same, by which the response is chosen; None: ``exits``.
         """
-        return self._values(p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True)[1]
+        out: Floats = self._values(
+            p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True
+        )[1]
+        return out
 
     def folds(self, p: int) -> Floats:
         """``[hand]``: what player p's average strategy makes of folds."""
         n_exits = int((self._arrays.kind == CHANCE).sum())
-        return self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
+        out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
+        return out
 
     def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
         """``[which, hand]`` of exits ``[which, line, hand]``; best responses are chosen by the first of them."""
@@ -75,7 +79,8 @@ class FirstRound:
                 else:
                     played = self._strategies[p][a.slot[n] : a.slot[n] + a.n_actions[n]]
                     values[n] = (children * played[:, None]).sum(axis=0)
-        return values[0]
+        out: Floats = values[0]
+        return out
 
     def _reached(self, p: int, strategy: Floats) -> Floats:
         """``[node, hand]``: player p's reach."""
@@ -91,8 +96,10 @@ class FirstRound:
         held = np.zeros(self._n_cards + 1)
         for place in range(2 if self._two else 1):
             held += np.bincount(self._cards[:, place], reach, minlength=self._n_cards + 1)
-        rest = reach.sum() - held[self._cards].sum(axis=1)
-        return rest + reach if self._two else rest
+        rest: Floats = reach.sum() - held[self._cards].sum(axis=1)
+        if self._two:
+            rest += reach
+        return rest
 
 
 def _normalised(forest: Forest, p: int, sums: Floats) -> Floats:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.exact.bundle import Packed
-from solvers.exact.vector import aligned
 from solvers.forest import Floats, Forest
 from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
@@ -109,9 +108,3 @@ class BoardJudge:
 
         best = np.stack([values(p, best=True)[None] for p in (0, 1)])
         return Judged(best, values(0, best=False))
-
-
-def sums_room(sizes: Sequence[tuple[int, int]], *, short: bool) -> tuple[Pair, ...]:
-    """Room for average strategies in memory, of so many numbers per round and player."""
-    dtype = np.float16 if short else np.float32
-    return tuple((aligned(first, dtype), aligned(second, dtype)) for first, second in sizes)

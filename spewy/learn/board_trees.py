@@ -117,7 +117,8 @@ class BoardTrees:
         """The hands of the first board in `tree`, by number."""
         if self.first_round:
             return np.arange(len(self.hands))
-        return self._level(0, [self.firsts[0][first]], [-1], [[self.perms[0]]]).order[0]
+        only: Ints = self._level(0, [self.firsts[0][first]], [-1], [[self.perms[0]]]).order[0]
+        return only
 
     def tree(self, first: int) -> list[Board]:
         """The boards below first board ``first``, depth first, and what they all lie below."""

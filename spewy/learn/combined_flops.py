@@ -85,7 +85,8 @@ class Before:
 
     def values(self, own: Floats) -> Floats:
         """``[board]``: chips per deal of player 0 from `FlopFinding.own`."""
-        return (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
+        out: Floats = (self.per_pair * own + self.betting.folds(0).sum()) / self.betting.n_pairs
+        return out
 
 
 def of_all(before: Before, findings: list[FlopFinding], counts: Ints) -> Finding:
@@ -106,10 +107,7 @@ def of_sample(before: Before, findings: list[FlopFinding], times: Ints) -> Findi
         return Finding(only, None, None, only, high, value, None, 1, seconds)
     sums = np.tensordot(times, best, axes=1)
     parts = np.array(
-        [
-            [before.respond(p, mine[p], (sums[p] - mine[p]) / (total - 1)) for p in (0, 1)]
-            for mine in best
-        ]
+        [[before.respond(p, mine[p], (sums[p] - mine[p]) / (total - 1)) for p in (0, 1)] for mine in best]
     )
     low = times @ parts / total
     first, second = ((low[p] + high[p]) / 2 for p in (0, 1))
