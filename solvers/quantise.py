@@ -204,6 +204,7 @@ def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
                         share = np.int64(found[source + (tables.free[d] + a) * LANES + lane])
                         out[target + (tables.slot[d] + a) * LANES + lane] = share
                         left -= share
-                    wrong += left < 0
+                    if left < 0:
+                        wrong += 1
                     out[target + (tables.slot[d] + last) * LANES + lane] = left
     return wrong
