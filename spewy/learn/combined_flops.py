@@ -14,22 +14,7 @@ import numpy as np
 
 from solvers.forest import Floats, Ints
 from solvers.sampled.first_round import FirstRound
-
-
-@dataclass(frozen=True)
-class FlopFinding:
-    """What was found on one first board.
-
-    Attributes:
-        best: ``[player, line, kind]``: counterfactual values of best responses where lines enter the board, in chips
-            times the opponent's hands, the mean over the hands of a kind, with 0 for those that the board hits.
-        own: of player 0 if both follow their averages, summed over lines and hands; folds before the board left out.
-        seconds: of one core.
-    """
-
-    best: Floats
-    own: float
-    seconds: float
+from spewy.records.judged import FlopFinding
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from buckets.row_kinds import BY_HAND
 from solvers.forest import Chance, Forest
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
@@ -27,12 +28,16 @@ from solvers.sampled.strips import Strips
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.learn.board_trees import BoardTrees
-from spewy.learn.combined_flops import Before, Finding, FlopFinding, of_all, of_sample
+from spewy.learn.combined_flops import Before, Finding, of_all, of_sample
 from spewy.learn.engine import Stop
 from spewy.records.class_policy import BoardClasses
+from spewy.records.judged import FlopFinding
 
 FEW_BOARDS = 10_000
 """Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
+
+SEED = 0
+"""Of a sample of flops, unless another is asked for."""
 
 Draw = Mapping[int, int]
 """First boards by number, each with how often it was drawn."""
@@ -95,6 +100,12 @@ class RealGame:
         found = np.random.default_rng(seed).random(flops) * cuts[-1]
         return Counter(np.searchsorted(cuts, found, side="right").tolist())
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of `FlopFinding.best`."""
+        lines = self._forests[1].arrays.n_roots if self.trees.first_round else 1
+        return 2, lines, int(self.trees.kinds.max()) + 1
+
     def to_judge(self, draw: Draw | None) -> list[int]:
         """The first boards of a draw, each once, in order."""
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
@@ -113,7 +124,7 @@ class RealGame:
         self,
         flops: int | None,
         *,
-        seed: int = 0,
+        seed: int = SEED,
         threads: int = 1,
         tell: Callable[[int, int], object] = lambda done, of: None,
         stop: Stop | None = None,
@@ -169,3 +180,8 @@ class RealGame:
             return FirstRound(self._forests[0], self._sums[0], self._n_rows[0], rows, cards, n_cards)
         rows, nothing = np.zeros(len(cards), dtype=np.int64), np.zeros(0)
         return FirstRound(Forest.build([Chance(0)]), (nothing, nothing), 1, rows, cards, n_cards)
+
+
+def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether some round of an abstraction tells single hands apart, mirrored ones too, by its arrays."""
+    return BY_HAND in arrays["kinds"]

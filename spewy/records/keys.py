@@ -5,6 +5,9 @@ PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess",
 PLAY, LINES, CLASSES = "play", "lines", "classes"
 """Average strategies by class of boards, as bytes; lines that enter each round; classes (`spewy.records.averages`)."""
 
+JUDGED = "judged"
+"""What best responses found on first boards (`spewy.records.judged`)."""
+
 LEAVES = "leaves"
 """Values of the chance leaves that led to a dropped round."""
 
