@@ -54,7 +54,7 @@ class BoardJudge:
     Args:
         forests: the betting, round by round.
         strips: of the forests.
-        n_rows: per round.
+        n_classes, n_rows: per round.
         sums: average strategies, per round and player as `Numbers` has them.
         most_hands: per round, that a board leaves.
         n_cards: that the first board leaves.
@@ -65,13 +65,14 @@ class BoardJudge:
         self,
         forests: Sequence[Forest],
         strips: Sequence[Strips],
+        n_classes: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],
         most_hands: Sequence[int],
         n_cards: int,
         probabilities: Sequence[float],
     ) -> None:
-        visits = tuple(np.zeros((2, 1), dtype=np.int64) for _ in forests)  # nothing is learnt
+        visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_classes)
         numbers = Numbers(sums, sums, visits)
         gains = [1.0] * len(forests)
         self._rig = Rig(forests, strips, n_rows, numbers, most_hands, n_cards, probabilities, gains)

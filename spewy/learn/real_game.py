@@ -51,7 +51,7 @@ class RealGame:
         forests: the betting, round by round.
         strips: of the forests.
         classes: of boards, and rows of hands there.
-        n_rows: per round.
+        n_classes, n_rows: per round.
         sums: average strategies as `solvers.sampled.numbers.Numbers` has them; they may change between two checks.
         symmetric: whether hands that suits alone tell apart share rows.
     """
@@ -62,6 +62,7 @@ class RealGame:
         forests: Sequence[Forest],
         strips: Sequence[Strips],
         classes: BoardClasses,
+        n_classes: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],
         *,
@@ -70,7 +71,7 @@ class RealGame:
         trees = BoardTrees(game, classes, symmetric=symmetric)
         self.trees, self._forests, self._n_rows, self._sums = trees, forests, n_rows, sums
         self._judge = BoardJudge(
-            forests, strips, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
+            forests, strips, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
         )
 
     @cached_property

@@ -87,7 +87,9 @@ class Decoder:
         )
         saved, arrays, rules = self.averages.saved, self.averages.arrays(), self.job.rules
         classes, symmetric = board_classes(rules, arrays), not rows_know_suits(arrays)
-        return RealGame(rules, self.forests, self.strips, classes, saved.rows, sums, symmetric=symmetric)
+        return RealGame(
+            rules, self.forests, self.strips, classes, saved.classes, saved.rows, sums, symmetric=symmetric
+        )
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
