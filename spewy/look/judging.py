@@ -1,7 +1,8 @@
 """The exploitability of a whole game with classes of boards, from its folder: flop by flop, in processes.
 
 What is found on a flop is kept in the folder at once, so that judging goes on where it was interrupted, and a larger
-sample of the same seed needs only what it has more. That holds until the solve saves other strategies.
+sample of the same seed needs only what it has more. That holds until the solve saves other strategies. Who may only
+read the folder judges too, and keeps nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
 from spewy.look.decoded import Decoder
 from spewy.look.play import play_folder
-from spewy.records import judged
 from spewy.records.averages import Averages
 from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.system.crew import Crew, Parent
@@ -95,7 +95,7 @@ def judge_folder(
 
     Raises:
         InputError: nothing was saved yet, or the lockers were made by something else.
-        lockers.LockerError: nothing is there, it is damaged, or nothing can be kept in the folder.
+        lockers.LockerError: nothing is there, or it is damaged.
         KeyboardInterrupt: what was found is kept.
     """
     play = play_folder(folder)
@@ -108,7 +108,7 @@ def judge_folder(
         mark = decoder.write(decoded)
         game = decoder.game(decoded)
         draw = game.drawn(flops, seed)
-        with JudgedBoards(as_path(folder, "folder") / judged.FOLDER, averages.manifest) as kept:
+        with JudgedBoards.within(as_path(folder, "folder"), averages.manifest) as kept:
             found = kept.of(mark, game.shape)
             missing = [first for first in game.to_judge(draw) if first not in found]
             n = max(1, min(workers or joblib.cpu_count(), len(missing)))

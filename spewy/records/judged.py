@@ -6,6 +6,7 @@ these from all others; what was found on others is dropped as soon as new ones a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lockers import DamagedLockerError, Transaction, open_store
+from lockers import DamagedLockerError, MemoryStore, Store, Transaction, open_store
 from solvers.forest import Floats
 from spewy.records.keys import JUDGED
 from spewy.system.closing import Closing
@@ -39,18 +40,30 @@ class FlopFinding:
 
 
 class JudgedBoards(Closing):
-    """Findings in a folder, which is made where there is none.
+    """Findings, in a folder or in memory.
 
     Args:
-        folder: of their own.
-        manifest: of the play locker.
-
-    Raises:
-        lockers.LockerError: the folder is another job's, is damaged, or cannot be written.
+        store: of one shard; `close` closes it.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        self._store = open_store(folder, manifest, shards=1)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> JudgedBoards:
+        """Those in a folder, made where there are none; who may not write there keeps them while the process lives.
+
+        Args:
+            folder: that is judged.
+            manifest: of the play locker.
+
+        Raises:
+            lockers.LockerError: what is there is another job's, or damaged.
+        """
+        own = folder / FOLDER
+        if not os.access(own if own.exists() else folder, os.W_OK):
+            return cls(MemoryStore(manifest, shards=1))
+        return cls(open_store(own, manifest, shards=1))
 
     def of(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
         """What was found on strategies, by first board; what was found on others is dropped.

@@ -37,6 +37,13 @@ THREE_ROUNDS = (
     .replace("2 2\n", "2 1 2\n")
     .replace("0 3", "0 2 1")
 )
+FOUR_ROUNDS = (
+    TWO_CARDS.replace("Rounds = 2", "Rounds = 4")
+    .replace("10 20", "10 10 20 20")
+    .replace("2 1\n", "2 1 1 1\n")
+    .replace("2 2\n", "2 1 1 1\n")
+    .replace("0 3", "0 3 1 1")
+)
 GAMES = {
     "leduc, hands": ({"file": "leduc"}, ("all", "all"), ("hands", "hands")),
     "leduc, classes": ({"file": "leduc"}, ("all", 2), (2, 3)),
@@ -46,6 +53,7 @@ GAMES = {
 LONG_GAMES = {
     "kuhn": ({"file": "kuhn"}, ("all",), (3,)),
     "three rounds": ({"text": THREE_ROUNDS}, (1, 4, 9), (50, 6, 5)),
+    "four rounds": ({"text": FOUR_ROUNDS}, (1, 5, 6, 7), (50, 6, 5, 4)),
     "rhode island": ({"file": "rhode-island"}, ("all", 5, 20), (13, 8, 6)),
 }
 
@@ -129,7 +137,7 @@ def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG_GAMES)
-def test_judging_games_of_one_round_and_of_three(name):
+def test_judging_games_of_one_round_and_of_more_than_two(name):
     check_against_the_walk(name)
 
 
