@@ -43,6 +43,8 @@ FOUR_ROUNDS = (
     .replace("2 1\n", "2 1 1 1\n")
     .replace("2 2\n", "2 1 1 1\n")
     .replace("0 3", "0 3 1 1")
+    .replace("Suits = 3", "Suits = 2")
+    .replace("Ranks = 4", "Ranks = 5")
 )
 GAMES = {
     "leduc, hands": ({"file": "leduc"}, ("all", "all"), ("hands", "hands")),
