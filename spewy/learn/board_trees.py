@@ -13,6 +13,7 @@ from math import comb
 
 import numpy as np
 
+from buckets.cards import cards_name
 from buckets.hands import hands
 from buckets.strength import strengths
 from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
@@ -60,6 +61,10 @@ class BoardTrees:
         """First boards, and how many each stands for."""
         found = self._deals((), self.first_round)
         return [history for history, _ in found], np.array([len(perms) for _, perms in found])
+
+    def name(self, first: int) -> str:
+        """The cards of a first board."""
+        return cards_name([card for group in self.firsts[0][first] for card in group])
 
     @cached_property
     def kinds(self) -> Ints:

@@ -8,7 +8,7 @@ read the folder judges too, and keeps nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,6 @@ from typing import Protocol
 
 import joblib
 
-from buckets.cards import cards_name
 from lockers import open_store
 from solvers.sampled.judge import Desk
 from spewy.learn.combined_flops import Finding
@@ -116,38 +115,29 @@ def judge_folder(
             report.begin(
                 decoder.job.name, JudgingCost(len(missing), had, n, decoder.n_bytes, game.desk().n_bytes)
             )
-            _judge(game, play, decoded, missing, n, found, kept, mark, report)
+            start = time.monotonic()
+            with closing(_findings(play, decoded, missing, n)) as findings:
+                for done, (first, finding) in enumerate(findings, 1):
+                    found[first] = finding
+                    kept.keep(mark, first, finding)
+                    left = (time.monotonic() - start) / done * (len(missing) - done)
+                    report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
         chips_mbb = decoder.job.problem.in_units(1.0)[1]
         assert chips_mbb is not None  # a whole game
         return WholeGameResult(decoder.job.name, deals, game.combined(found, draw), chips_mbb)
 
 
-def _judge(
-    game: RealGame,
-    play: Path,
-    decoded: Path,
-    missing: Sequence[int],
-    processes: int,
-    found: dict[int, FlopFinding],
-    kept: JudgedBoards,
-    mark: str,
-    report: JudgingReporter,
-) -> None:
-    """Judge what is missing, and put it to what was found."""
-    start, done = time.monotonic(), 0
+def _findings(
+    play: Path, decoded: Path, missing: Sequence[int], processes: int
+) -> Generator[tuple[int, FlopFinding], None, None]:
+    """Judge first boards in processes, until they are done or a signal comes."""
     tasks = ((play, decoded, first) for first in missing)
     with interruptible() as stop, closing(Crew(processes)) as crew:
         for word in crew.results(_task, tasks):
+            if word is not None:
+                yield missing[word.task], word.value
             if stop.is_set():
                 raise KeyboardInterrupt
-            if word is None:
-                continue
-            first, done = missing[word.task], done + 1
-            found[first] = word.value
-            kept.keep(mark, first, word.value)
-            left = (time.monotonic() - start) / done * (len(missing) - done)
-            board = cards_name([card for group in game.trees.firsts[0][first] for card in group])
-            report.judged(board, word.value.seconds, done, len(missing), left)
 
 
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
