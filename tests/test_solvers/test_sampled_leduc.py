@@ -1,0 +1,63 @@
+"""Leduc with a class per board and every board dealt in turn: CFR+ without sampling, to its published figures."""
+
+import numpy as np
+import pytest
+
+from buckets import Deck, hand_index, hands, permute_cards
+from solvers.exact.bundle import Packed
+from solvers.sampled.boards import Board, tree
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule
+from solvers.sampled.rig import Rig
+from solvers.sampled.strips import all_strips
+from spewy.chunks.rounds import betting_rounds
+from spewy.job.job import Job
+
+DECK = Deck(3, 2)
+SWAPPED = (1, 0, 3, 2)
+"""Suits of hearts and spades exchanged."""
+
+PAIR = 100
+
+EXPLOITABILITY = {100: 0.0134, 200: 0.0050, 500: 0.00094}
+"""Of CFR+ in chips, by iterations."""
+
+
+def boards():
+    """The deal's board, and one board of each rank, which stands for both of its suits."""
+    held = hands(DECK, 1)
+    every = np.arange(len(held))
+    out = [Board(0, 0, np.stack([every, np.full(6, 6)], axis=1), 6, every, every * 0, every[None])]
+    for rank in range(3):
+        card = DECK.cards[2 * rank]
+        left = [c for c in DECK.cards if c != card]
+        strength = np.array([PAIR if c >> 2 == card >> 2 else c >> 2 for c in left])
+        order = np.lexsort((left, strength))
+        live = np.array(left)[order]
+        mine = hand_index(DECK, live[:, None])
+        images = np.stack([mine, hand_index(DECK, permute_cards(live[:, None], SWAPPED))])
+        cards = np.stack([np.searchsorted(left, live), np.full(5, 5)], axis=1)
+        out.append(Board(1, rank, cards, 5, mine, strength[order], images))
+    return out
+
+
+
+def test_every_board_in_turn_is_cfr_plus_without_sampling():
+    job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
+    forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
+    strips = all_strips(forests)
+    numbers = Numbers.zeros(strips, (1, 3), (6, 6), short=False)
+    rig = Rig(forests, strips, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
+    scratch, out, all_boards = rig.scratch(), rig.out(), boards()
+    packed, n = Packed(tree(all_boards)), len(all_boards)
+    found = {}
+    for iteration in range(1, 501):
+        for p in (0, 1):
+            rig.learn_once(Schedule(1.0, 0.0), p, scratch, packed, n, out)
+        if iteration in EXPLOITABILITY:
+            best = [rig.values(p, scratch, packed, n, out, best=True)[0, :6, 0].sum() / 30 for p in (0, 1)]
+            found[iteration] = sum(best) / 2
+    own = rig.values(0, scratch, packed, n, out, best=False)[0, :6, 0].sum() / 30
+    assert own == pytest.approx(-0.0856, abs=1e-3)
+    for iteration, chips in EXPLOITABILITY.items():
+        assert found[iteration] == pytest.approx(chips, rel=0.1), found
