@@ -75,7 +75,11 @@ class Rig:
 
     def scratch(self) -> Packed:
         """Buffers for one thread."""
-        return Packed(tuple(self._scratch(t) for t in range(self.n_rounds)))
+        return Packed(self.scratch_parts())
+
+    def scratch_parts(self) -> tuple[Scratch, ...]:
+        """The same, round by round, for whoever looks into them."""
+        return tuple(self._scratch(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
         """Room for the values of the first round's hands."""

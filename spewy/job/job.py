@@ -260,7 +260,11 @@ class Job(Section):
             data["rows"][name] = "hands" if rows is None else rows
         if self.spot is not None and self.spot.rake is None:
             del data["spot"]["rake"]
-        return {"spewy": 1, "job": data}
+        if not self.sampled:
+            return {"spewy": 1, "job": data}
+        from buckets.making import METHOD  # of classes and rows, which decides what the numbers of either mean
+
+        return {"spewy": 1, "job": data, "abstraction": METHOD}
 
     @cached_property
     def first_live(self) -> int | None:
