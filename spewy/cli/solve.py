@@ -20,8 +20,8 @@ from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
-    from spewy.run.result import SolveResult
     from spewy.records.policy import Decides
+    from spewy.run.result import SolveResult
 
 
 @click.command()

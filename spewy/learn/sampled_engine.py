@@ -9,7 +9,7 @@ import numpy as np
 
 from lockers import Reads
 from solvers.forest import Ints
-from solvers.quantise import ByteTables, Bytes, byte_tables, quantise
+from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest

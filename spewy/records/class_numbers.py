@@ -1,8 +1,8 @@
 """Regrets and sums of classes of boards, as a solve that deals boards keeps them to go on from.
 
 Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
-the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All that a class has
-changes in one transaction; the number of deals, which comes last, says that all classes are there. Who kills a save
+the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All that a class
+has changes in one transaction; the number of deals, which comes last, says that all classes are there. Who kills a save
 leaves classes that are some deals ahead of that number: these deals will come again and count twice there, as any two
 of a sequence of draws may.
 """
@@ -129,7 +129,9 @@ def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> 
         visits[:, c] = found
 
 
-def _read_player(store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array) -> None:
+def _read_player(
+    store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
+) -> None:
     """Fill the rows of some classes in ``[class, number]``."""
     if not whole.shape[1]:
         return

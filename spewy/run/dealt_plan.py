@@ -225,8 +225,7 @@ def _cost(
         tuple(classes),
         tuple(rows),
         sum(
-            n * k * sum(one.decisions)
-            for n, k, one in zip(classes, rows, job.tree_count.rounds, strict=True)
+            n * k * sum(one.decisions) for n, k, one in zip(classes, rows, job.tree_count.rounds, strict=True)
         ),
         state,
         tables,

@@ -17,7 +17,6 @@ import solvers
 from compiled import stamp
 from spewy.system.child import end_with_parent, start_python
 
-
 Engine = Literal["exact", "sampled"]
 """Those whose kernels take long to compile."""
 
@@ -70,7 +69,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     from solvers.quantise import byte_tables, quantise
     from solvers.sampled.engine import SampledCfr
 
-    ends = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
+    ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
     forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]
     rows = np.zeros((1, n_rounds, 2), dtype=np.int16)
     cards, order = np.array([[[0, 1], [2, 3]]], dtype=np.int32), np.array([[0, 1]], dtype=np.int32)

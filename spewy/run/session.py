@@ -12,8 +12,8 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
-from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
 from spewy.records.policy import Decides, Policy
+from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
 from spewy.run.dealt_session import DealtSession
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
