@@ -249,7 +249,7 @@ class Job(Section):
     def manifest(self) -> dict[str, Any]:
         """What makes two jobs the same for a folder: all but which deals come, when to stop and who helps.
 
-        Where boards have classes, also how these are made, which decides what the number of a class or a row stands for.
+        Where boards have classes, also how these are made, which decides what their numbers stand for.
         """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockers import Reads
+from lockers import Store
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import SampledCfr
@@ -30,7 +30,7 @@ class SampledEngine(Closing):
         seed: of the deals.
         threads: how many learn at once.
         short: whether numbers are kept in 16 bits.
-        store: of earlier runs.
+        opened: opens the store of earlier runs, to read it.
 
     Attributes:
         numbers: what is learnt.
@@ -49,7 +49,7 @@ class SampledEngine(Closing):
         *,
         threads: int,
         short: bool,
-        store: Reads,
+        opened: Callable[[], Store],
     ) -> None:
         n_rows = abstraction.n_rows
         self._cfr = SampledCfr(
@@ -64,8 +64,9 @@ class SampledEngine(Closing):
         )
         try:
             self.numbers: Numbers = self._cfr.numbers
-            read_classes(store, self.numbers)
-            self.earlier: Mark = read_mark(store)
+            read_classes(opened, self.numbers)
+            with opened() as store:
+                self.earlier: Mark = read_mark(store)
         except BaseException:
             self.close()
             raise

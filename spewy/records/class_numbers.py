@@ -9,9 +9,8 @@ of a sequence of draws may.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ from spewy.records.progress import require_sweeps, saved_sweeps
 if TYPE_CHECKING:
     from solvers.sampled.numbers import Numbers
 
-READ_AT_ONCE = 64
-"""Classes, from one snapshot."""
+READ_AT_ONCE = 128 << 20
+"""Bytes of classes, about, that are read from a store before it is opened anew."""
 DEALS_KEY = SWEEP_KEY
 """Whose shard part is written to: the store has a single one."""
 
@@ -98,21 +97,31 @@ def finish_save(store: Store, before: int, mark: Mark) -> None:
     store.flush()
 
 
-def read_classes(store: Reads, numbers: Numbers) -> None:
+def read_classes(opened: Callable[[], Store], numbers: Numbers) -> None:
     """Put what is kept into numbers that are still zero.
+
+    Args:
+        opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
+        numbers: of the game.
 
     Raises:
         lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
     """
-    deals = saved_sweeps(store)
     for t, visits in enumerate(numbers.visits):
-        n_classes = visits.shape[1]
-        for some in _batches(range(n_classes), READ_AT_ONCE):
-            _read_visits(store, t, some, visits)
-            seen = [c for c in some if visits[:, c].any()]
-            for locker, pairs in ((REGRET, numbers.regrets[t]), (STRATEGY, numbers.sums[t])):
-                for p, whole in enumerate(pairs):
-                    _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
+        pairs = (numbers.regrets[t], numbers.sums[t])
+        n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
+        at_once = max(1, READ_AT_ONCE * n_classes // max(n_bytes, 1))
+        for first in range(0, n_classes, at_once):
+            some = range(first, min(first + at_once, n_classes))
+            with opened() as store:
+                _read_visits(store, t, some, visits)
+                seen = [c for c in some if visits[:, c].any()]
+                for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
+                    for p, whole in enumerate(pair):
+                        _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
+    with opened() as store:
+        deals = saved_sweeps(store)
+    for t, visits in enumerate(numbers.visits):
         if deals and not visits.any():
             raise DamagedLockerError(
                 f"locker {VISITS!r}, round {t}: expected classes that {deals:,} deals have visited, found none"
@@ -135,8 +144,9 @@ def _read_player(
     """Fill the rows of some classes in ``[class, number]``."""
     if not whole.shape[1]:
         return
-    keys = [_key(place[0], c, place[1]) for c in classes]
-    for c, key, found in zip(classes, keys, store.get_many(locker, keys), strict=True):
+    for c in classes:
+        key = _key(place[0], c, place[1])
+        found = store.get(locker, key)
         if found is None or found.shape != whole[c].shape or found.dtype != whole.dtype:
             raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", found)
         whole[c] = found
@@ -148,12 +158,6 @@ def _damaged(locker: str, key: bytes, expected: str, found: Array | None) -> Dam
         f"locker {locker!r}, key {key.decode()}: expected {expected}, found {told}; "
         "spewy solve --again begins from nothing"
     )
-
-
-def _batches(items: Iterable[int], size: int) -> Iterator[list[int]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 def _key(t: int, class_: int, p: int) -> bytes:

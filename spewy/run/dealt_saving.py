@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -24,6 +24,8 @@ from spewy.system.closing import Closing
 SAVE_SECONDS = 300.0
 SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
+Opener = Callable[[], Store]
+"""Opens a store to write to it. What was touched stays mapped, and counts as memory, until it is closed: that is soon."""
 AT_ONCE = 8 << 20
 """Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
 
@@ -33,19 +35,20 @@ class DealtSaving(Closing):
 
     Args:
         engine: at rest.
-        store: for what it goes on from.
-        play: the play locker.
+        store: opens the lockers that it goes on from.
+        play: opens the play locker.
         every: seconds between two saves; None: as often as costs little.
 
     Attributes:
         saved: what the last finished save tells.
     """
 
-    def __init__(self, engine: SampledEngine, store: Store, play: Store, every: float | None) -> None:
+    def __init__(self, engine: SampledEngine, store: Opener, play: Opener, every: float | None) -> None:
         self._engine, self._store, self._play, self._every = engine, store, play, every
         self.saved = engine.earlier
         self._took, self._begun = 0.0, time.perf_counter()
-        there = averages.read_saved(play).deals
+        with play() as locker:
+            there = averages.read_saved(locker).deals
         # A play locker that tells of other deals was not finished, or is new: each class is written.
         whole = there != self.saved.deals or not there
         self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
@@ -94,13 +97,15 @@ class DealtSaving(Closing):
         for some in self._portions(visits):
             if self._broken_off.is_set():
                 return
-            for one in some:  # before what is gone on from: what was played may be ahead of it, never behind
-                averages.write_class(
-                    self._play, one.t, one.class_, self._engine.lines[one.t], self._engine.bytes_of(one)
-                )
-            write_classes(self._store, some)
-        averages.finish_save(self._play, mark.deals)
-        finish_save(self._store, self.saved.deals, mark)
+            with self._play() as play:  # before what is gone on from: it may be ahead of that, never behind
+                for one in some:
+                    lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
+                    averages.write_class(play, one.t, one.class_, lines, found)
+            with self._store() as store:
+                write_classes(store, some)
+        with self._play() as play, self._store() as store:
+            averages.finish_save(play, mark.deals)
+            finish_save(store, self.saved.deals, mark)
         self._seen, self.saved = visits, mark
         self._took = time.perf_counter() - begun
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,12 +90,8 @@ class DealtSession(Closing):
         self.plan = DealtPlan.of(job)
         self.plan.require(self.folder)
         self.save_every, self.judge = save_every, judge
-        self.store = open_store(self.folder, job.manifest(), shards=1)
-        try:
-            self.store.require_sound()
-        except BaseException:
-            self.store.close()
-            raise
+        with open_store(self.folder, job.manifest(), shards=1) as store:
+            store.require_sound()
         self.build_seconds = time.perf_counter() - started
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
@@ -118,8 +115,7 @@ class DealtSession(Closing):
         return ClassPolicy(self.job.problem, found, abstraction(self.plan.wish))
 
     def close(self) -> None:
-        """Close the store."""
-        self.store.close()
+        """Nothing stays open between two solves."""
 
 
 class _Run(Closing):
@@ -128,10 +124,11 @@ class _Run(Closing):
     def __init__(self, session: DealtSession, report: Reporter, log: LogFile) -> None:
         job = session.job
         self._session, self._report, self._log = session, report, log
-        self._plan, self._store, self._dealing = session.plan, session.store, session.plan.dealing
+        self._plan, self._dealing = session.plan, session.plan.dealing
         amount, self._unit = parse_target(job.solve.target)
         self._chips = unit_chips(job.rules, 0.0, self._unit)
         self._target = amount * self._chips
+        self._store = partial(open_store, session.folder)
         self._open: list[Closing] = []
         self._value: float | None = None
         self._checking = 0.0
@@ -146,11 +143,12 @@ class _Run(Closing):
             ended = self._deal()
             mark, solving = self._mark(), time.perf_counter() - self._started
             self._saving.finish(mark)
-            write_trace(self._store, self._trace, self._session.job.solve.target)
+            self._write_trace()
         self._report.end()
         result = self._result(ended, building, solving)
         if not result.interrupted:
-            write_result(self._store, result.to_json())
+            with self._store() as store:
+                write_result(store, result.to_json())
         self._progress.end(mark, mark.deals, ended)
         self._log.write("save", f"{mark.deals} deals")
         self._log.write("stop", f"{ended}, {mark.deals} deals, {mark.seconds:.1f} s of work")
@@ -163,33 +161,35 @@ class _Run(Closing):
 
     def _get_ready(self) -> None:
         """Find classes and rows, and what earlier runs have learnt of them; open the play locker."""
-        plan, job, store, note = self._plan, self._session.job, self._store, self._report.note
+        plan, job, note = self._plan, self._session.job, self._report.note
         note(f"{job.name}: {cost_text(plan.cost)}")
         make_ready("sampled", len(plan.rounds), job.solve.short, note)
         if plan.cost.making_seconds > LONG:
             note(f"{job.name}: finding classes and rows of all boards, once: minutes")
-        found = abstraction(plan.wish, self._report.boards)
-        threads, short = job.solve.workers, job.solve.short
+        found, folder = abstraction(plan.wish, self._report.boards), self._session.folder
         engine = SampledEngine(
-            plan.rounds, found, self._dealing.seed, threads=threads, short=short, store=store
+            plan.rounds,
+            found,
+            self._dealing.seed,
+            threads=job.solve.workers,
+            short=job.solve.short,
+            opened=partial(open_store, folder, read_only=True),
         )
         self._open.append(engine)
-        folder = self._session.folder
-        play = averages.create(
-            folder / averages.FOLDER, job.manifest(), engine.lines, found.n_classes, found.arrays
-        )
-        self._open.append(Averages(play))
-        saving = DealtSaving(engine, store, play, self._session.save_every)
+        play = folder / averages.FOLDER
+        averages.create(play, job.manifest(), engine.lines, found.n_classes, found.arrays).close()
+        saving = DealtSaving(engine, self._store, partial(open_store, play), self._session.save_every)
         self._open.append(saving)
         self._engine, self._saving = engine, saving
         self._progress = DealtProgress(plan, engine, folder, self._report)
-        self._trace = [row for row in read_trace(store) if row[0] <= engine.deals]
-        result = read_result(store)
+        with self._store() as store:
+            self._trace = [row for row in read_trace(store) if row[0] <= engine.deals]
+            result = read_result(store)
         if result is not None and result["sweeps"] == engine.deals:
             self._value = result["value"]
         if engine.deals:
             note(f"{job.name}: going on after deal {engine.deals:,}")
-        self._log.write("start", f"{engine.deals} deals, {threads} threads, seed {self._dealing.seed}")
+        self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
 
     def _mark(self) -> Mark:
         """Where it is now."""
@@ -200,7 +200,8 @@ class _Run(Closing):
         checked, n = time.perf_counter(), 1
         while (ended := self._ended()) is None:
             if self._engine.deals == self._engine.earlier.deals:
-                forget_result(self._store)
+                with self._store() as store:
+                    forget_result(store)
             n, begun = self._at_most(n), time.perf_counter()
             self._engine.run(n)
             now = time.perf_counter()
@@ -254,8 +255,12 @@ class _Run(Closing):
             )
         self._value = found.value
         self._trace.append((deals, self._mark().seconds, found.exploitability))
-        write_trace(self._store, self._trace, self._session.job.solve.target)
+        self._write_trace()
         self._tell(found, deals)
+
+    def _write_trace(self) -> None:
+        with self._store() as store:
+            write_trace(store, self._trace, self._session.job.solve.target)
 
     def _tell(self, found: Verdict, deals: int) -> None:
         """Tell of a check: listeners, the status, the log."""
