@@ -25,7 +25,7 @@ SAVE_SECONDS = 300.0
 SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
-"""Opens a store to write to it. What was touched stays mapped, and counts as memory, until it is closed: that is soon."""
+"""Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
 AT_ONCE = 8 << 20
 """Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
 

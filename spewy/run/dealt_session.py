@@ -90,6 +90,7 @@ class DealtSession(Closing):
         self.plan = DealtPlan.of(job)
         self.plan.require(self.folder)
         self.save_every, self.judge = save_every, judge
+        self._policies: list[ClassPolicy] = []
         with open_store(self.folder, job.manifest(), shards=1) as store:
             store.require_sound()
         self.build_seconds = time.perf_counter() - started
@@ -110,12 +111,15 @@ class DealtSession(Closing):
                 raise
 
     def policy(self) -> ClassPolicy:
-        """What was saved, to be asked for decisions; `ClassPolicy.close` lets go of it."""
+        """What was saved, to be asked for decisions, until the session is closed."""
         found = Averages.open(self.folder / averages.FOLDER)
-        return ClassPolicy(self.job.problem, found, abstraction(self.plan.wish))
+        self._policies.append(ClassPolicy(self.job.problem, found, abstraction(self.plan.wish)))
+        return self._policies[-1]
 
     def close(self) -> None:
-        """Nothing stays open between two solves."""
+        """Let go of the policies; nothing else stays open between two solves."""
+        while self._policies:
+            self._policies.pop().close()
 
 
 class _Run(Closing):
