@@ -99,6 +99,21 @@ def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
     return out
 
 
+def restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
+    """Write a class's frequencies in 255ths as sums ``[strip][row][slot][16]``, flat, from its bytes.
+
+    Raises:
+        SolverError: more or fewer bytes than the tables have, or frequencies of more than 1.
+    """
+    if found.shape != (tables.free_first[-1],):
+        raise SolverError(f"bytes: expected {tables.free_first[-1]:,} of them, found shape {found.shape}")
+    wrong = _restore(found, n_rows, tables, out)
+    if wrong:
+        raise SolverError(
+            f"bytes: expected at most {MOST} for all actions, found more at {wrong:,} decisions"
+        )
+
+
 def _decisions(shape: Shape, p: int) -> Ints:
     found: Ints = np.flatnonzero((shape.kind == DECISION) & (shape.player == p))
     return found
@@ -171,3 +186,25 @@ def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
         for lane in range(LANES):
             more = np.int32(s.left[1, lane] < s.left[0, lane])
             out[at + a * LANES + lane] = np.uint8(s.whole[a, lane] + more)
+
+
+@kernel
+def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
+    """Fill ``out``; how many decisions' bytes add up to too much."""
+    wrong = 0
+    for strip in range(len(tables.n_slots)):
+        for row in range(n_rows):
+            source = tables.free_first[strip] + row * tables.n_free[strip] * LANES
+            target = tables.first[strip] + row * tables.n_slots[strip] * LANES
+            for d in range(tables.begin[strip], tables.end[strip]):
+                last = tables.n_actions[d] - 1
+                for lane in range(LANES):
+                    left = np.int64(MOST)
+                    for a in range(last):
+                        share = np.int64(found[source + (tables.free[d] + a) * LANES + lane])
+                        out[target + (tables.slot[d] + a) * LANES + lane] = share
+                        left -= share
+                    if left < 0:
+                        wrong += 1
+                    out[target + (tables.slot[d] + last) * LANES + lane] = left
+    return wrong

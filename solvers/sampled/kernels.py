@@ -141,8 +141,9 @@ class Scratch(NamedTuple):
 
     Those with [strip] are kept for all strips at once where boards are below, and for one in the last round.
 
-    reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[3 L][C]``: of
-    folds, then of showdowns, then what a level makes of these; counts (numbers) ``[G][C]``, values ``[X][2 L]``, node
+    reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[4 L][C]``: of
+    folds, then of showdowns, then two more of these for `level_up`; see `prepare` for counts to n_holders, numbers
+    ``[G][C]`` and ``[C][G]``; values ``[X][2 L]``, node
     ``[node]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, weights
     ``[X][2 L]``, hand_values ``[H]``. Of the boards below: row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``,
     what p's own strategy makes of them; for best responses below ``[exit][H]``. Of segments: end, row, level.
@@ -152,6 +153,7 @@ class Scratch(NamedTuple):
     n_most: int
     n_wide: int
     n_ends: int
+    n_groups: int
     reach: Address
     groups: Address
     other: Address
@@ -159,6 +161,11 @@ class Scratch(NamedTuple):
     row_reach: Address
     totals: Address
     counts: Address
+    held: Address
+    places: Address
+    n_places: Address
+    holders: Address
+    n_holders: Address
     values: Address
     node: Address
     mixed: Address
@@ -219,21 +226,34 @@ def view(boards: Boards, number: int) -> View:
 
 @inlined
 def prepare(s: Scratch, v: View) -> int:
-    """Segments of a board of the last round, and how many of their hands hold each card; return how many segments.
+    """Segments of a board of the last round, and which cards their hands hold; return how many segments.
 
-    ``counts[g][c]``: minus the hands of segment g that hold card c; in place N all of them.
+    A segment's hands hold two thirds of the cards, so only those places are gone through: ``places[g]``, one after
+    another, ``n_places[g]`` of them, and for each ``counts``: minus the hands that hold it; last all hands, N. The
+    other way round, ``holders[c]`` are the segments whose hands hold card c, ``n_holders[c]`` of them.
     """
-    n_groups, stride, h = _segments(s, v), v.stride // HANDS, 0
-    for at in range(n_groups * stride):
-        store(s.counts, at, _ZERO)
+    n_groups, width, h = _segments(s, v), v.stride // HANDS, 0
+    for c in range(width):
+        put_int32(s.n_holders, c, 0)
     for g in range(n_groups):
-        while h < int64_at(s.segment_end, g):
+        for c in range(width):
+            put_int32(s.held, c, 0)
+        n_hands, end = -h, int64_at(s.segment_end, g)
+        while h < end:
             for place in range(2):
-                at = g * stride + int32_at(v.cards, 2 * h + place)
-                store(s.counts, at, float32_at(s.counts, at) - _ONE)
-            at = g * stride + v.n_places - 1
-            store(s.counts, at, float32_at(s.counts, at) + _ONE)
+                c = int32_at(v.cards, 2 * h + place)
+                put_int32(s.held, c, int32_at(s.held, c) - 1)
             h += 1
+        put_int32(s.held, v.n_places - 1, n_hands + h)
+        n = 0
+        for c in range(v.n_places):
+            if int32_at(s.held, c) != 0:
+                put_int32(s.places, g * width + n, HANDS * c)
+                store(s.counts, g * width + n, np.float32(int32_at(s.held, c)))
+                put_int32(s.holders, c * s.n_groups + int32_at(s.n_holders, c), g)
+                put_int32(s.n_holders, c, int32_at(s.n_holders, c) + 1)
+                n += 1
+        put_int32(s.n_places, g, n)
     return n_groups
 
 
@@ -479,13 +499,13 @@ def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Wa
     ``within[h]``: the reach that hand h beats less the reach that beats it, of its own segment; ``row_reach``: that of
     each row's hands together.
     """
-    nothing, h, all_ = fill16(_ZERO), 0, HANDS * (v.n_places - 1)
+    nothing, h, all_, width = fill16(_ZERO), 0, HANDS * (v.n_places - 1), v.stride // HANDS
     for row in range(n_rows):
         store(s.row_reach, HANDS * row, nothing)
     for g in range(n_groups):
         start, end, first, total = h, int64_at(s.segment_end, g), g * v.stride, nothing
-        for at in range(first, first + v.stride, HANDS):
-            store(s.groups, at, nothing)
+        for k in range(g * width, g * width + int32_at(s.n_places, g)):
+            store(s.groups, first + int32_at(s.places, k), nothing)
         one_tie = int32_at(s.tie_end, start) >= end
         while h < end:
             tie = min(int32_at(s.tie_end, h), end)
@@ -526,7 +546,7 @@ def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Wa
 
 
 @inlined
-def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
+def total_up(x: Table, s: Scratch, v: View, at: int) -> None:
     """Step 3 in the last round: T_j of folds, and of showdowns by -1/2, which is D below the first segment."""
     strips, code = x.program.strips, x.program.code
     n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
@@ -539,9 +559,9 @@ def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
             lane = j + min(k, n - 1)
             put_int64(s.ways, k, int64_at(code, folds + lane if lane < n_folds else shows + lane - n_folds))
         if n > 4:
-            _total_eight(s, v, n_groups, width, j * v.stride)
+            _total_eight(s, v, width, j * v.stride)
         else:
-            _total_four(s, v, n_groups, width, j * v.stride)
+            _total_four(s, v, width, j * v.stride)
         j += n
     for place in range(n_folds * v.stride, n_counted * v.stride, HANDS):
         store(s.totals, place, load16(s.totals, place) * -_HALF)
@@ -555,14 +575,16 @@ def total_up(x: Table, s: Scratch, v: View, at: int, n_groups: int) -> None:
 
 
 @inlined
-def _total_eight(s: Scratch, v: View, n_groups: int, width: int, to: int) -> None:
+def _total_eight(s: Scratch, v: View, width: int, to: int) -> None:
     """T_j of the eight lanes whose sequences `total_up` has listed."""
     k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
     k4, k5, k6, k7 = int64_at(s.ways, 4), int64_at(s.ways, 5), int64_at(s.ways, 6), int64_at(s.ways, 7)
     stride = v.stride
     for place in range(0, HANDS * v.n_places, HANDS):
         t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = fill16(_ZERO)
-        for g in range(n_groups):
+        first = place // HANDS * s.n_groups
+        for k in range(first, first + int32_at(s.n_holders, place // HANDS)):
+            g = int32_at(s.holders, k)
             base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
             t0 = t0 + load16(s.other, base + k0) * held
             t1 = t1 + load16(s.other, base + k1) * held
@@ -584,13 +606,15 @@ def _total_eight(s: Scratch, v: View, n_groups: int, width: int, to: int) -> Non
 
 
 @inlined
-def _total_four(s: Scratch, v: View, n_groups: int, width: int, to: int) -> None:
+def _total_four(s: Scratch, v: View, width: int, to: int) -> None:
     """The same of four."""
     k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
     stride = v.stride
     for place in range(0, HANDS * v.n_places, HANDS):
         t0 = t1 = t2 = t3 = fill16(_ZERO)
-        for g in range(n_groups):
+        first = place // HANDS * s.n_groups
+        for k in range(first, first + int32_at(s.n_holders, place // HANDS)):
+            g = int32_at(s.holders, k)
             base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
             t0 = t0 + load16(s.other, base + k0) * held
             t1 = t1 + load16(s.other, base + k1) * held
@@ -681,10 +705,11 @@ def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None
     strips, code = x.program.strips, x.program.code
     n_folds, lanes = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
     n_lanes = HANDS * (n_folds + int64_at(strips, at + N_SHOWS))
-    stride, counts, into = v.stride, g * (v.stride // HANDS), g * v.stride
+    stride, into, first_place = v.stride, g * v.stride, g * (v.stride // HANDS)
+    last_place = first_place + int32_at(s.n_places, g)
     sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    for place in range(0, stride, HANDS):
-        store(s.mixed, into + place, fill16(_ZERO))
+    for k in range(first_place, last_place):
+        store(s.mixed, into + int32_at(s.places, k), fill16(_ZERO))
     same = fill16(_ZERO)
     held = load16(s.groups, into + HANDS * (v.n_places - 1))
     j = 0
@@ -697,8 +722,8 @@ def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None
         w2 = load16(s.weights, first + HANDS * k2) if n > 2 else fill16(_ZERO)
         w3 = load16(s.weights, first + HANDS * k3) if n > 3 else fill16(_ZERO)
         sum0 = sum1 = sum2 = sum3 = fill16(_ZERO)
-        for c in range(v.n_places):
-            count, place = fill16(float32_at(s.counts, counts + c)), HANDS * c
+        for k in range(first_place, last_place):
+            count, place = fill16(float32_at(s.counts, k)), int32_at(s.places, k)
             t0, t1 = load16(s.totals, j * stride + place), load16(s.totals, k1 * stride + place)
             t2, t3 = load16(s.totals, k2 * stride + place), load16(s.totals, k3 * stride + place)
             sum0 = sum0 + t0 * count
@@ -728,7 +753,8 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
     strips, code = x.program.strips, x.program.code
     n_shows, lanes = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS)
     n_folds, stride = int64_at(strips, at + N_FOLDS), v.stride
-    counts, into = g * (stride // HANDS), g * stride
+    into, first_place = g * stride, g * (stride // HANDS)
+    last_place = first_place + int32_at(s.n_places, g)
     sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     first = HANDS * (row * (n_folds + n_shows) + n_folds)
     inside = load16(s.within_sums, HANDS * g)
@@ -744,8 +770,8 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
         sum0 = sum1 = sum2 = fill16(_ZERO)
         d0, d1, d2 = (n_folds + j) * stride, (n_folds + k1) * stride, (n_folds + k2) * stride
         if n == 3 and alone:
-            for c in range(v.n_places):
-                place, count = HANDS * c, fill16(float32_at(s.counts, counts + c))
+            for k in range(first_place, last_place):
+                place, count = int32_at(s.places, k), fill16(float32_at(s.counts, k))
                 held, mixed = load16(s.groups, into + place), load16(s.mixed, into + place)
                 before = load16(s.totals, d0 + place)
                 after = before + o0 * held
@@ -768,7 +794,9 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
         else:
             for i in range(n):
                 o, w = (o0, w0) if i == 0 else ((o1, w1) if i == 1 else (o2, w2))
-                sum2 = _show_lane(s, v, counts, into, (n_folds + j + i) * stride, n_shows * stride, o, w, alone)
+                sum2 = _show_lane(
+                    s, first_place, last_place, into, (n_folds + j + i) * stride, 2 * n_shows * stride, o, w, alone
+                )
                 if i == 0:
                     sum0 = sum2
                 elif i == 1:
@@ -784,12 +812,12 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
 
 @inlined
 def _show_lane(  # type: ignore[no-untyped-def]
-    s: Scratch, v: View, counts: int, into: int, d: int, ahead: int, sigma, weight, alone: bool
+    s: Scratch, first: int, last: int, into: int, d: int, ahead: int, sigma, weight, alone: bool
 ):
     """What `show_group` does, for one lane."""
     total = fill16(_ZERO)
-    for c in range(v.n_places):
-        place, count = HANDS * c, fill16(float32_at(s.counts, counts + c))
+    for k in range(first, last):
+        place, count = int32_at(s.places, k), fill16(float32_at(s.counts, k))
         if alone:
             before = load16(s.totals, d + place)
             after = before + sigma * load16(s.groups, into + place)
@@ -804,21 +832,27 @@ def _show_lane(  # type: ignore[no-untyped-def]
 
 @inlined
 def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> None:
-    """Step 4 for segments first to end - 1 as one level: D, behind the totals of all lanes, moves on past them."""
-    strips, code, stride = x.program.strips, x.program.code, v.stride
+    """Step 4 for segments first to end - 1 as one level: D, two areas behind the totals, which move on past them.
+
+    The area between keeps what the totals were, since segments of a level may share cards.
+    """
+    strips, code, stride, width = x.program.strips, x.program.code, v.stride, v.stride // HANDS
     n_shows, lanes, n_folds = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS), int64_at(strips, at + N_FOLDS)
-    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    wide, area = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), n_shows * stride
     for j in range(n_shows):
         sequence, d = int64_at(code, lanes + j), (n_folds + j) * stride
-        for place in range(0, HANDS * v.n_places, HANDS):
-            before = after = load16(s.totals, d + place)
+        for step in range(3):
             for g in range(first, end):
-                sigma = load16(s.other, int64_at(s.segment_row, g) * width + sequence)
-                after = after + sigma * load16(s.groups, g * stride + place)
-            store(s.totals, d + place, after)
-            store(s.totals, n_shows * stride + d + place, before + after)
-        if not v.two:
-            store(s.totals, n_shows * stride + d + HANDS * v.n_places, fill16(_ZERO))
+                sigma = load16(s.other, int64_at(s.segment_row, g) * wide + sequence)
+                for k in range(g * width, g * width + int32_at(s.n_places, g)):
+                    place = int32_at(s.places, k)
+                    now = load16(s.totals, d + place)
+                    if step == 0:
+                        store(s.totals, area + d + place, now)
+                    elif step == 1:
+                        store(s.totals, d + place, now + sigma * load16(s.groups, g * stride + place))
+                    else:
+                        store(s.totals, 2 * area + d + place, load16(s.totals, area + d + place) + now)
 
 
 @inlined
@@ -882,7 +916,7 @@ def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin
     """A hand's best response: its value at the strip's roots, in the last round after `level_up`."""
     program, strips, code = x.program, x.program.strips, x.program.code
     n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
-    shows = (n_folds + int64_at(strips, at + N_SHOWS)) * v.stride
+    shows = (n_folds + 2 * int64_at(strips, at + N_SHOWS)) * v.stride
     sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
     pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS)

@@ -216,7 +216,7 @@ def _go_up(
             arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
             if mode == UPDATE:
                 sums_grow(x, s, f, class_, strip, 0)
-            total_up(x, s, v, at, n_groups)
+            total_up(x, s, v, at)
             if mode == BEST:
                 _respond_last(x, s, above, cards, v, w, way, at, n_groups)
             else:

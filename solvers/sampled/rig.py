@@ -116,17 +116,26 @@ class Rig:
         def longs(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int64)
 
+        def ints(n: int) -> np.ndarray:
+            return np.zeros(n, dtype=np.int32)
+
         return Scratch(
             n_most=n_hands,
             n_wide=n_wide,
             n_ends=n_ends,
+            n_groups=n_groups,
             reach=aligned(n_strips * hands),
             groups=aligned(HANDS * n_groups * places + HANDS),
             other=aligned(n_strips * n_wide),
             own=aligned(n_strips * n_wide),
             row_reach=aligned(rows),
-            totals=aligned(HANDS * (3 * size.n_lanes + 8) * places),
+            totals=aligned(HANDS * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
+            held=ints(places),
+            places=ints(n_groups * places),
+            n_places=ints(n_groups),
+            holders=ints(n_groups * places),
+            n_holders=ints(places),
             values=aligned(rows * n_lanes),
             node=aligned(HANDS * size.n_nodes),
             mixed=aligned(HANDS * n_groups * places),
@@ -141,7 +150,7 @@ class Rig:
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
-            tie_end=np.zeros(n_hands, dtype=np.int32),
+            tie_end=ints(n_hands),
             open=longs(1),
             ways=longs(6 * HANDS),
         )

@@ -176,20 +176,37 @@ class Averages(Closing):
         sizes, begins = lines.sizes(p), lines.portions[p]
         portion = int(np.searchsorted(begins, strip, side="right")) - 1
         first, end = begins[portion : portion + 2]
-        found = self.store.get(PLAY, _key(t, class_, p, portion))
+        found = self._portion(t, class_, p, portion, int(sizes[first:end].sum()))
+        start = int(sizes[first:strip].sum())
+        mine = found[start : start + sizes[strip]].reshape(lines.n_rows, lines.free[p, strip], LANES)
+        return _whole(mine[:, first_free : first_free + n_actions - 1, lane])
+
+    def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
+        """All bytes of a player in a class of boards of round t, flat as `solvers.quantise.quantise` made them.
+
+        Raises:
+            InputError: nothing was saved of the class.
+            lockers.DamagedLockerError: what is there is not what was written.
+        """
+        lines = self.lines(t)
+        cuts = np.concatenate([[0], np.cumsum(lines.sizes(p))])[lines.portions[p]]
+        parts = [
+            self._portion(t, class_, p, portion, int(size)) for portion, size in enumerate(np.diff(cuts))
+        ]
+        return np.concatenate(parts)
+
+    def _portion(self, t: int, class_: int, p: int, portion: int, size: int) -> Bytes:
+        key = _key(t, class_, p, portion)
+        found = self.store.get(PLAY, key)
         if found is None:
             raise InputError(
                 f"round {t}, class {class_}: expected strategies that are stored, found none yet"
             )
-        expected = int(sizes[first:end].sum())
-        if found.shape != (expected,) or found.dtype != np.uint8:
+        if found.shape != (size,) or found.dtype != np.uint8:
             raise DamagedLockerError(
-                f"locker {PLAY!r}, key {_key(t, class_, p, portion).decode()}: expected {expected:,} bytes, "
-                f"found {found.size:,} of {found.dtype}"
+                f"locker {PLAY!r}, key {key.decode()}: expected {size:,} bytes, found {found.size:,} of {found.dtype}"
             )
-        start = int(sizes[first:strip].sum())
-        mine = found[start : start + sizes[strip]].reshape(lines.n_rows, lines.free[p, strip], LANES)
-        return _whole(mine[:, first_free : first_free + n_actions - 1, lane])
+        return found
 
     def close(self) -> None:
         """Close the store."""

@@ -8,6 +8,9 @@ PLAY, LINES, CLASSES = "play", "lines", "classes"
 VISITS = "visits"
 """How often each class of boards was visited (`spewy.records.class_numbers`)."""
 
+JUDGED = "judged"
+"""What best responses found on first boards (`spewy.records.judged`)."""
+
 LEAVES = "leaves"
 """Values of the chance leaves that led to a dropped round."""
 

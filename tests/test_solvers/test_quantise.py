@@ -8,7 +8,7 @@ from naive_averages import class_bytes, in_255ths
 
 from solvers.errors import SolverError
 from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.quantise import LANES, MOST, byte_tables, quantise
+from solvers.quantise import LANES, MOST, byte_tables, quantise, restore
 from solvers.sampled.strips import all_strips
 from spewy.records import averages
 
@@ -89,3 +89,27 @@ def test_readers_know_the_same_numbers():
 def test_sums_of_another_size_are_refused():
     with pytest.raises(SolverError, match=r"sums: expected 32 numbers, found shape \(31,\)"):
         quantise(np.zeros(31, np.float32), 1, byte_tables(one_decision(2), 0, 1))
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_bytes_become_frequencies_that_become_the_same_bytes(p):
+    strips, n_rows = two_shapes(), 3
+    tables = byte_tables(strips, p, n_rows)
+    sums = np.random.default_rng(p).exponential(size=tables.first[-1]).astype(np.float32)
+    found, restored = quantise(sums, n_rows, tables), np.zeros_like(sums)
+    restore(found, n_rows, tables, restored)
+    np.testing.assert_array_equal(quantise(restored, n_rows, tables), found)
+    assert (restored == np.rint(restored)).all()  # which halves hold exactly
+    totals = restored.reshape(-1, LANES).sum()
+    assert totals == MOST * LANES * n_rows * (tables.end - tables.begin).sum()
+
+
+def test_bytes_that_are_no_frequencies_are_refused():
+    tables = byte_tables(one_decision(3), 0, 1)
+    sums = np.zeros(3 * LANES, dtype=np.float32)
+    with pytest.raises(
+        SolverError, match="bytes: expected at most 255 for all actions, found more at 1 decisions"
+    ):
+        restore(np.array([200] * (LANES + 1) + [0] * (LANES - 1), dtype=np.uint8), 1, tables, sums)
+    with pytest.raises(SolverError, match="bytes: expected 32 of them"):
+        restore(np.zeros(31, dtype=np.uint8), 1, tables, sums)

@@ -11,6 +11,7 @@ from naive_averages import in_255ths
 from test_imports import loaded_by
 
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
+from solvers.quantise import quantise
 from spewy.errors import InputError
 from spewy.records import averages
 from spewy.records.averages import Averages
@@ -149,3 +150,20 @@ def test_a_flipped_byte_is_damage(folder):
 
 def test_reading_loads_no_kernels():
     assert loaded_by("import spewy.records.averages") <= {"lmdb", "numpy"}
+
+
+@pytest.mark.parametrize("portion", [1, averages.PORTION])
+def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
+    monkeypatch.setattr(averages, "PORTION", portion)
+    for lines in sums.lines:
+        lines.__dict__.pop("portions", None)
+    with sums.create(tmp_path, MANIFEST) as store:
+        sums.write_class(store, 1, 2)
+    with Averages.open(tmp_path) as read:
+        for p in (0, 1):
+            expected = quantise(sums.sums[1][p][2], sums.rows[1], sums.tables[1][p])
+            np.testing.assert_array_equal(read.class_bytes(1, 2, p), expected)
+        with pytest.raises(InputError, match="round 1, class 0: expected strategies that are stored"):
+            read.class_bytes(1, 0, 0)
+    for lines in sums.lines:
+        lines.__dict__.pop("portions", None)

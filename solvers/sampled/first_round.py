@@ -1,0 +1,113 @@
+"""The first round's betting by itself: exact, in double precision, with what its exits are worth given.
+
+Values are counterfactual, as in `solvers.sampled.judge`: chips times the opponent's reach, summed over the opponent's
+hands, all of which weigh 1. What an exit is worth has the opponent's reach of the exit in it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from solvers.forest import CHANCE, DECISION, Floats, Forest, Ints
+from solvers.sampled.strips import LINES
+
+
+class FirstRound:
+    """One betting tree that ends in folds and exits, and both players' average strategies there.
+
+    Args:
+        forest: of one root.
+        sums: per player, flat ``[row][slot][16]``, the tree's numbers in lane 0.
+        n_rows: of the round.
+        rows: ``[hand]``.
+        cards: ``[hand, 2]`` of 0 .. n_cards - 1; hands of one card have n_cards in the second place.
+        n_cards: that are in the deck.
+
+    Attributes:
+        n_pairs: of hands that can be dealt together.
+    """
+
+    def __init__(
+        self, forest: Forest, sums: Sequence[np.ndarray], n_rows: int, rows: Ints, cards: Ints, n_cards: int
+    ) -> None:
+        self._arrays, self._cards, self._n_cards = forest.arrays, cards, n_cards
+        self._two = bool(cards.max() < n_cards)
+        shape = [(n_rows, n, LINES) for n in forest.n_slots]
+        mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
+        strategies = [_normalised(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
+        self._strategies, self._reach = strategies, [self._reached(p, strategies[p]) for p in (0, 1)]
+        self.n_pairs = float(self._against(np.ones(len(rows))).sum())
+
+    def best(self, p: int, exits: Floats, chosen_on: Floats | None = None) -> Floats:
+        """``[hand]``: values of player p's best response.
+
+        Args:
+            p: who responds.
+            exits: ``[line, hand]``, what those are worth that the exits lead to.
+            chosen_on: the same, by which the response is chosen; None: ``exits``.
+        """
+        out: Floats = self._values(
+            p, np.stack([exits if chosen_on is None else chosen_on, exits]), best=True
+        )[1]
+        return out
+
+    def folds(self, p: int) -> Floats:
+        """``[hand]``: what player p's average strategy makes of folds."""
+        n_exits = int((self._arrays.kind == CHANCE).sum())
+        out: Floats = self._values(p, np.zeros((1, n_exits, len(self._cards))), best=False)[0]
+        return out
+
+    def _values(self, p: int, exits: Floats, *, best: bool) -> Floats:
+        """``[which, hand]`` of exits ``[which, line, hand]``; best responses are chosen by the first of them."""
+        a = self._arrays
+        values = np.empty((len(a.kind), len(exits), len(self._cards)))
+        for n in reversed(range(len(a.kind))):
+            if a.kind[n] == CHANCE:
+                values[n] = exits[:, a.target[n]]
+            elif a.kind[n] != DECISION:
+                chips = a.stake[n] if p == 0 else -a.stake[n]
+                values[n] = chips * self._against(self._reach[1 - p][n])
+            else:
+                children = values[a.first_child[n] : a.first_child[n] + a.n_actions[n]]
+                if a.player[n] != p:
+                    values[n] = children.sum(axis=0)
+                elif best:
+                    chosen = children[:, :1].argmax(axis=0, keepdims=True)
+                    values[n] = np.take_along_axis(children, chosen, axis=0)[0]
+                else:
+                    played = self._strategies[p][a.slot[n] : a.slot[n] + a.n_actions[n]]
+                    values[n] = (children * played[:, None]).sum(axis=0)
+        out: Floats = values[0]
+        return out
+
+    def _reached(self, p: int, strategy: Floats) -> Floats:
+        """``[node, hand]``: player p's reach."""
+        a = self._arrays
+        out = np.ones((len(a.kind), len(self._cards)))
+        for n in np.flatnonzero(a.kind == DECISION).tolist():
+            for k in range(int(a.n_actions[n])):
+                out[a.first_child[n] + k] = out[n] * (strategy[a.slot[n] + k] if a.player[n] == p else 1.0)
+        return out
+
+    def _against(self, reach: Floats) -> Floats:
+        """``[hand]``: the reach of all hands that share no card with each."""
+        held = np.zeros(self._n_cards + 1)
+        for place in range(2 if self._two else 1):
+            held += np.bincount(self._cards[:, place], reach, minlength=self._n_cards + 1)
+        rest: Floats = reach.sum() - held[self._cards].sum(axis=1)
+        if self._two:
+            rest += reach
+        return rest
+
+
+def _normalised(forest: Forest, p: int, sums: Floats) -> Floats:
+    """Frequencies ``[slot, row]``, even where all sums are 0."""
+    a, out = forest.arrays, np.empty_like(sums)
+    for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
+        slots = slice(int(a.slot[n]), int(a.slot[n] + a.n_actions[n]))
+        total = sums[slots].sum(axis=0)
+        even = np.full_like(sums[slots], 1 / a.n_actions[n])
+        out[slots] = np.divide(sums[slots], total, out=even, where=total > 0)
+    return out

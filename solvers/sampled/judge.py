@@ -1,0 +1,111 @@
+"""Exact best responses to average strategies by class and row, hand by hand on boards as they are.
+
+Boards come as a `tree` of all that can follow one of them. A value is counterfactual: chips times the opponent's
+reach, which is that of its average strategy alone, summed over the opponent's hands, and over the boards below by their
+probability. Divided by the number of pairs of hands it is chips per deal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.exact.bundle import Packed
+from solvers.forest import Floats, Forest
+from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
+from solvers.sampled.numbers import Numbers, Pair
+from solvers.sampled.rig import Rig
+from solvers.sampled.strips import LINES, Strips
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Buffers of one thread."""
+
+    parts: tuple[Scratch, ...]
+    packed: Packed
+    out: np.ndarray
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that they take."""
+        arrays = (array for part in self.parts for array in part if isinstance(array, np.ndarray))
+        return self.out.nbytes + sum(array.nbytes for array in arrays)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found on a tree of boards.
+
+    Attributes:
+        best: ``[player, line, hand]``, of best responses; hands are the first board's.
+        own: ``[hand]``, of player 0 if both follow their averages, all lines together, by player 0's reach.
+    """
+
+    best: Floats
+    own: Floats
+
+
+class BoardJudge:
+    """Judges trees of boards, in any number of threads that have a desk each.
+
+    Args:
+        forests: the betting, round by round.
+        strips: of the forests.
+        n_classes, n_rows: per round.
+        sums: average strategies, per round and player as `Numbers` has them.
+        most_hands: per round, that a board leaves.
+        n_cards: that the first board leaves.
+        probabilities: per round, of a board given what both hold and the board above.
+    """
+
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        strips: Sequence[Strips],
+        n_classes: Sequence[int],
+        n_rows: Sequence[int],
+        sums: tuple[Pair, ...],
+        most_hands: Sequence[int],
+        n_cards: int,
+        probabilities: Sequence[float],
+    ) -> None:
+        visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_classes)
+        numbers = Numbers(sums, sums, visits)
+        gains = [1.0] * len(forests)
+        self._rig = Rig(forests, strips, n_rows, numbers, most_hands, n_cards, probabilities, gains)
+        self._most_hands = most_hands[0]
+        first = strips[0]
+        self._targets = forests[0].arrays.target[first.nodes[0][first.shape_of(0).exits, 0]]
+
+    def desk(self) -> Desk:
+        """Buffers for one thread."""
+        parts = self._rig.scratch_parts()
+        return Desk(parts, Packed(parts), self._rig.out())
+
+    def below(self, boards: Boards, desk: Desk) -> Judged:
+        """Values at the lines that enter the second round, of the boards that are listed below the first."""
+        n = len(boards.nodes) // NODE_WIDTH
+        top, packed = desk.parts[0], Packed(boards)
+        best = []
+        for p in (0, 1):
+            self._rig.values(p, desk.packed, packed, n, desk.out, best=True)
+            found = top.below.reshape(-1, self._most_hands, LINES)[:, :, 0]
+            by_line = np.empty(found.shape)
+            by_line[self._targets] = found
+            best.append(by_line)
+        self._rig.values(0, desk.packed, packed, n, desk.out, best=False)
+        own = top.hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
+        return Judged(np.stack(best), own.astype(np.float64))
+
+    def whole(self, boards: Boards, desk: Desk) -> Judged:
+        """Values at the first board, as of one line."""
+        n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
+
+        def values(p: int, *, best: bool) -> Floats:
+            return self._rig.values(p, desk.packed, packed, n, desk.out, best=best)[0, :, 0]
+
+        best = np.stack([values(p, best=True)[None] for p in (0, 1)])
+        return Judged(best, values(0, best=False))

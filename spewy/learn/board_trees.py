@@ -1,0 +1,221 @@
+"""All boards that can follow a first one, hands and rows on each, as the sampled engine's judge takes them.
+
+*First boards* are those of the first round that deals any, up to suits, each with how many it stands for. Where the
+game begins without public cards, all boards of a tree lie below one without cards, on which all hands are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+import numpy as np
+
+from buckets.hands import hands
+from buckets.strength import strengths
+from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
+from solvers.forest import Ints
+from solvers.sampled.boards import Board
+from spewy.game.gamefile import Game
+from spewy.records.class_policy import BoardClasses
+
+NO_HAND = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The boards of one round: ``[board, ...]``; order: hands; position: ``[board, hand of the deck]`` or -1."""
+
+    histories: list[History]
+    parents: list[int]
+    perms: list[list[Perms]]
+    classes: Ints
+    rows: Ints
+    order: Ints
+    strength: Ints
+    numbers: Ints
+    position: Ints
+
+
+class BoardTrees:
+    """Lists boards.
+
+    Args:
+        game: its cards.
+        classes: of its boards.
+        symmetric: whether hands that suits alone tell apart share rows, so that boards which do are walked once.
+    """
+
+    def __init__(self, game: Game, classes: BoardClasses, *, symmetric: bool) -> None:
+        self.game, self.deck, self.hole = game, game.deck, game.num_hole_cards
+        self._classes = classes
+        self.hands = hands(game.deck, game.num_hole_cards).astype(np.int64)
+        self.perms = suit_permutations(game.deck)[: None if symmetric else 1]
+        self.first_round = int(game.num_rounds > 1 and game.num_board_cards[0] == 0)
+
+    @cached_property
+    def firsts(self) -> tuple[list[History], Ints]:
+        """First boards, and how many each stands for."""
+        found = self._deals((), self.first_round)
+        return [history for history, _ in found], np.array([len(perms) for _, perms in found])
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """``[hand of the deck]``: equal numbers, from 0, for hands that the symmetries map onto each other."""
+        moved = [hand_permutation(self.deck, self.hole, perm) for perm in self.perms]
+        found: Ints = np.unique(np.min(moved, axis=0), return_inverse=True)[1]
+        return found
+
+    @property
+    def per_pair(self) -> float:
+        """How many first boards there are for each that a pair of hands leaves."""
+        k, left = self.game.num_board_cards[self.first_round], len(self.deck) - 2 * self.hole
+        return comb(len(self.deck), k) / comb(left, k)
+
+    @property
+    def probabilities(self) -> list[float]:
+        """Per round, of a dealt board given both hands and the board above; of first boards 1."""
+        out, left = [], len(self.deck) - 2 * self.hole
+        for t, k in enumerate(self.game.num_board_cards):
+            out.append(1.0 if t <= self.first_round else 1 / comb(left, k))
+            left -= k
+        return out
+
+    @property
+    def most_hands(self) -> list[int]:
+        """Per round, that a board leaves."""
+        return [comb(len(self.deck) - n, self.hole) for n in self.game.board_sizes]
+
+    @property
+    def most_cards(self) -> int:
+        """That any board of a tree leaves."""
+        return len(self.deck) - self.game.num_board_cards[0]
+
+    @property
+    def most_last(self) -> int:
+        """Boards of the last round, at most, that are walked for all first ones together."""
+        out, left = len(self.firsts[0]), len(self.deck) - self.game.board_sizes[self.first_round]
+        for k in self.game.num_board_cards[self.first_round + 1 :]:
+            out *= comb(left, k)
+            left -= k
+        return out
+
+    @property
+    def root_cards(self) -> tuple[Ints, int]:
+        """The cards of all hands of the deck, as `Board` has them."""
+        cards = self._card_numbers(np.zeros((1, 0), dtype=np.int64), np.arange(len(self.hands))[None])[0]
+        return cards, len(self.deck)
+
+    def root_rows(self) -> Ints:
+        """``[hand of the deck]``: rows before any card is dealt."""
+        rows: Ints = self._classes.boards(0, np.zeros((1, 0), dtype=np.int64))[1][0].astype(np.int64)
+        return rows
+
+    def hands_on(self, first: int) -> Ints:
+        """The hands of the first board in `tree`, by number."""
+        if self.first_round:
+            return np.arange(len(self.hands))
+        only: Ints = self._level(0, [self.firsts[0][first]], [-1], [[self.perms[0]]]).order[0]
+        return only
+
+    def tree(self, first: int) -> list[Board]:
+        """The boards below first board ``first``, depth first, and what they all lie below."""
+        t, history = self.first_round, self.firsts[0][first]
+        levels = [self._level(t, [history], [0], [[self.perms[0]]])]
+        if t:
+            levels.insert(0, self._level(0, [()], [-1], [[self.perms[0]]]))
+        while t < self.game.num_rounds - 1:
+            t += 1
+            below = [
+                (deal, parent, perms)
+                for parent, above in enumerate(levels[-1].histories)
+                for deal, perms in self._deals(above, t)
+            ]
+            levels.append(self._level(t, *(list(part) for part in zip(*below, strict=True))))
+        return self._in_depth(levels)
+
+    def _deals(self, history: History, t: int) -> list[tuple[History, list[Perms]]]:
+        """What round t may deal after a history: each with the permutations that make its members it."""
+        k = self.game.num_board_cards[t]
+        if k == 0:
+            return [(history, [self.perms[0]])]
+        found = deals(history, k, self.deck, self.perms)
+        return [(deal.history, [perm for _, perm in deal.members]) for deal in found]
+
+    def _level(
+        self, t: int, histories: list[History], parents: list[int], perms: list[list[Perms]]
+    ) -> _Level:
+        boards = np.array([[card for group in history for card in group] for history in histories])
+        boards = boards.reshape(len(histories), -1).astype(np.int64)
+        classes, rows = self._classes.boards(t, boards)
+        n, n_deck = len(boards), len(self.hands)
+        if t == self.game.num_rounds - 1:
+            power = strengths(boards, self.hands).astype(np.int64)
+            codes = (power * (int(rows.max()) + 1) + rows) * n_deck + np.arange(n_deck)
+            codes[rows < 0] = NO_HAND
+            n_live = int((rows[0] >= 0).sum())
+            order = np.sort(codes, axis=1)[:, :n_live] % n_deck
+            strength = np.take_along_axis(power, order, axis=1)
+        else:
+            order = np.nonzero(rows >= 0)[1].reshape(n, -1)
+            strength = np.zeros_like(order)
+        position = np.full((n, n_deck), -1, dtype=np.int64)
+        np.put_along_axis(position, order, np.arange(order.shape[1])[None], axis=1)
+        return _Level(
+            histories,
+            parents,
+            perms,
+            classes,
+            np.take_along_axis(rows, order, axis=1),
+            order,
+            strength,
+            self._card_numbers(boards, order),
+            position,
+        )
+
+    def _card_numbers(self, boards: Ints, order: Ints) -> Ints:
+        """``[board, hand, 2]``: cards of hands by their numbers among those that a board leaves."""
+        left = np.zeros((len(boards), max(self.deck.cards) + 1), dtype=np.int64)
+        left[:, list(self.deck.cards)] = 1
+        np.put_along_axis(left, boards, 0, axis=1)
+        numbers = np.cumsum(left, axis=1) - 1
+        out = np.full((*order.shape, 2), len(self.deck) - boards.shape[1], dtype=np.int64)
+        for place in range(self.hole):
+            out[:, :, place] = np.take_along_axis(numbers, self.hands[order, place], axis=1)
+        return out
+
+    def _in_depth(self, levels: Sequence[_Level]) -> list[Board]:
+        below: list[dict[int, list[int]]] = [{} for _ in levels]
+        for depth, level in enumerate(levels[1:]):
+            for b, parent in enumerate(level.parents):
+                below[depth].setdefault(parent, []).append(b)
+        out: list[Board] = []
+
+        def add(depth: int, b: int) -> None:
+            out.append(self._board(levels, depth, b))
+            for child in below[depth].get(b, ()):
+                add(depth + 1, child)
+
+        add(0, 0)
+        return out
+
+    def _board(self, levels: Sequence[_Level], depth: int, b: int) -> Board:
+        level = levels[depth]
+        if depth:
+            above = levels[depth - 1].position[level.parents[b]]
+            back = (hand_permutation(self.deck, self.hole, np.argsort(perm)) for perm in level.perms[b])
+            origins = np.array([above[moved[level.order[b]]] for moved in back])
+        else:
+            origins = np.arange(level.order.shape[1])[None]
+        n_cards = len(self.deck) - sum(len(group) for group in level.histories[b])
+        return Board(
+            depth,
+            int(level.classes[b]),
+            level.numbers[b],
+            n_cards,
+            level.rows[b],
+            level.strength[b],
+            origins,
+        )

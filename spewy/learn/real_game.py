@@ -1,0 +1,188 @@
+"""The exploitability of a game whose boards have classes, in the real game: each hand responds on each board.
+
+A game is judged first board by first board (`spewy.learn.board_trees`), in hold'em flop by flop: on one of them,
+everything that can follow is walked, exactly. What is found is put together by `spewy.learn.combined_flops`.
+
+Flops may be a sample: drawn with replacement, each as often as there are of it, so that more draws with the same seed
+begin with the same flops.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cached_property
+from queue import SimpleQueue
+
+import numpy as np
+
+from buckets.row_kinds import BY_HAND
+from solvers.forest import Chance, Forest
+from solvers.sampled.boards import tree
+from solvers.sampled.first_round import FirstRound
+from solvers.sampled.judge import BoardJudge, Desk
+from solvers.sampled.numbers import Pair
+from solvers.sampled.strips import Strips
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.learn.board_trees import BoardTrees
+from spewy.learn.combined_flops import Before, Finding, of_all, of_sample
+from spewy.learn.engine import Stop
+from spewy.records.class_policy import BoardClasses
+from spewy.records.judged import FlopFinding
+
+FEW_BOARDS = 10_000
+"""Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
+
+SEED = 0
+"""Of a sample of flops, unless another is asked for."""
+
+Draw = Mapping[int, int]
+"""First boards by number, each with how often it was drawn."""
+
+
+class RealGame:
+    """A game and average strategies by class and row, to be judged.
+
+    Args:
+        game: the rules.
+        forests: the betting, round by round.
+        strips: of the forests.
+        classes: of boards, and rows of hands there.
+        n_classes, n_rows: per round.
+        sums: average strategies as `solvers.sampled.numbers.Numbers` has them; they may change between two checks.
+        symmetric: whether hands that suits alone tell apart share rows.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        forests: Sequence[Forest],
+        strips: Sequence[Strips],
+        classes: BoardClasses,
+        n_classes: Sequence[int],
+        n_rows: Sequence[int],
+        sums: tuple[Pair, ...],
+        *,
+        symmetric: bool,
+    ) -> None:
+        trees = BoardTrees(game, classes, symmetric=symmetric)
+        self.trees, self._forests, self._n_rows, self._sums = trees, forests, n_rows, sums
+        self._judge = BoardJudge(
+            forests, strips, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
+        )
+
+    @cached_property
+    def n_firsts(self) -> int:
+        """How many first boards there are up to suits."""
+        return len(self.trees.firsts[0])
+
+    def desk(self) -> Desk:
+        """Buffers for one thread."""
+        return self._judge.desk()
+
+    def drawn(self, flops: int | None, seed: int) -> Draw | None:
+        """A sample of first boards; None: all there are, which small games are judged on in any case.
+
+        Args:
+            flops: how many draws; None: all.
+            seed: of the draws.
+
+        Raises:
+            InputError: fewer than one.
+        """
+        if flops is not None and flops < 1:
+            raise InputError(f"flops: expected at least 1, found {flops}")
+        if flops is None or flops >= self.n_firsts or self.trees.most_last <= FEW_BOARDS:
+            return None
+        cuts = np.cumsum(self.trees.firsts[1])
+        found = np.random.default_rng(seed).random(flops) * cuts[-1]
+        return Counter(np.searchsorted(cuts, found, side="right").tolist())
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of `FlopFinding.best`."""
+        lines = self._forests[1].arrays.n_roots if self.trees.first_round else 1
+        return 2, lines, int(self.trees.kinds.max()) + 1
+
+    def to_judge(self, draw: Draw | None) -> list[int]:
+        """The first boards of a draw, each once, in order."""
+        return list(range(self.n_firsts)) if draw is None else sorted(draw)
+
+    def flop(self, first: int, desk: Desk) -> FlopFinding:
+        """Judge what can follow one first board."""
+        start = time.thread_time()
+        boards = tree(self.trees.tree(first))
+        judge = self._judge.below if self.trees.first_round else self._judge.whole
+        found = judge(boards, desk)
+        kinds, n = self.trees.kinds[self.trees.hands_on(first)], np.bincount(self.trees.kinds)
+        best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in found.best]
+        return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
+
+    def judge(
+        self,
+        flops: int | None,
+        *,
+        seed: int = SEED,
+        threads: int = 1,
+        tell: Callable[[int, int], object] = lambda done, of: None,
+        stop: Stop | None = None,
+    ) -> Finding | None:
+        """Judge a sample of first boards, or all, in threads.
+
+        Args:
+            flops: how many draws; None: all.
+            seed: of the draws.
+            threads: how many walk at once.
+            tell: told (first boards done, in all).
+            stop: once it is set, first boards that are begun are finished, and the answer is None.
+        """
+        draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
+        waiting = self.to_judge(draw)
+        total, desks = len(waiting), SimpleQueue[Desk]()
+        for _ in range(threads):
+            desks.put(self.desk())
+
+        def work(first: int) -> tuple[int, FlopFinding]:
+            desk = desks.get()
+            try:
+                return first, self.flop(first, desk)
+            finally:
+                desks.put(desk)
+
+        running: set[Future[tuple[int, FlopFinding]]] = set()
+        with ThreadPoolExecutor(threads) as pool:
+            while waiting or running:
+                if stop is not None and stop.is_set():
+                    return None
+                while waiting and len(running) < threads:
+                    running.add(pool.submit(work, waiting.pop(0)))
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                findings.update(future.result() for future in done)
+                tell(len(findings), total)
+        return self.combined(findings, draw)
+
+    def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:
+        """What findings come to together; of all first boards of the draw."""
+        trees = self.trees
+        before = Before(self._first_betting(), trees.kinds, trees.per_pair)
+        mine = [findings[first] for first in self.to_judge(draw)]
+        if draw is None:
+            return of_all(before, mine, trees.firsts[1])
+        return of_sample(before, mine, np.array([draw[first] for first in sorted(draw)]))
+
+    def _first_betting(self) -> FirstRound:
+        """The betting before first boards; where there is none, one exit."""
+        cards, n_cards = self.trees.root_cards
+        if self.trees.first_round:
+            rows = self.trees.root_rows()
+            return FirstRound(self._forests[0], self._sums[0], self._n_rows[0], rows, cards, n_cards)
+        rows, nothing = np.zeros(len(cards), dtype=np.int64), np.zeros(0)
+        return FirstRound(Forest.build([Chance(0)]), (nothing, nothing), 1, rows, cards, n_cards)
+
+
+def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether some round of an abstraction tells single hands apart, mirrored ones too, by its arrays."""
+    return BY_HAND in arrays["kinds"]

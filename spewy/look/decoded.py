@@ -1,0 +1,108 @@
+"""All strategies of a play locker as the judge takes them, in files that processes map together."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from solvers.forest import Forest
+from solvers.quantise import byte_tables, restore
+from solvers.sampled.numbers import class_size
+from solvers.sampled.strips import Strips, all_strips
+from spewy.chunks.rounds import betting_rounds
+from spewy.job.job import Job
+from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.look.play import board_classes
+from spewy.look.stored import stored_job
+from spewy.records.averages import Averages
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A play locker and the game that it is of.
+
+    Args:
+        averages: the locker.
+        job: that it was made for.
+    """
+
+    averages: Averages
+    job: Job
+
+    @classmethod
+    def of(cls, averages: Averages, folder: Path) -> Decoder:
+        """Of a locker in a folder.
+
+        Raises:
+            InputError: it is something else.
+        """
+        return cls(averages, stored_job(averages.store, folder))
+
+    @cached_property
+    def forests(self) -> list[Forest]:
+        """The betting, round by round."""
+        return [betting.forest for betting in betting_rounds(self.job.betting_tree)]
+
+    @cached_property
+    def strips(self) -> list[Strips]:
+        """Of the forests."""
+        return all_strips(self.forests)
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the files."""
+        return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
+
+    def write(self, folder: Path) -> str:
+        """Write the files; return what tells these strategies from all others.
+
+        Raises:
+            InputError: nothing was saved of some class.
+            lockers.DamagedLockerError: what is there is not what was written.
+        """
+        mark = hashlib.blake2b(digest_size=12)
+        for t, strips in enumerate(self.strips):
+            n_rows = self.averages.saved.rows[t]
+            for p in (0, 1):
+                tables = byte_tables(strips, p, n_rows)
+                sums = np.zeros(class_size(strips, p, n_rows), dtype=np.float32)
+                with _file(folder, t, p).open("wb") as file:  # mapped, a full disk would end the process
+                    for class_ in range(self.averages.saved.classes[t]):
+                        found = self.averages.class_bytes(t, class_, p)
+                        mark.update(found.tobytes())
+                        restore(found, n_rows, tables, sums)
+                        file.write(sums.astype(self._dtype).tobytes())
+                    if not sums.size:
+                        file.write(bytes(self._dtype.itemsize))  # nothing cannot be mapped
+        return mark.hexdigest()
+
+    def game(self, folder: Path) -> RealGame:
+        """The game with the strategies in the files."""
+        sums = tuple(
+            (self._mapped(folder, t, 0), self._mapped(folder, t, 1)) for t in range(len(self.forests))
+        )
+        saved, arrays, rules = self.averages.saved, self.averages.arrays(), self.job.rules
+        classes, symmetric = board_classes(rules, arrays), not rows_know_suits(arrays)
+        return RealGame(
+            rules, self.forests, self.strips, classes, saved.classes, saved.rows, sums, symmetric=symmetric
+        )
+
+    @property
+    def _dtype(self) -> np.dtype[np.floating]:
+        """As the solve has them, for which there is machine code; both hold 255ths exactly."""
+        return np.dtype(np.float16 if self.job.solve.short else np.float32)
+
+    def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
+        return np.memmap(_file(folder, t, p), self._dtype, mode="r")
+
+    def _size(self, t: int, p: int) -> int:
+        saved = self.averages.saved
+        return saved.classes[t] * class_size(self.strips[t], p, saved.rows[t])
+
+
+def _file(folder: Path, t: int, p: int) -> Path:
+    return folder / f"{t}.{p}"

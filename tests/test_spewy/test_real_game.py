@@ -1,0 +1,218 @@
+"""Judging games with classes of boards on boards as they are: against the exact walk over all hands, and samples."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from class_numbers import ClassSums
+
+from buckets import Abstraction
+from solvers.exploit import expected_value, exploitability
+from solvers.forest import DECISION
+from solvers.walk import Walker
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.learn import real_game
+from spewy.learn.real_game import RealGame, rows_know_suits
+
+TWO_CARDS = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 2
+blind = 10 5
+raiseSize = 10 20
+firstPlayer = 2 1
+maxRaises = 2 2
+numSuits = 3
+numRanks = 4
+numHoleCards = 2
+numBoardCards = 0 3
+END GAMEDEF
+"""
+THREE_ROUNDS = (
+    TWO_CARDS.replace("Rounds = 2", "Rounds = 3")
+    .replace("10 20", "10 10 20")
+    .replace("2 1\n", "2 1 1\n")
+    .replace("2 2\n", "2 1 2\n")
+    .replace("0 3", "0 2 1")
+)
+FOUR_ROUNDS = (
+    TWO_CARDS.replace("Rounds = 2", "Rounds = 4")
+    .replace("10 20", "10 10 20 20")
+    .replace("2 1\n", "2 1 1 1\n")
+    .replace("2 2\n", "2 1 1 1\n")
+    .replace("0 3", "0 3 1 1")
+    .replace("Suits = 3", "Suits = 2")
+    .replace("Ranks = 4", "Ranks = 5")
+)
+GAMES = {
+    "leduc, hands": ({"file": "leduc"}, ("all", "all"), ("hands", "hands")),
+    "leduc, classes": ({"file": "leduc"}, ("all", 2), (2, 3)),
+    "two cards, classes": ({"text": TWO_CARDS}, (1, 7), (9, 5)),
+    "two cards, hands on the flop": ({"text": TWO_CARDS}, (1, "all"), (9, "hands")),
+}
+LONG_GAMES = {
+    "kuhn": ({"file": "kuhn"}, ("all",), (3,)),
+    "three rounds": ({"text": THREE_ROUNDS}, (1, 4, 9), (50, 6, 5)),
+    "four rounds": ({"text": FOUR_ROUNDS}, (1, 5, 6, 7), (50, 6, 5, 4)),
+    "rhode island": ({"file": "rhode-island"}, ("all", 5, 20), (13, 8, 6)),
+}
+
+
+class Judged:
+    """A game, random strategies by class and row, and its judge."""
+
+    def __init__(self, game, classes, rows):
+        self.job = Job.of({"name": "game", "game": game, "solve": {"symmetry": False, "leaves": "live"}})
+        rules = self.job.rules
+        self.classes = Abstraction.make(
+            rules.deck, rules.num_hole_cards, rules.num_board_cards, classes, rows
+        )
+        self.sums = ClassSums(self.job.betting_tree, self.classes.n_classes, self.classes.n_rows)
+        flat = tuple(tuple(mine.ravel() for mine in pair) for pair in self.sums.sums)
+        self.forests = [bets.forest for bets in self.sums.rounds]
+        self.real = RealGame(
+            rules,
+            self.forests,
+            self.sums.strips,
+            self.classes,
+            self.classes.n_classes,
+            self.classes.n_rows,
+            flat,
+            symmetric=not rows_know_suits(self.classes.arrays),
+        )
+
+    def by_hand(self, layout):
+        """The strategies with a row per hand, on all boards one by one."""
+        out = []
+        for t, table in enumerate(layout.boards):
+            strategies = [
+                np.zeros((len(table.boards), layout.betting[t].forest.n_slots[p], live.n_groups))
+                for p, live in enumerate(layout.live.rounds[t].rows)
+            ]
+            for b, board in enumerate(table.boards):
+                cards = np.array([board.cards], dtype=int).reshape(1, -1)
+                (class_,), (rows,) = self.classes.boards(t, cards)
+                for p in (0, 1):
+                    mine = self._slots(t, p, class_)[:, rows[board.rows[p].hands]]
+                    strategies[p][b][:, board.rows[p].group] = mine
+            out.append(tuple(strategies))
+        return out
+
+    def _slots(self, t, p, class_):
+        """``[slot, row]`` of a class."""
+        strips, forest, n_rows = self.sums.strips[t], self.forests[t], self.sums.rows[t]
+        first, out = strips.first(p, n_rows), np.zeros((forest.n_slots[p], n_rows))
+        for strip, lane in strips.place.values():
+            shape = strips.shape_of(strip)
+            block = self.sums.sums[t][p][class_, first[strip] : first[strip + 1]].reshape(n_rows, -1, 16)
+            for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
+                slot = forest.arrays.slot[strips.nodes[strip][n, lane]]
+                for a in range(shape.n_actions[n]):
+                    out[slot + a] = block[:, shape.slot[n] + a, lane]
+        return out
+
+
+@cache
+def made(name):
+    return Judged(*(GAMES | LONG_GAMES)[name])
+
+
+def check_against_the_walk(name):
+    one = made(name)
+    found = one.real.judge(None, threads=2)
+    layout = Layout.of(one.job.problem)
+    walker, strategies = Walker(layout.live, 2), one.by_hand(layout)
+    expected = exploitability(walker, strategies)
+    assert found.best_response == pytest.approx(expected.best_response, rel=1e-5)
+    assert found.exploitability == pytest.approx(expected.value, rel=1e-5)
+    assert found.value == pytest.approx(expected_value(walker, strategies), rel=1e-5, abs=1e-5)
+    assert found.value == pytest.approx(-expected_value(walker, strategies, 1), rel=1e-5, abs=1e-5)
+    assert (found.low, found.stderr) == (found.exploitability, None)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
+    check_against_the_walk(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG_GAMES)
+def test_judging_games_of_one_round_and_of_more_than_two(name):
+    check_against_the_walk(name)
+
+
+def test_boards_that_suits_alone_tell_apart_are_walked_once():
+    one = made("two cards, classes").real
+    assert one.trees.firsts[1].sum() == 220
+    assert one.n_firsts < 60
+    assert made("two cards, hands on the flop").real.n_firsts == 220
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """A game that is not too small for a sample, and findings on all its first boards."""
+    monkeypatch.setattr(real_game, "FEW_BOARDS", 0)
+    return made("two cards, classes").real, findings()
+
+
+@cache
+def findings():
+    one = made("two cards, classes").real
+    desk = one.desk()
+    return {first: one.flop(first, desk) for first in range(one.n_firsts)}
+
+
+def test_more_draws_begin_with_the_same_flops(sampled):
+    one, _ = sampled
+    few, more = one.drawn(4, 7), one.drawn(9, 7)
+    assert sum(few.values()) == 4
+    assert all(more[first] >= times for first, times in few.items())
+    assert one.drawn(9, 8) != more
+    assert one.drawn(one.n_firsts, 7) is None
+    assert one.drawn(None, 7) is None
+    with pytest.raises(InputError, match="flops: expected at least 1, found 0"):
+        one.drawn(0, 7)
+
+
+def test_small_games_are_judged_on_all_their_boards():
+    assert made("two cards, classes").real.drawn(3, 0) is None
+
+
+def test_figures_of_samples_lie_about_the_truth(sampled):
+    """Low figures too low and high ones too high in the mean, values right, errors as large as they are told."""
+    one, each = sampled
+    truth = one.combined(each, None)
+    found = [one.combined(each, one.drawn(6, seed)) for seed in range(150)]
+    low, high = (np.mean([getattr(f, name) for f in found]) for name in ("low", "high"))
+    assert low < truth.exploitability < high
+    assert all(f.low <= f.exploitability <= f.high for f in found)
+    off = np.std([f.low for f in found])
+    assert np.mean([f.stderr for f in found]) == pytest.approx(off, rel=0.35)
+    errors = np.array([(f.value - truth.value) / f.value_stderr for f in found])
+    assert abs(errors.mean()) < 0.5
+    assert np.mean([f.value for f in found]) == pytest.approx(
+        truth.value, abs=3 * np.std([f.value for f in found]) / 150**0.5
+    )
+
+
+def test_a_sample_is_its_draws_one_by_one(sampled):
+    one, each = sampled
+    found = one.combined(each, {3: 2, 5: 1})
+    alone = [one.combined(each, {first: 1}) for first in (3, 3, 5)]
+    values = [f.value for f in alone]
+    assert found.value == pytest.approx(np.mean(values))
+    assert found.value_stderr == pytest.approx(np.std(values, ddof=1) / 3**0.5)
+    assert (alone[0].low, alone[0].stderr) == (None, None)
+    assert found.flops == 3
+    assert found.exploitability == pytest.approx((found.low + found.high) / 2)
+    assert found.exploitability == pytest.approx(sum(found.best_response) / 2)
+
+
+def test_judging_stops_when_it_is_told_to():
+    class Stop:
+        def is_set(self):
+            return True
+
+    assert made("two cards, classes").real.judge(None, stop=Stop()) is None
