@@ -46,6 +46,11 @@ def abstraction(
     return made
 
 
+def is_kept(wish: Wish, cache: BucketCache | None = None) -> bool:
+    """Whether an abstraction is in the locker, so that it is read and not made."""
+    return (cache or shared_cache()).arrays(ABSTRACTION, [_key(wish, "n_rows")]) is not None
+
+
 def _key(wish: Wish, name: str) -> bytes:
     """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.equation 1.1|rows``: all that decides an array, and its name."""
     sizes, classes, rows = ("-".join(map(str, part)) for part in (wish.board_sizes, wish.classes, wish.rows))

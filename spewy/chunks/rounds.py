@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,25 @@ class BettingRound:
             if chunk.line == line:
                 return r
         raise KeyError(line)
+
+
+class LineForest(NamedTuple):
+    """One round's forest, and the line that enters it at each root."""
+
+    lines: tuple[str, ...]
+    forest: Forest
+
+
+def line_forests(tree: BettingTree) -> list[LineForest]:
+    """The forests of `betting_rounds`, which take a fraction of the time without a tree of its own for each chunk."""
+    out, roots = [], [tree.root]
+    with collection_put_off():
+        while roots:
+            below: list[Node] = []
+            forest = Forest.build([_spec(node, tree.config, below) for node in roots])
+            out.append(LineForest(tuple(node.line for node in roots), forest))
+            roots = below
+    return out
 
 
 def betting_rounds(tree: BettingTree) -> list[BettingRound]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
-from spewy.cli.tables import count, facts, json_text, size
+from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
@@ -46,11 +46,19 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     Of a job whose lower bounds are too large already, what takes a closer look is null.
+    Of a job with [boards], which deals them:
+      name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
+      memory_bytes, disk_bytes, play_bytes (of the play locker, in disk_bytes), seconds_per_deal (of one core, roughly),
+      making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
     """  # noqa: D301
     from spewy.job.job import Job
     from spewy.job.units import parse_memory
 
     job = Job.load(job_file, overrides)
+    if job.sampled:
+        found, rows = _dealt(job)
+        click.echo(json_text(found) if as_json else facts(rows))
+        return
     from spewy.run.least import least_cost  # which loads Numba
 
     least = least_cost(job)
@@ -64,6 +72,37 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     rounds = job.rules.round_names[first:]
     known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
     click.echo(json_text({"name": job.name, "rounds": rounds} | found | known))
+
+
+def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The cost of a job whose boards are dealt: as JSON, and as facts."""
+    from spewy.job.units import parse_memory
+    from spewy.run.dealt_plan import DealtPlan
+
+    plan = DealtPlan.of(job)
+    cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
+    rows = [("job", f"{job.name}, boards dealt")]
+    for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
+        rows.append((name, f"{count(lines, 'line')}, {classes:,} classes of boards, {count(k, 'row')}"))
+    verdict = f"within the {job.solve.memory} allowed" if fits else _verdict(None, job.solve.memory)
+    rows += [
+        ("betting nodes", f"{job.tree_count.nodes:,}"),
+        ("information sets", f"{cost.information_sets:,}"),
+        ("state", size(cost.state_bytes)),
+        ("tables", size(cost.table_bytes)),
+        ("memory", f"{size(cost.memory_bytes)}, {verdict}"),
+        ("disk", f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from"),
+        ("deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"),
+    ]
+    if cost.making_seconds:
+        rows.append(("before", f"roughly {duration(cost.making_seconds)} for classes and rows, once"))
+    rounds = {"name": job.name, "rounds": names}
+    fit = {
+        "budget_bytes": parse_memory(job.solve.memory),
+        "fits": fits,
+        "betting_nodes": job.tree_count.nodes,
+    }
+    return rounds | asdict(cost) | fit, rows
 
 
 def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:

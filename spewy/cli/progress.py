@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,13 +16,19 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from spewy.job.job import Job
+    from spewy.records.status import Status
     from spewy.run.estimate import Estimate
 
+PAUSE = 60.0
+"""Seconds between two lines of a solve that tells how it stands many times in between."""
 BAR = "{desc} {percentage:3.0f}%|{bar}| {n:.4g}/{total_fmt} sweeps, {elapsed}{postfix}"
 
 
 class Lines:
     """A line when it starts and one per check."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
 
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
         """Tell what the solve will cost and where it goes on."""
@@ -40,14 +47,30 @@ class Lines:
         """Tell the exploitability."""
         say(f"sweep {sweep}: {check_text(found, unit, seconds_left)}")
 
+    def boards(self, done: int, total: int) -> None:
+        """Tell it, now and then."""
+        self._now_and_then(f"{done:,} of {total:,} boards looked at")
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Tell it, now and then."""
+        self._now_and_then(f"{status.name}: {status_text(status, threads)}")
+
     def end(self) -> None:
         """Say nothing."""
+
+    def _now_and_then(self, text: str) -> None:
+        """Tell it, unless the last time is less than a minute ago."""
+        now = time.monotonic()
+        if now - self._last >= PAUSE:
+            self._last = now
+            say(text)
 
 
 class Bar(Lines):
     """A bar over the sweeps up to ``max_sweeps``; the time left is to the target."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._bar: tqdm[Any] | None = None
 
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
@@ -74,6 +97,21 @@ class Bar(Lines):
         """Write the exploitability behind the bar."""
         if self._bar is not None:
             self._bar.set_postfix_str(check_text(found, unit, seconds_left))
+
+    def boards(self, done: int, total: int) -> None:
+        """Show it in one line."""
+        self._in_one_line(f"{done:,} of {total:,} boards looked at")
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Show it in one line."""
+        self._in_one_line(f"{status.name}: {status_text(status, threads)}")
+
+    def _in_one_line(self, text: str) -> None:
+        from tqdm import tqdm
+
+        if self._bar is None:
+            self._bar = tqdm(bar_format="{desc}{postfix}", file=sys.stderr, dynamic_ncols=True, leave=True)
+        self._bar.set_description_str(text)
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -118,6 +156,21 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
         about = "about " if seconds_left <= LONGEST_SECONDS else ""
         left = f", {about}{duration(seconds_left)} left"
     return f"exploitability {amount}{left}"
+
+
+def status_text(status: Status, threads: int) -> str:
+    """Tell in one line how a solve that deals boards stands."""
+    pace = status.per_second
+    parts = [f"{status.deals:,} deals"]
+    if pace is not None:
+        parts.append(f"{pace:,.0f} per second ({pace / threads:,.0f} per core)")
+    visits = ", ".join(f"{least:,}/{median:,.0f}" for least, median in status.visits or ())
+    parts.append(f"visits of a class by round (fewest/median) {visits}")
+    if status.judged is not None:
+        parts.append(check_text(status.judged.exploitability, status.judged.unit, None))
+    if status.seconds_left is not None:
+        parts.append(f"{duration(status.seconds_left)} left")
+    return "; ".join(parts)
 
 
 def cost_text(cost: Estimate) -> str:

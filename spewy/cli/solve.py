@@ -20,8 +20,8 @@ from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
+    from spewy.records.policy import Decides
     from spewy.run.result import SolveResult
-    from spewy.run.session import Session
 
 
 @click.command()
@@ -98,7 +98,7 @@ def solve(
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
     from spewy.run.finished import start_again
-    from spewy.run.session import Session
+    from spewy.run.session import open_session
 
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
@@ -107,11 +107,11 @@ def solve(
     say(f"{job.name}: lockers in {path_text(where)}")
     if again:
         start_again(job, where)
-    session = Session(job, where, save_every)
+    session = open_session(job, where, save_every)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
-        first = () if as_json or not result.sweeps else _first_action(job, session)
+        first = () if as_json or not result.sweeps else _first_action(job, session.policy())
     finally:
         reporter.end()
         session.close()
@@ -159,21 +159,18 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
 
 def _exploitability(result: SolveResult) -> str:
     if result.exploitability is None:
-        return "not measured: no sweep was finished"
+        return "not measured" if result.sweeps else "not measured: no sweep was finished"
     text = f"{number(result.exploitability, 4)} chips"
     if result.exploitability_pct is not None:
         return f"{text}, {number(result.exploitability_pct, 4)}% of the pot"
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
 
 
-def _first_action(job: Job, session: Session) -> tuple[tuple[str, float], ...]:
-    """How often the range takes each action at the root, from the root's chunk alone; empty where nobody has any."""
-    from spewy.records.policy import Policy
-
+def _first_action(job: Job, policy: Decides) -> tuple[tuple[str, float], ...]:
+    """How often the range takes each action at the root, from one decision; empty where nobody has any."""
     if job.betting_tree.root.player is None:
         return ()
-    problem = session.layout.problem
-    root = Policy(problem, session.store).decision()
-    weight = problem.ranges[root.player][root.hands]
+    root = policy.decision()
+    weight = policy.problem.ranges[root.player][root.hands]
     shares = root.frequencies @ weight / weight.sum()
     return tuple((action.label, float(share)) for action, share in zip(root.actions, shares, strict=True))

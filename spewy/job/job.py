@@ -247,7 +247,10 @@ class Job(Section):
         return every, every
 
     def manifest(self) -> dict[str, Any]:
-        """What makes two jobs the same for a folder: all but which deals come, when to stop and who helps."""
+        """What makes two jobs the same for a folder: all but which deals come, when to stop and who helps.
+
+        Where boards have classes, also how these are made, which decides what their numbers stand for.
+        """
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
             del data["solve"][key]
@@ -260,7 +263,13 @@ class Job(Section):
             data["rows"][name] = "hands" if rows is None else rows
         if self.spot is not None and self.spot.rake is None:
             del data["spot"]["rake"]
-        return {"spewy": 1, "job": data}
+        if not self.sampled:
+            return {"spewy": 1, "job": data}
+        from buckets.making import (
+            METHOD,
+        )  # of classes and rows, which decides what the numbers of either mean
+
+        return {"spewy": 1, "job": data, "abstraction": METHOD}
 
     @cached_property
     def first_live(self) -> int | None:

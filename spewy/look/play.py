@@ -58,7 +58,7 @@ def class_policy(job: Job, store: Store) -> ClassPolicy:
 
 def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> BoardClasses:
     """The classes of a game's boards and the rows of hands there, as a play locker keeps them."""
-    from buckets.abstraction import Abstraction  # type: ignore[import-not-found, unused-ignore]
+    from buckets.abstraction import Abstraction
 
     found: BoardClasses = Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, dict(arrays))
     return found

@@ -128,7 +128,7 @@ class Refilled:
         threads = self._job.solve.workers
         solver: Solver
         if supports(game, variant(EXACT_VARIANT)):
-            make_ready(part.n_rounds, False, self._note)
+            make_ready("exact", part.n_rounds, False, self._note)
             solver = ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
         else:
             solver = Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockers import DiskSize
+from spewy.records.averages import PORTION
 from spewy.records.chunks import Kind
-from spewy.records.keys import PAYOFF
+from spewy.records.keys import PAYOFF, PLAY, REGRET, STRATEGY, VISITS
+
+if TYPE_CHECKING:
+    from solvers.sampled.strips import Strips
 
 VIEWS_HEADER = 16  # bytes by which the header of a payoff matrix is longer, which has two axes more
 
@@ -37,3 +42,24 @@ def with_chunks(
     for kind in kinds:
         size = size.plus(kind, key, arrays)
     return size if payoffs is None else size.plus(PAYOFF, key, VIEWS_HEADER + payoffs)
+
+
+def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence[int]) -> DiskSize:
+    """The size with regrets, sums and visits of a round's classes, whose numbers take so many bytes of each player."""
+    key = f"{t}.{n_classes}|0".encode()
+    for mine in n_bytes:
+        for locker in (REGRET, STRATEGY):
+            size = size.plus(locker, key, np.full(n_classes, mine))
+    return size.plus(VISITS, key, np.full(n_classes, 16))
+
+
+def with_class_bytes(size: DiskSize, t: int, n_classes: int, strips: Strips, n_rows: int) -> DiskSize:
+    """The size with the bytes of a round's classes in a play locker."""
+    from solvers.quantise import byte_tables
+
+    key = f"{t}.{n_classes}|0.0".encode()
+    for p in (0, 1):
+        n_bytes = int(byte_tables(strips, p, n_rows).free_first[-1])
+        portions = max(1, n_bytes // PORTION)
+        size = size.plus(PLAY, key, np.full(n_classes * portions, n_bytes // portions))
+    return size

@@ -5,6 +5,9 @@ PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess",
 PLAY, LINES, CLASSES = "play", "lines", "classes"
 """Average strategies by class of boards, as bytes; lines that enter each round; classes (`spewy.records.averages`)."""
 
+VISITS = "visits"
+"""How often each class of boards was visited (`spewy.records.class_numbers`)."""
+
 JUDGED = "judged"
 """What best responses found on first boards (`spewy.records.judged`)."""
 
@@ -21,7 +24,10 @@ DROPPED_KEY = b"dropped|"
 """Where the number of the first dropped round is."""
 
 SWEEP_KEY = b"sweep|"
-"""Where the number of finished sweeps is."""
+"""Where the number of finished sweeps is, or of deals."""
+
+SECONDS_KEY = b"sweep|seconds"
+"""Where a solve that deals boards keeps how long it worked, all runs together."""
 
 SAVED_KEY = b"saved|"
 """Where a play locker tells of what it holds, and since when."""

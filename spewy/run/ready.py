@@ -11,23 +11,28 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import solvers
 from compiled import stamp
 from spewy.system.child import end_with_parent, start_python
 
+Engine = Literal["exact", "sampled"]
+"""Those whose kernels take long to compile."""
 
-def make_ready(n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
-    """Compile the exact engine for games of so many rounds, in 16 bits or not, if that has not been done.
+
+def make_ready(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
+    """Compile an engine for games of so many rounds, in 16 bits or not, if that has not been done.
 
     Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
     """
-    there = stamp(Path(solvers.__file__).parent, f"{n_rounds}{'s' * short}")
+    mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
+    there = stamp(Path(solvers.__file__).parent, mark)
     if there.exists() or not os.access(there.parent, os.W_OK):
         return
     rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
     note(f"compiling the kernels for games of {rounds}, once: up to a minute")
-    with start_python(["-m", __name__, str(os.getpid()), str(n_rounds), str(int(short))]) as compiler:
+    with start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))]) as compiler:
         try:
             failed = compiler.wait()
         finally:
@@ -37,7 +42,7 @@ def make_ready(n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
             there.touch()
 
 
-def _compile(n_rounds: int, short: bool) -> None:
+def _compile_exact(n_rounds: int, short: bool) -> None:
     """Solve a tiny spot that begins so many rounds before the end."""
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
@@ -55,6 +60,27 @@ def _compile(n_rounds: int, short: bool) -> None:
     ExactCfr(Layout.of(Job.of(data).problem).live, variant(EXACT_VARIANT), short=short).run(1)
 
 
+def _compile_sampled(n_rounds: int, short: bool) -> None:
+    """Deal once in a game of so many rounds whose two hands share a row, and make its averages bytes."""
+    import numpy as np
+
+    from buckets import Dealt
+    from solvers.forest import Chance, Decision, Fold, Forest, Showdown
+    from solvers.quantise import byte_tables, quantise
+    from solvers.sampled.engine import SampledCfr
+
+    ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
+    forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]
+    rows = np.zeros((1, n_rounds, 2), dtype=np.int16)
+    cards, order = np.array([[[0, 1], [2, 3]]], dtype=np.int32), np.array([[0, 1]], dtype=np.int32)
+    dealt = Dealt(rows[:, :, 0].astype(np.int32), rows, cards, order, order, np.zeros((1, 0), dtype=np.int8))
+    one = [1] * n_rounds
+    engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
+    engine.run(1)
+    quantise(engine.numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
+
+
 if __name__ == "__main__":
     end_with_parent(int(sys.argv[1]))
-    _compile(int(sys.argv[2]), sys.argv[3] == "1")
+    compile_ = _compile_exact if sys.argv[2] == "exact" else _compile_sampled
+    compile_(int(sys.argv[3]), sys.argv[4] == "1")

@@ -6,6 +6,7 @@ import logging
 from typing import Any, Protocol, TypeVar, cast
 
 from spewy.job.job import Job
+from spewy.records.status import Status
 from spewy.run.estimate import Estimate
 
 Listener = TypeVar("Listener")
@@ -54,6 +55,12 @@ class Reporter(Protocol):
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
         """After a check: exploitability in the target's unit, and a forecast."""
 
+    def boards(self, done: int, total: int) -> None:
+        """Before the first deal of a job that deals boards: those whose classes and rows are being found."""
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Every second or so of a solve that deals boards: how it stands; ``threads`` work on it."""
+
     def end(self) -> None:
         """After the last sweep, also when interrupted."""
 
@@ -71,6 +78,12 @@ class Silent:
         """Say nothing."""
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """Say nothing."""
+
+    def boards(self, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def stands(self, status: Status, threads: int) -> None:
         """Say nothing."""
 
     def end(self) -> None:

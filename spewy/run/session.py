@@ -12,7 +12,9 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
+from spewy.records.policy import Decides, Policy
 from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
+from spewy.run.dealt_session import DealtSession
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.plan import Plan
@@ -100,7 +102,7 @@ class Session(Closing):
         plan, name = self.plan, self.job.name
         plan.require()
         if plan.engine == "exact":
-            make_ready(self.layout.n_rounds, self.job.solve.short, report.note)
+            make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
         streamed = plan.residence.streamed_bytes
         if streamed:
             told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
@@ -114,6 +116,10 @@ class Session(Closing):
             return self._run(engine, report, building, stop)
         finally:
             engine.close()
+
+    def policy(self) -> Decides:
+        """What was saved, to be asked for decisions, until the session is closed."""
+        return Policy(self.layout.problem, self.store)
 
     def close(self) -> None:
         """Close the store."""
@@ -164,6 +170,26 @@ class Session(Closing):
         return result
 
 
+def open_session(
+    job: Job, folder: str | Path | None = None, save_every: float | None = None, cost: Estimate | None = None
+) -> Session | DealtSession:
+    """Bind a job to a store in the way in which it is solved.
+
+    Args:
+        job: what to solve.
+        folder: where its lockers are or shall be; None keeps them in memory, where boards are not dealt.
+        save_every: seconds between two saves; None: as often as costs little.
+        cost: the job's estimate, where it was made before.
+
+    Raises:
+        InputError: as `Session` and `DealtSession`.
+        lockers.LockerError: as they.
+    """
+    if job.sampled:
+        return DealtSession(job, folder, save_every)
+    return Session(job, folder, save_every, cost)
+
+
 def solve(
     job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
 ) -> SolveResult:
@@ -181,5 +207,5 @@ def solve(
         InputError: the file is no job, or as `Session` and `Session.solve`.
         lockers.ManifestMismatchError: the folder holds another job.
     """
-    with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:
+    with open_session(job if isinstance(job, Job) else Job.load(job), folder) as session:
         return session.solve(reporter)

@@ -1,0 +1,125 @@
+"""A whole game learnt by deals of its board, in memory: `solvers.sampled` on the cards of `buckets`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lockers import Store
+from solvers.forest import Ints
+from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
+from solvers.sampled.engine import SampledCfr
+from solvers.sampled.numbers import Numbers
+from spewy.chunks.rounds import LineForest
+from spewy.records.averages import Lines
+from spewy.records.class_numbers import ClassNumbers, Mark, read_classes, read_mark
+from spewy.system.closing import Closing
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
+
+
+class SampledEngine(Closing):
+    """A solve by deals, which goes on from what a store holds.
+
+    Args:
+        rounds: the betting.
+        abstraction: of the game's boards.
+        seed: of the deals.
+        threads: how many learn at once.
+        short: whether numbers are kept in 16 bits.
+        opened: opens the store of earlier runs, to read it.
+
+    Attributes:
+        numbers: what is learnt.
+        lines: where lines lie in the bytes of a class, by round.
+        earlier: what the store told.
+
+    Raises:
+        lockers.DamagedLockerError: what the store holds is not what was written.
+    """
+
+    def __init__(
+        self,
+        rounds: Sequence[LineForest],
+        abstraction: Abstraction,
+        seed: int,
+        *,
+        threads: int,
+        short: bool,
+        opened: Callable[[], Store],
+    ) -> None:
+        n_rows = abstraction.n_rows
+        self._cfr = SampledCfr(
+            [one.forest for one in rounds],
+            abstraction.n_classes,
+            n_rows,
+            abstraction.n_hands,
+            len(abstraction.deck) - sum(abstraction.board_sizes),
+            lambda first, n: abstraction.deal(seed, first, n),
+            threads=threads,
+            short=short,
+        )
+        try:
+            self.numbers: Numbers = self._cfr.numbers
+            read_classes(opened, self.numbers)
+            with opened() as store:
+                self.earlier: Mark = read_mark(store)
+        except BaseException:
+            self.close()
+            raise
+        self._cfr.iteration = self.earlier.deals
+        self.lines = [
+            Lines.of(one.lines, strips, k)
+            for one, strips, k in zip(rounds, self._cfr.strips, n_rows, strict=True)
+        ]
+        self._n_rows = n_rows
+        self._tables: list[tuple[ByteTables, ByteTables]] = [
+            (byte_tables(strips, 0, k), byte_tables(strips, 1, k))
+            for strips, k in zip(self._cfr.strips, n_rows, strict=True)
+        ]
+
+    @property
+    def deals(self) -> int:
+        """Deals that are done, earlier runs' included."""
+        return self._cfr.iteration
+
+    @property
+    def threads(self) -> int:
+        """How many learn at once."""
+        return self._cfr.threads
+
+    def run(self, n: int) -> None:
+        """Do so many deals more; when this returns, nobody writes to the numbers."""
+        self._cfr.run(n)
+
+    def copied(self, t: int, class_: int) -> ClassNumbers:
+        """What a class has.
+
+        While threads learn, a copy may have rows from before and after a visit: as numbers of different rows and slots
+        are never compared, it is as good as one that other threads left.
+        """
+        numbers = self.numbers
+        visits = numbers.visits[t][:, class_].copy()
+
+        def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            n_classes = len(numbers.visits[t][0])
+            first, second = (whole.reshape(n_classes, -1)[class_].copy() for whole in pair)
+            return first, second
+
+        return ClassNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+
+    def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
+        """The average strategy of a class, as a play locker has it."""
+        k, tables = self._n_rows[one.t], self._tables[one.t]
+        return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+
+    def visits(self) -> list[Ints]:
+        """Per round ``[player, class]``: how often each was visited."""
+        return [visits.copy() for visits in self.numbers.visits]
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._cfr.close()

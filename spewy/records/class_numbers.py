@@ -1,0 +1,168 @@
+"""Regrets and sums of classes of boards, as a solve that deals boards keeps them to go on from.
+
+Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
+the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All that a class
+has changes in one transaction; the number of deals, which comes last, says that all classes are there. Who kills a save
+leaves classes that are some deals ahead of that number: these deals will come again and count twice there, as any two
+of a sequence of draws may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lockers import DamagedLockerError, Reads, Store, Transaction
+from lockers.codec import Array
+from solvers.forest import Ints
+from spewy.records.keys import META, REGRET, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
+from spewy.records.progress import require_sweeps, saved_sweeps
+
+if TYPE_CHECKING:
+    from solvers.sampled.numbers import Numbers
+
+READ_AT_ONCE = 128 << 20
+"""Bytes of classes, about, that are read from a store before it is opened anew."""
+DEALS_KEY = SWEEP_KEY
+"""Whose shard part is written to: the store has a single one."""
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class ClassNumbers(NamedTuple):
+    """What is kept of one class: of either player regrets, sums and visits."""
+
+    t: int
+    class_: int
+    regrets: Pair
+    sums: Pair
+    visits: Ints
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its numbers."""
+        return sum(array.nbytes for array in (*self.regrets, *self.sums))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a finished save tells: deals that were made, and seconds of work."""
+
+    deals: int = 0
+    seconds: float = 0.0
+
+
+def read_mark(store: Reads) -> Mark:
+    """What the last finished save told."""
+    seconds = store.get(META, SECONDS_KEY)
+    return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
+
+
+def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
+    """Keep what some classes have, in one transaction."""
+
+    def write(txn: Transaction) -> None:
+        for one in classes:
+            for locker, both in ((REGRET, one.regrets), (STRATEGY, one.sums)):
+                for p, array in enumerate(both):
+                    if array.size:
+                        txn.put(locker, _key(one.t, one.class_, p), array)
+            txn.put(VISITS, _visits_key(one.t, one.class_), one.visits)
+
+    store.transact(DEALS_KEY, write)
+
+
+def finish_save(store: Store, before: int, mark: Mark) -> None:
+    """Tell that all classes are there, and wait until they are on the disk.
+
+    Args:
+        store: made with a single shard.
+        before: deals that the store told of.
+        mark: what it tells from now on.
+
+    Raises:
+        SpewyError: it does not tell of as many: another process has saved meanwhile.
+    """
+    store.flush()
+
+    def write(txn: Transaction) -> None:
+        require_sweeps(txn, before, mark.deals)
+        txn.put(META, SWEEP_KEY, np.array(mark.deals))
+        txn.put(META, SECONDS_KEY, np.array(mark.seconds))
+
+    store.transact(DEALS_KEY, write)
+    store.flush()
+
+
+def read_classes(opened: Callable[[], Store], numbers: Numbers) -> None:
+    """Put what is kept into numbers that are still zero.
+
+    Args:
+        opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
+        numbers: of the game.
+
+    Raises:
+        lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
+    """
+    for t, visits in enumerate(numbers.visits):
+        pairs = (numbers.regrets[t], numbers.sums[t])
+        n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
+        at_once = max(1, READ_AT_ONCE * n_classes // max(n_bytes, 1))
+        for first in range(0, n_classes, at_once):
+            some = range(first, min(first + at_once, n_classes))
+            with opened() as store:
+                _read_visits(store, t, some, visits)
+                seen = [c for c in some if visits[:, c].any()]
+                for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
+                    for p, whole in enumerate(pair):
+                        _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
+    with opened() as store:
+        deals = saved_sweeps(store)
+    for t, visits in enumerate(numbers.visits):
+        if deals and not visits.any():
+            raise DamagedLockerError(
+                f"locker {VISITS!r}, round {t}: expected classes that {deals:,} deals have visited, found none"
+            )
+
+
+def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> None:
+    keys = [_visits_key(t, c) for c in classes]
+    for c, key, found in zip(classes, keys, store.get_many(VISITS, keys), strict=True):
+        if found is None:
+            continue
+        if found.shape != (2,) or found.dtype != np.int64 or (found < 0).any():
+            raise _damaged(VISITS, key, "two counts of visits", found)
+        visits[:, c] = found
+
+
+def _read_player(
+    store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
+) -> None:
+    """Fill the rows of some classes in ``[class, number]``."""
+    if not whole.shape[1]:
+        return
+    for c in classes:
+        key = _key(place[0], c, place[1])
+        found = store.get(locker, key)
+        if found is None or found.shape != whole[c].shape or found.dtype != whole.dtype:
+            raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", found)
+        whole[c] = found
+
+
+def _damaged(locker: str, key: bytes, expected: str, found: Array | None) -> DamagedLockerError:
+    told = "none" if found is None else f"{found.size:,} of {found.dtype}"
+    return DamagedLockerError(
+        f"locker {locker!r}, key {key.decode()}: expected {expected}, found {told}; "
+        "spewy solve --again begins from nothing"
+    )
+
+
+def _key(t: int, class_: int, p: int) -> bytes:
+    return f"{t}.{class_}|{p}".encode()
+
+
+def _visits_key(t: int, class_: int) -> bytes:
+    return f"{t}.{class_}|".encode()

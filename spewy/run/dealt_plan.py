@@ -1,0 +1,276 @@
+"""What a job whose boards are dealt will cost, and whether it may start: lines, classes, memory, disk, time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from buckets import Wish
+from buckets.board_maps import MAX_NUMBERS, board_map
+from buckets.symmetry import count_boards
+from lockers import SHARD_BYTES, DiskSize
+from spewy.chunks.abstractions import is_kept
+from spewy.chunks.rounds import LineForest, line_forests
+from spewy.errors import InputError
+from spewy.game.count import MAX_NODES, require_buildable
+from spewy.game.gamefile import Game
+from spewy.job.dealing import Dealing
+from spewy.job.job import Job
+from spewy.job.units import parse_memory
+from spewy.records.disk import with_class_bytes, with_class_numbers
+
+if TYPE_CHECKING:
+    from solvers.sampled.strips import Strips
+
+LANES = 16  # of a strip
+MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
+MAKING_SECONDS = 1e-3  # of a final board, roughly
+COPIES = 3 * (8 << 20)  # of what is being saved: as it is, encoded, and in its transaction
+SECONDS_PER_DEAL = 40e-6  # beside what grows with lines
+SECONDS_PER_CELL = 1.1e-9  # of a lane's slot on a hand
+
+
+@dataclass(frozen=True)
+class DealtCost:
+    """Counts of a job whose boards are dealt, and bytes.
+
+    Attributes:
+        lines: that enter each round.
+        classes: of boards, per round.
+        rows: of each class, per round.
+        information_sets: (decision, row) pairs of both players, all classes.
+        state_bytes: regrets and sums.
+        table_bytes: the betting, classes and rows, and buffers of the threads.
+        memory_bytes: what the process needs beside interpreter and libraries.
+        disk_bytes: the folder.
+        play_bytes: the play locker in it.
+        seconds_per_deal: of one core, roughly.
+        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are kept.
+    """
+
+    lines: tuple[int, ...]
+    classes: tuple[int, ...]
+    rows: tuple[int, ...]
+    information_sets: int
+    state_bytes: int
+    table_bytes: int
+    memory_bytes: int
+    disk_bytes: int
+    play_bytes: int
+    seconds_per_deal: float
+    making_seconds: float
+
+
+@dataclass(frozen=True)
+class DealtPlan:
+    """What a run of a job whose boards are dealt will do.
+
+    Attributes:
+        job: what is solved.
+        dealing: how.
+        wish: the classes and rows that it asks for.
+        rounds: its betting.
+        cost: what it takes.
+    """
+
+    job: Job
+    dealing: Dealing
+    wish: Wish
+    rounds: list[LineForest]
+    cost: DealtCost
+
+    @classmethod
+    def of(cls, job: Job) -> DealtPlan:
+        """Make the plan of a job.
+
+        Raises:
+            InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
+            buckets.BoardError: its boards are too many to be numbered.
+        """
+        assert job.dealing is not None
+        dealing, wish = job.dealing, wish_of(job.rules, job.dealing)
+        classes, rows = n_classes(wish), n_rows(wish)
+        _require_possible(job, classes, rows)
+        rounds = line_forests(job.betting_tree)
+        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows))
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the job may not start, for want of memory; None: it may."""
+        cost = self.cost
+        if cost.memory_bytes <= parse_memory(self.job.solve.memory):
+            return None
+        halved = "" if self.job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
+        return (
+            f"solve.memory: this job needs at least {cost.memory_bytes / 2**20:,.0f} MiB beside the "
+            f"interpreter{halved}, found {self.job.solve.memory}"
+        )
+
+    def require(self, folder: Path) -> None:
+        """Refuse a job that may not start.
+
+        Raises:
+            InputError: it takes more than ``solve.memory``, or than there is room for in its folder.
+        """
+        if self.refusal is not None:
+            raise InputError(self.refusal)
+        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        held = sum(512 * path.stat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
+        free, needed = shutil.disk_usage(there).free, self.cost.disk_bytes - held
+        if needed > free:
+            raise InputError(
+                f"folder {folder}: expected at least {needed / 2**20:,.0f} MiB of room on its disk, "
+                f"found {free / 2**20:,.0f} MiB"
+            )
+
+
+def cost_text(cost: DealtCost) -> str:
+    """Tell a cost in one line."""
+    return (
+        f"{sum(cost.lines):,} lines, {sum(cost.classes):,} classes of boards, {cost.information_sets:,} information "
+        f"sets, about {cost.memory_bytes / 2**20:,.0f} MiB of memory and {cost.disk_bytes / 2**20:,.0f} MiB on disk"
+    )
+
+
+def wish_of(game: Game, dealing: Dealing) -> Wish:
+    """The classes and rows that a job asks for."""
+    return Wish(
+        game.deck,
+        game.num_hole_cards,
+        tuple(game.num_board_cards),
+        tuple("all" if k is None else k for k in dealing.classes),
+        tuple("hands" if k is None else k for k in dealing.rows),
+    )
+
+
+def n_classes(wish: Wish) -> tuple[int, ...]:
+    """Classes of each round, at most."""
+    found = []
+    for t, asked in enumerate(wish.classes):
+        groups = wish.groups(t)
+        if asked != "all":
+            found.append(asked)
+        elif len(groups) < 2:
+            found.append(count_boards(wish.deck, sum(groups)))
+        else:
+            found.append(_histories(wish, groups))
+    return tuple(found)
+
+
+def n_rows(wish: Wish) -> tuple[int, ...]:
+    """Rows of a class of each round, at most."""
+    return tuple(
+        comb(len(wish.deck) - wish.n_cards(t), wish.hole) if k == "hands" else k
+        for t, k in enumerate(wish.rows)
+    )
+
+
+def _histories(wish: Wish, groups: Sequence[int]) -> int:
+    """Boards of several groups up to suits; a lower bound where there are too many to be numbered."""
+    ways = prod(comb(len(wish.deck), size) for size in groups)
+    return len(board_map(wish.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
+
+
+def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
+    """Refuse what its lines, counted but not built, make too large."""
+    count = job.tree_count
+    per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
+    least = 2 * _itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))
+    if least > parse_memory(job.solve.memory):
+        lines = ", ".join(f"{one.lines:,}" for one in count.rounds)
+        more = "" if count.complete else f" (more than {MAX_NODES:,} betting nodes)"
+        halved = "" if job.solve.short else _in_16_bits(least // 2)
+        raise InputError(
+            f"solve.memory: this job needs at least {least / 2**20:,.0f} MiB{halved} for {lines} lines by "
+            f"round{more}, found {job.solve.memory}"
+        )
+    require_buildable(count)
+
+
+def _in_16_bits(needed: int) -> str:
+    return f', {needed / 2**20:,.0f} MiB with solve.precision = "16-bit"'
+
+
+def _itemsize(job: Job) -> int:
+    return 2 if job.solve.short else 4
+
+
+def _cost(
+    job: Job, wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
+) -> DealtCost:
+    from solvers.sampled.numbers import class_size
+    from solvers.sampled.strips import all_strips
+
+    strips = all_strips([one.forest for one in rounds])
+    sizes = [[class_size(s, p, k) for p in (0, 1)] for s, k in zip(strips, rows, strict=True)]
+    item = _itemsize(job)
+    state = 2 * item * int(np.dot(classes, [sum(pair) for pair in sizes]))
+    disk, play = DiskSize(), DiskSize()
+    for t, (n, pair, s, k) in enumerate(zip(classes, sizes, strips, rows, strict=True)):
+        disk = with_class_numbers(disk, t, n, [item * size for size in pair])
+        play = with_class_bytes(play, t, n, s, k)
+    boards = _abstraction_bytes(wish, classes, rows)
+    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve.workers)
+    final = 0 if is_kept(wish) else count_boards(wish.deck, wish.n_board)
+    making = int(MAKING * final * comb(len(wish.deck), wish.hole))
+    play_bytes = play.total + boards + SHARD_BYTES
+    return DealtCost(
+        tuple(len(one.lines) for one in rounds),
+        tuple(classes),
+        tuple(rows),
+        sum(
+            n * k * sum(one.decisions) for n, k, one in zip(classes, rows, job.tree_count.rounds, strict=True)
+        ),
+        state,
+        tables,
+        max(making, state + tables + COPIES),
+        disk.total + play_bytes + SHARD_BYTES,
+        play_bytes,
+        _seconds_per_deal(wish, strips),
+        MAKING_SECONDS * final,
+    )
+
+
+def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
+    """Of one core, roughly: lanes are walked over with all hands, for either player."""
+    hands = comb(len(wish.deck) - wish.n_board, wish.hole)
+    slots = sum(sum(s.shape_of(i).n_slots) for s in strips for i in range(len(s)))
+    return SECONDS_PER_DEAL + SECONDS_PER_CELL * LANES * slots * hands
+
+
+def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
+    """Maps from boards to classes, and rows by board and hand, of class and grade or none."""
+    hands, total, last = comb(len(wish.deck), wish.hole), 0, len(classes) - 1
+    for t, k in enumerate(wish.rows):
+        groups = wish.groups(t)
+        ways = prod(comb(len(wish.deck), size) for size in groups)
+        boards = classes[t] if len(groups) > 1 else count_boards(wish.deck, sum(groups))
+        total += 5 * ways + 4 * boards  # a canonical number and a permutation; a class
+        if k != "hands":
+            total += 256 * classes[t] if t == last and wish.n_cards(t) else boards * hands
+    return total
+
+
+def _buffer_bytes(
+    rounds: Sequence[LineForest], strips: Sequence[Strips], rows: Sequence[int], wish: Wish, threads: int
+) -> int:
+    """Bytes that threads walk with, measured on a game of no classes."""
+    from solvers.sampled.engine import PORTION
+    from solvers.sampled.numbers import Numbers
+    from solvers.sampled.rig import Rig
+
+    forests = [one.forest for one in rounds]
+    n, left = len(rounds), len(wish.deck) - wish.n_board
+    hands = comb(left, wish.hole)
+    nothing = Numbers.zeros(strips, [0] * n, rows, short=False)
+    rig = Rig(forests, strips, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
+    parts = rig.scratch_parts()
+    held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
+    dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
+    return threads * (held + dealt)

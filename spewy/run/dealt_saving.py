@@ -1,0 +1,125 @@
+"""Saves of a solve that deals boards: in the background while it goes on, and a last one when it has stopped.
+
+Between two portions of deals nobody writes to the numbers. A save notes then how often each class was visited, and a
+thread of its own writes the classes that were visited since the save before. Whatever is visited while it writes has
+other visits than those that were noted, and so the next save writes it again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from lockers import Store
+from solvers.forest import Ints
+from spewy.learn.sampled_engine import SampledEngine
+from spewy.records import averages
+from spewy.records.class_numbers import ClassNumbers, Mark, finish_save, write_classes
+from spewy.system.closing import Closing
+
+SAVE_SECONDS = 300.0
+SAVE_SHARE = 20.0
+"""Where a save takes long: so many times as much time from one to the next."""
+Opener = Callable[[], Store]
+"""Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
+AT_ONCE = 8 << 20
+"""Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
+
+
+class DealtSaving(Closing):
+    """Saves what an engine has learnt.
+
+    Args:
+        engine: at rest.
+        store: opens the lockers that it goes on from.
+        play: opens the play locker.
+        every: seconds between two saves; None: as often as costs little.
+
+    Attributes:
+        saved: what the last finished save tells.
+    """
+
+    def __init__(self, engine: SampledEngine, store: Opener, play: Opener, every: float | None) -> None:
+        self._engine, self._store, self._play, self._every = engine, store, play, every
+        self.saved = engine.earlier
+        self._took, self._begun = 0.0, time.perf_counter()
+        with play() as locker:
+            there = averages.read_saved(locker).deals
+        # A play locker that tells of other deals was not finished, or is new: each class is written.
+        whole = there != self.saved.deals or not there
+        self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
+        self._thread = ThreadPoolExecutor(1)
+        self._running: Future[None] | None = None
+        self._broken_off = threading.Event()
+
+    def save_if_due(self, mark: Mark) -> bool:
+        """Begin a save in the background where it is time to; the engine is at rest. Tell whether one has ended.
+
+        Raises:
+            lockers.LockerError: the one that was running has failed.
+        """
+        if self._running is not None:
+            return self._running.done() and self._ended(self._running)
+        now = time.perf_counter()
+        pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
+        if now - self._begun >= pause and mark.deals > self.saved.deals:
+            self._begun = now
+            self._running = self._thread.submit(self._save, mark, self._engine.visits())
+        return False
+
+    def finish(self, mark: Mark) -> None:
+        """Save what is left, in this thread; the engine is at rest and stays so.
+
+        Raises:
+            lockers.LockerError: it cannot be written.
+        """
+        if self._running is not None:
+            self._ended(self._running)
+        if mark != self.saved:
+            self._save(mark, self._engine.visits())
+
+    def close(self) -> None:
+        """Break off what is running, between two transactions."""
+        self._broken_off.set()
+        self._thread.shutdown()
+
+    def _ended(self, running: Future[None]) -> bool:
+        self._running = None
+        running.result()
+        return True
+
+    def _save(self, mark: Mark, visits: list[Ints]) -> None:
+        begun = time.perf_counter()
+        for some in self._portions(visits):
+            if self._broken_off.is_set():
+                return
+            with self._play() as play:  # before what is gone on from: it may be ahead of that, never behind
+                for one in some:
+                    lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
+                    averages.write_class(play, one.t, one.class_, lines, found)
+            with self._store() as store:
+                write_classes(store, some)
+        with self._play() as play, self._store() as store:
+            averages.finish_save(play, mark.deals)
+            finish_save(store, self.saved.deals, mark)
+        self._seen, self.saved = visits, mark
+        self._took = time.perf_counter() - begun
+
+    def _portions(self, visits: list[Ints]) -> Iterator[list[ClassNumbers]]:
+        """Copies of the classes that were visited since the last save."""
+        some: list[ClassNumbers] = []
+        held = 0
+        for t, (now, before) in enumerate(zip(visits, self._seen, strict=True)):
+            for c in np.flatnonzero((now != before).any(axis=0)).tolist():
+                one = self._engine.copied(t, c)
+                some.append(one)
+                held += one.nbytes
+                if held >= AT_ONCE:
+                    yield some
+                    some, held = [], 0
+        if some:
+            yield some

@@ -1,0 +1,303 @@
+"""A solve by dealt boards from start or resume to its end: deals, checks in the real game, saves, interruption."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from lockers import open_store
+from spewy.chunks.abstractions import abstraction
+from spewy.errors import InputError, SolveError, shown
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
+from spewy.learn.engine import Stop
+from spewy.learn.sampled_engine import SampledEngine
+from spewy.records import averages
+from spewy.records.averages import Averages
+from spewy.records.class_numbers import Mark
+from spewy.records.class_policy import ClassPolicy
+from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
+from spewy.records.status import Judged
+from spewy.run.dealt_plan import DealtPlan, cost_text
+from spewy.run.dealt_progress import DealtProgress, Known
+from spewy.run.dealt_saving import DealtSaving
+from spewy.run.forecast import forecast
+from spewy.run.logfile import LogFile
+from spewy.run.memory import peak_rss_mib
+from spewy.run.ready import make_ready
+from spewy.run.reporter import Reporter, Silent, unfailing
+from spewy.run.result import SolveResult
+from spewy.system.closing import Closing
+from spewy.system.interrupts import interruptible
+from spewy.system.textfile import as_path
+
+PORTION_SECONDS = 0.3
+"""Of deals, between two of which it is looked at what else is to be done."""
+LONG = 10.0
+"""Seconds of getting ready that are announced."""
+
+
+class Verdict(NamedTuple):
+    """What a judge has found of the average strategies, in chips per deal; the value is player 0's in self-play."""
+
+    exploitability: float
+    stderr: float | None
+    value: float | None
+    flops: int | None
+
+
+Judge = Callable[[SampledEngine, int], Verdict | None]
+"""Measures average strategies in the real game, on so many flops; None where it cannot."""
+
+
+class DealtSession(Closing):
+    """A job whose boards are dealt, bound to its folder.
+
+    Args:
+        job: what to solve.
+        folder: where its lockers are or shall be.
+        save_every: seconds between two saves; None: as often as costs little.
+        judge: who measures what was learnt; None: nobody.
+
+    Attributes:
+        plan: what a solve will do.
+
+    Raises:
+        InputError: the job takes more memory or room than there is; before the folder is created.
+        lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
+        lockers.DamagedLockerError: what it holds is damaged.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        folder: str | Path | None,
+        save_every: float | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        started = time.perf_counter()
+        if folder is None:
+            raise InputError(
+                f"folder of {job.name}: expected one for a job with [boards], which is played from there, found "
+                f"{shown(folder)}"
+            )
+        self.job, self.folder = job, as_path(folder, "folder")
+        self.plan = DealtPlan.of(job)
+        self.plan.require(self.folder)
+        self.save_every, self.judge = save_every, judge
+        self._policies: list[ClassPolicy] = []
+        with open_store(self.folder, job.manifest(), shards=1) as store:
+            store.require_sound()
+        self.build_seconds = time.perf_counter() - started
+
+    def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
+        """Deal until the target, ``max_sweeps`` or ``max_time``, as `Session.solve` does with sweeps.
+
+        Raises:
+            InputError: another process solves in the folder.
+            lockers.LockerError: what the folder holds is damaged, or it cannot be written.
+        """
+        with LogFile(self.folder) as log:
+            try:
+                with _Run(self, unfailing(reporter or Silent()), log) as run:
+                    return run.to_the_end(stop)
+            except BaseException as error:
+                log.write("stop", " ".join(f"{type(error).__name__} {error}".split()))
+                raise
+
+    def policy(self) -> ClassPolicy:
+        """What was saved, to be asked for decisions, until the session is closed."""
+        found = Averages.open(self.folder / averages.FOLDER)
+        self._policies.append(ClassPolicy(self.job.problem, found, abstraction(self.plan.wish)))
+        return self._policies[-1]
+
+    def close(self) -> None:
+        """Let go of the policies; nothing else stays open between two solves."""
+        while self._policies:
+            self._policies.pop().close()
+
+
+class _Run(Closing):
+    """One run of a session's solve, with all that is open meanwhile."""
+
+    def __init__(self, session: DealtSession, report: Reporter, log: LogFile) -> None:
+        job = session.job
+        self._session, self._report, self._log = session, report, log
+        self._plan, self._dealing = session.plan, session.plan.dealing
+        amount, self._unit = parse_target(job.solve.target)
+        self._chips = unit_chips(job.rules, 0.0, self._unit)
+        self._target = amount * self._chips
+        self._store = partial(open_store, session.folder)
+        self._open: list[Closing] = []
+        self._value: float | None = None
+        self._checking = 0.0
+
+    def to_the_end(self, outer: Stop | None) -> SolveResult:
+        """Get ready, deal, save, and tell what was reached."""
+        begun = time.perf_counter()
+        self._get_ready()
+        building = self._session.build_seconds + time.perf_counter() - begun
+        with interruptible() if outer is None else nullcontext(outer) as stop:
+            self._started, self._stop = time.perf_counter(), stop
+            ended = self._deal()
+            mark, solving = self._mark(), time.perf_counter() - self._started
+            self._saving.finish(mark)
+            self._write_trace()
+        self._report.end()
+        result = self._result(ended, building, solving)
+        if not result.interrupted:
+            with self._store() as store:
+                write_result(store, result.to_json())
+        self._progress.end(mark, mark.deals, ended)
+        self._log.write("save", f"{mark.deals} deals")
+        self._log.write("stop", f"{ended}, {mark.deals} deals, {mark.seconds:.1f} s of work")
+        return result
+
+    def close(self) -> None:
+        """Let go of all that was opened, the last first."""
+        while self._open:
+            self._open.pop().close()
+
+    def _get_ready(self) -> None:
+        """Find classes and rows, and what earlier runs have learnt of them; open the play locker."""
+        plan, job, note = self._plan, self._session.job, self._report.note
+        note(f"{job.name}: {cost_text(plan.cost)}")
+        make_ready("sampled", len(plan.rounds), job.solve.short, note)
+        if plan.cost.making_seconds > LONG:
+            note(f"{job.name}: finding classes and rows of all boards, once: minutes")
+        found, folder = abstraction(plan.wish, self._report.boards), self._session.folder
+        engine = SampledEngine(
+            plan.rounds,
+            found,
+            self._dealing.seed,
+            threads=job.solve.workers,
+            short=job.solve.short,
+            opened=partial(open_store, folder, read_only=True),
+        )
+        self._open.append(engine)
+        play = folder / averages.FOLDER
+        averages.create(play, job.manifest(), engine.lines, found.n_classes, found.arrays).close()
+        saving = DealtSaving(engine, self._store, partial(open_store, play), self._session.save_every)
+        self._open.append(saving)
+        self._engine, self._saving = engine, saving
+        self._progress = DealtProgress(plan, engine, folder, self._report)
+        with self._store() as store:
+            self._trace = [row for row in read_trace(store) if row[0] <= engine.deals]
+            result = read_result(store)
+        if result is not None and result["sweeps"] == engine.deals:
+            self._value = result["value"]
+        if engine.deals:
+            note(f"{job.name}: going on after deal {engine.deals:,}")
+        self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
+
+    def _mark(self) -> Mark:
+        """Where it is now."""
+        return Mark(self._engine.deals, self._engine.earlier.seconds + time.perf_counter() - self._started)
+
+    def _deal(self) -> str:
+        """Deal until something ends it; what that was."""
+        checked, n = time.perf_counter(), 1
+        while (ended := self._ended()) is None:
+            if self._engine.deals == self._engine.earlier.deals:
+                with self._store() as store:
+                    forget_result(store)
+            n, begun = self._at_most(n), time.perf_counter()
+            self._engine.run(n)
+            now = time.perf_counter()
+            n = max(1, min(2 * n, int(n * PORTION_SECONDS / (now - begun))))
+            mark = self._mark()
+            if self._saving.save_if_due(mark):
+                self._log.write("save", f"{self._saving.saved.deals} deals")
+            self._progress.tell(mark, self._saving.saved.deals)
+            if now - checked >= self._dealing.check_seconds:
+                self._check()
+                checked = time.perf_counter()
+        return ended
+
+    def _at_most(self, n: int) -> int:
+        """So many deals, unless the last one comes before."""
+        last = self._dealing.last_deal
+        return n if last is None else min(n, last - self._engine.deals)
+
+    def _ended(self) -> str | None:
+        """Why no deal comes next; None: one does. What ends in time is measured."""
+        if self._stop.is_set():
+            return "interrupted"
+        mark, dealing = self._mark(), self._dealing
+        out_of_time = dealing.most_seconds is not None and mark.seconds >= dealing.most_seconds
+        out_of_deals = dealing.last_deal is not None and mark.deals >= dealing.last_deal
+        if (out_of_time or out_of_deals) and self._exploitability() is None:
+            self._check()
+        found = self._exploitability()
+        if found is not None and found <= self._target:
+            return "target reached"
+        return "time is up" if out_of_time else "all deals made" if out_of_deals else None
+
+    def _exploitability(self) -> float | None:
+        """Of the strategies as they are; None: nobody has measured them."""
+        judged = bool(self._trace) and self._trace[-1][0] == self._engine.deals
+        return self._trace[-1][2] if judged else None
+
+    def _check(self) -> None:
+        """Have the strategies judged, if there is a judge."""
+        begun = time.perf_counter()
+        judge, deals = self._session.judge, self._engine.deals
+        found = None if judge is None else judge(self._engine, self._dealing.check_flops)
+        self._checking += time.perf_counter() - begun
+        self._progress.pause()
+        if found is None:
+            return
+        if not math.isfinite(found.exploitability):
+            raise SolveError(
+                f"{self._session.job.name}, deal {deals}: expected a finite exploitability, found "
+                f"{found.exploitability}; nothing of it is saved"
+            )
+        self._value = found.value
+        self._trace.append((deals, self._mark().seconds, found.exploitability))
+        self._write_trace()
+        self._tell(found, deals)
+
+    def _write_trace(self) -> None:
+        with self._store() as store:
+            write_trace(store, self._trace, self._session.job.solve.target)
+
+    def _tell(self, found: Verdict, deals: int) -> None:
+        """Tell of a check: listeners, the status, the log."""
+        amount, left = found.exploitability / self._chips, forecast(self._trace, self._target)
+        error = None if found.stderr is None else found.stderr / self._chips
+        per_hand = 1000 / self._session.job.rules.big_blind
+        self._progress.known = Known(
+            Judged(amount, self._unit, error, found.flops, deals, time.time()),
+            None if found.value is None else found.value * per_hand,
+            left if left is not None and math.isfinite(left) else None,
+        )
+        self._report.check(deals, amount, self._unit, left)
+        told = "" if error is None else f" +- {error:.4g}"
+        flops = "" if found.flops is None else f" on {found.flops} flops"
+        self._log.write("check", f"{deals} deals, exploitability {amount:.4g}{told} {self._unit}{flops}")
+
+    def _result(self, ended: str, building: float, solving: float) -> SolveResult:
+        """What was reached."""
+        job, found = self._session.job, self._exploitability()
+        seconds = {"build": building, "solve": solving, "best_response": self._checking}
+        return SolveResult(
+            name=job.name,
+            converged=ended == "target reached",
+            interrupted=ended == "interrupted",
+            sweeps=self._engine.deals,
+            exploitability=found,
+            exploitability_pct=None,
+            exploitability_mbb=None if found is None else found * 1000 / job.rules.big_blind,
+            ev=None,
+            equity=None,
+            value=None if found is None else self._value,
+            value_bracket=None,
+            seconds={**seconds, "total": building + solving},
+            peak_rss_mib=peak_rss_mib(),
+            trace=tuple(self._trace),
+        )

@@ -1,0 +1,55 @@
+"""Small whole games whose boards are dealt, and how good the strategies in their folders are."""
+
+from types import SimpleNamespace
+
+from open_spiel.python.algorithms.exploitability import exploitability
+from spiel import tabular_policy
+
+from spewy.look.play import open_play
+from spewy.look.played import played
+
+DEALT_LEDUC = """
+name = "leduc-dealt"
+[game]
+file = "leduc"
+[boards]
+[solve]
+target = "0 mbb"
+max_sweeps = 3000
+"""
+
+DEALT_FLOP = """
+name = "flop-dealt"
+[game]
+file = "flop-holdem"
+[boards]
+flop = 3
+[rows]
+flop = 5
+[solve]
+target = "0 mbb"
+max_sweeps = 100
+"""
+"""Limit hold'em that ends on the flop, with fewer classes than anybody would take."""
+
+
+def exploitability_of(folder, name):
+    """OpenSpiel's exploitability of the strategies in a folder's play locker, in chips."""
+    with open_play(folder) as policy:
+        solution = SimpleNamespace(
+            layout=SimpleNamespace(problem=policy.problem),
+            node=lambda line, cards: played(policy, line, cards),
+        )
+        return exploitability(*tabular_policy(solution, name))
+
+
+def numbers_in(folder):
+    """All that a folder goes on from, by locker and key."""
+    from lockers import open_store
+
+    with open_store(folder, read_only=True) as store:
+        return {
+            (locker, key): store.get(locker, key).tobytes()
+            for locker in ("regret", "strategy", "visits")
+            for key in store.keys(locker)
+        }

@@ -1,0 +1,406 @@
+"""Whole games solved by dealt boards: from start to end, resumed, interrupted, looked at meanwhile, refused."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from cli_runs import COMMAND, good, good_json, refused, spewy, write
+from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
+
+from lockers import holds_store, open_store
+from spewy.errors import InputError, SolveError
+from spewy.job.job import Job
+from spewy.look.play import open_play
+from spewy.records.averages import Averages
+from spewy.records.progress import read_trace, saved_sweeps
+from spewy.records.status import LOG, read_status
+from spewy.run.dealt_session import DealtSession, Verdict
+from spewy.run.logfile import LogFile
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("leduc")
+    return write(folder, DEALT_LEDUC), folder / "out"
+
+
+@pytest.fixture(scope="module")
+def solved(leduc):
+    return good_json("solve", leduc[0], "--out", leduc[1]), leduc[1]
+
+
+def solve(job, folder, *settings, **options):
+    """Solve in this process."""
+    session = DealtSession(Job.load(job, settings), folder, options.pop("save_every", None), **options)
+    with session:
+        return session.solve()
+
+
+def log_lines(folder):
+    return [line.split(maxsplit=2)[2] for line in (folder / LOG).read_text().splitlines()]
+
+
+def test_a_result_tells_of_deals(solved):
+    told, _ = solved
+    assert (told["name"], told["sweeps"], told["interrupted"], told["converged"]) == (
+        "leduc-dealt",
+        3000,
+        False,
+        False,
+    )
+    assert (
+        told["exploitability"] is told["exploitability_mbb"] is told["value"] is None
+    )  # nobody has judged it
+    assert told["trace"] == []
+    assert told["seconds"].keys() == {"build", "solve", "best_response", "total"}
+
+
+def test_leduc_is_learnt(solved):
+    """A class per board; the first deals of all are off by 2.4 chips."""
+    assert 0 < exploitability_of(solved[1], "leduc") < 0.15
+
+
+def test_kuhn_is_learnt(tmp_path):
+    job = write(tmp_path, DEALT_LEDUC.replace("leduc", "kuhn"))
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20000")
+    assert exploitability_of(tmp_path / "out", "kuhn") < 0.001
+
+
+def test_sixteen_bits_learn_too(leduc, tmp_path):
+    good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.precision=16-bit")
+    assert exploitability_of(tmp_path / "out", "leduc") < 0.3
+
+
+def test_a_folder_is_whole_and_tells_how_the_solve_stands(solved):
+    _, folder = solved
+    for store in (folder, folder / "play"):
+        assert good("check", store).endswith(": healthy\n")
+    told = good_json("status", folder)
+    assert (told["deals"], told["saved_deals"], told["ended"], told["running"]) == (
+        3000,
+        3000,
+        "all deals made",
+        False,
+    )
+    assert told["visits"][0] == [3000, 3000.0]
+    assert sum(1 for line in log_lines(folder) if line.startswith("stop")) == 1
+    with Averages.open(folder / "play") as play:
+        assert play.saved.deals == 3000
+
+
+def test_show_plays_what_was_saved(solved):
+    view = good_json("show", solved[1])
+    assert view["player"] == 0
+    assert len(view["hands"]) == 6
+
+
+@pytest.mark.parametrize("pauses", [[1000], [1, 17, 1234]])
+def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solved, leduc, tmp_path, pauses):
+    for n in (*pauses, 3000):
+        assert solve(leduc[0], tmp_path / "out", f"solve.max_sweeps={n}").sweeps == n
+    assert numbers_in(tmp_path / "out") == numbers_in(solved[1])
+
+
+def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):
+    solve(leduc[0], tmp_path / "out", save_every=0.0)
+    assert sum(line.startswith("save") for line in log_lines(tmp_path / "out")) > 1
+    assert numbers_in(tmp_path / "out") == numbers_in(solved[1])
+
+
+def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
+    settings = ["solve.max_sweeps=1000000000", "solve.max_time=0.4 s"]
+    first = solve(leduc[0], tmp_path / "out", *settings)
+    assert not first.interrupted
+    assert solve(leduc[0], tmp_path / "out", *settings).sweeps == first.sweeps
+    longer = f"solve.max_time={read_status(tmp_path / 'out').seconds + 0.5} s"
+    assert solve(leduc[0], tmp_path / "out", settings[0], longer).sweeps > first.sweeps
+    assert read_status(tmp_path / "out").ended == "time is up"
+
+
+def test_again_begins_from_nothing(leduc, tmp_path):
+    good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=50")
+    told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=20", "--again")
+    assert told["sweeps"] == 20
+
+
+def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path):
+    job = write(tmp_path, DEALT_FLOP)
+    told = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.workers=2")
+    assert told["sweeps"] == 100
+    with open_play(tmp_path / "out") as policy:
+        assert policy.averages.saved.classes == (1, 3)
+        frequencies = policy.decision("rc/", "Qs Jh 3h").frequencies
+    np.testing.assert_allclose(frequencies.sum(axis=0), 1)
+
+
+def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path):
+    job = write(tmp_path, DEALT_FLOP.replace("flop = 3", 'flop = "all"'))
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    with open_play(tmp_path / "out") as policy:
+        for board in ("Qs Jh 3h", "2s 3s 7d", "Ah Ad Ac"):
+            assert policy.decision("rc/", board).frequencies.shape[0] == 2
+
+
+# Checks
+
+
+def judge_of(*found):
+    """A judge who finds these exploitabilities, one after the other, and remembers when it was asked."""
+    asked, coming = [], iter(found)
+
+    def judge(engine, flops):
+        asked.append((engine.deals, flops))
+        return Verdict(next(coming), 0.1, -0.05, flops)
+
+    return judge, asked
+
+
+def test_what_is_judged_is_told_and_kept(leduc, tmp_path):
+    judge, asked = judge_of(*[0.5] * 1000)
+    result = solve(
+        leduc[0], tmp_path / "out", "solve.check_every=0.001 s", "solve.check_flops=7", judge=judge
+    )
+    assert asked[-1] == (3000, 7)
+    assert [row[0] for row in result.trace] == [deals for deals, _ in asked]
+    assert (result.exploitability, result.exploitability_mbb, result.value) == (0.5, 500.0, -0.05)
+    with open_store(tmp_path / "out", read_only=True) as store:
+        assert [tuple(row) for row in read_trace(store)] == list(result.trace)
+    status = read_status(tmp_path / "out")
+    assert (status.judged.exploitability, status.judged.stderr, status.judged.flops) == (500, 100, 7)
+    assert status.value == -50
+    lines = log_lines(tmp_path / "out")
+    assert any(line.startswith("check 3000 deals, exploitability 500 +- 100 mbb") for line in lines)
+    again = solve(leduc[0], tmp_path / "out", judge=judge_of()[0])  # nothing is dealt, and nothing judged
+    assert (again.exploitability, again.value, again.trace) == (0.5, -0.05, result.trace)
+
+
+def test_a_target_that_is_reached_ends_it(leduc, tmp_path):
+    judge, asked = judge_of(0.5, 0.01)
+    settings = ["solve.check_every=0.001 s", "solve.target=10 mbb", "solve.max_sweeps=1000000000"]
+    result = solve(leduc[0], tmp_path / "out", *settings, judge=judge)
+    assert result.converged
+    assert len(asked) == 2
+    assert read_status(tmp_path / "out").ended == "target reached"
+
+
+def test_an_exploitability_that_is_no_number_fails(leduc, tmp_path):
+    with pytest.raises(SolveError, match="deal 3000: expected a finite exploitability, found nan"):
+        solve(leduc[0], tmp_path / "out", judge=judge_of(float("nan"))[0])
+    assert log_lines(tmp_path / "out")[-1].startswith("stop  SolveError")
+
+
+# Interruptions
+
+ENDLESS = ("--set", "solve.max_sweeps=1000000000", "--json")
+
+
+def start(job, folder, *more):
+    command = [*COMMAND, "solve", str(job), "--out", str(folder), *ENDLESS, *more]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def wait_for(found, process):
+    """Wait until something is there."""
+    while not found():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+
+
+def deals_told(folder):
+    """Deals that the status of a solve tells of."""
+    status = read_status(folder) if folder.exists() else None
+    return 0 if status is None else status.deals
+
+
+def deals_saved(folder):
+    """Deals that a folder goes on from."""
+    if not holds_store(folder):
+        return 0
+    with open_store(folder, read_only=True) as store:
+        return saved_sweeps(store)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_everything_is_saved(leduc, tmp_path, number):
+    folder = tmp_path / "out"
+    with start(leduc[0], folder, "--set", "solve.workers=2") as process:
+        wait_for(lambda: deals_told(folder), process)
+        process.send_signal(number)
+        said, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    told = json.loads(said)
+    assert told["interrupted"] is True
+    assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
+    assert "Traceback" not in err
+    assert read_status(folder).ended == "interrupted"
+    assert good("check", folder).endswith(": healthy\n")
+    settings = f"solve.max_sweeps={told['sweeps'] + 10}"
+    assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == told["sweeps"] + 10
+
+
+def test_an_interruption_loses_no_bit(leduc, tmp_path):
+    folder, whole = tmp_path / "out", tmp_path / "whole"
+    with start(leduc[0], folder, "--save-every", "0") as process:
+        wait_for(lambda: deals_told(folder), process)
+        process.send_signal(signal.SIGINT)
+        deals = json.loads(process.communicate(timeout=60)[0])["sweeps"]
+    good("solve", leduc[0], "--out", whole, "--set", f"solve.max_sweeps={deals}")
+    assert numbers_in(folder) == numbers_in(whole)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_again_and_again(leduc, tmp_path, kills):
+    rng, folder, reached = np.random.default_rng(kills), tmp_path / "out", []
+    for _ in range(kills):
+        before = reached[-1] if reached else 0
+        with start(leduc[0], folder, "--save-every", "0.01") as process:
+            if rng.random() < 0.7:  # else while it builds, loads or begins
+                wait_for(lambda before=before: deals_saved(folder) > before, process)
+            time.sleep(float(rng.random()) * 0.3)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        for store in filter(holds_store, (folder, folder / "play")):
+            assert good("check", store).endswith(": healthy\n")
+        reached.append(deals_saved(folder))
+    assert reached == sorted(reached)  # nothing that was saved is lost
+    assert reached[-1] > 0
+    settings = f"solve.max_sweeps={reached[-1] + 100}"
+    assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == reached[-1] + 100
+    assert exploitability_of(folder, "leduc") < 0.2
+
+
+def test_others_look_while_it_is_solved(leduc, tmp_path):
+    folder = tmp_path / "out"
+    with start(leduc[0], folder, "--save-every", "0.01", "--set", "solve.max_time=1 h") as process:
+        wait_for(lambda: deals_told(folder) and read_status(folder).saved_deals, process)
+        told = good_json("status", folder)
+        assert told["running"] is True
+        assert 3000 < told["seconds_left"] < 3600
+        assert told["per_second"] > 0
+        first = Averages.open(folder / "play")
+        with first:
+            before = first.saved.deals
+            seen = [good_json("show", folder)["hands"] for _ in range(3)]
+            wait_for(lambda: first.saved.deals > before, process)
+        assert all(len(hands) == 6 for hands in seen)
+        assert "expected that nobody else solves in it" in refused("solve", leduc[0], "--out", folder)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+# Refusals
+
+
+def test_a_folder_of_other_classes(leduc, solved):
+    for change in ("boards.flop=2", "rows.flop=2", "solve.precision=16-bit", "game.file=kuhn"):
+        more = ("--set", "rows.flop=3") if change == "boards.flop=2" else ()
+        line = refused("solve", leduc[0], "--out", solved[1], "--set", change, *more)
+        assert "holds the lockers of another job" in line or "boards.flop" in line
+
+
+def test_classes_that_were_made_in_another_way(leduc, solved, tmp_path, monkeypatch):
+    import buckets.making
+
+    monkeypatch.setattr(buckets.making, "METHOD", buckets.making.METHOD + 1)
+    assert "abstraction" in refused("solve", leduc[0], "--out", solved[1])
+
+
+def test_too_little_memory_is_told_before_anything_is_there(tmp_path):
+    job, folder = write(tmp_path, DEALT_FLOP), tmp_path / "out"
+    line = refused("solve", job, "--out", folder, "--set", "solve.memory=1 MiB")
+    assert line.startswith("Error: solve.memory: this job needs at least ")
+    assert 'with solve.precision = "16-bit", found 1 MiB' in line
+    assert not folder.exists()
+
+
+def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built(tmp_path, monkeypatch):
+    monkeypatch.setattr("spewy.run.dealt_plan.line_forests", lambda tree: pytest.fail("it was built"))
+    text = DEALT_FLOP.replace("flop-holdem", "holdem.nolimit.2p.reverse_blinds")
+    job = write(tmp_path, text + '[bets.preflop]\nraise = "2x, 3x, 4x, 5x"\n')
+    line = refused("solve", job, "--out", tmp_path / "out", "--set", "solve.memory=100 MiB")
+    assert "lines by round" in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    assert "of room on its disk, found 0 MiB" in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_is_needed(leduc):
+    with pytest.raises(InputError, match="folder of leduc-dealt: expected one"):
+        DealtSession(Job.load(leduc[0]), None)
+
+
+@pytest.mark.parametrize(
+    ("locker", "key", "value"),
+    [
+        ("regret", b"1.2|0", None),
+        ("strategy", b"1.2|1", np.zeros(3, np.float32)),
+        ("visits", b"0.0|", np.array([-1, 2])),
+        ("visits", b"0.0|", None),
+    ],
+)
+def test_records_that_are_not_what_was_written(leduc, solved, tmp_path, locker, key, value):
+    shutil.copytree(solved[1], tmp_path / "out")
+    with open_store(tmp_path / "out") as store:
+
+        def damage(txn):
+            return txn.delete(locker, key) if value is None else txn.put(locker, key, value)
+
+        store.transact(key, damage)
+    line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
+    assert f"locker '{locker}'" in line
+
+
+def test_a_play_locker_that_was_taken_away_is_written_again(leduc, solved, tmp_path):
+    shutil.copytree(solved[1], tmp_path / "out")
+    shutil.rmtree(tmp_path / "out" / "play")
+    good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
+    with open_play(tmp_path / "out") as policy:
+        assert policy.averages.saved.deals == 3001
+        policy.decision("cc/", "Qh")
+
+
+def test_several_jobs_at_once_are_not_for_dealt_boards(leduc, tmp_path):
+    result = spewy("solve", leduc[0], write(tmp_path, DEALT_FLOP), "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "whose boards are dealt" in result.stderr
+
+
+def test_a_log_that_somebody_has_is_told(leduc, solved):
+    with LogFile(solved[1]):
+        assert "found another process that does" in refused("solve", leduc[0], "--out", solved[1])
+
+
+# Estimates
+
+
+def test_an_estimate_tells_what_is_needed(tmp_path):
+    told = good_json("estimate", write(tmp_path, DEALT_FLOP))
+    assert (told["lines"], told["classes"], told["rows"], told["fits"]) == ([1, 7], [1, 3], [169, 5], True)
+    assert told["state_bytes"] == 2 * 4 * (169 * 16 * (10 + 11) + 3 * 5 * 16 * (13 + 13))
+    assert told["disk_bytes"] > told["play_bytes"] > 0
+    assert told["seconds_per_deal"] > 0
+
+
+def test_an_estimate_of_disk_is_what_is_written(tmp_path):
+    job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 60"))
+    told = good_json("estimate", job)
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=600")
+    assert good_json("status", tmp_path / "out")["disk_bytes"] == pytest.approx(told["disk_bytes"], rel=0.2)
+
+
+def test_an_estimate_in_words(tmp_path):
+    text = good("estimate", write(tmp_path, DEALT_FLOP), "--set", "solve.memory=1 MiB")
+    assert "7 lines, 3 classes of boards, 5 rows" in text
+    assert "MORE THAN the 1 MiB allowed" in text
