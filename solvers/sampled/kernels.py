@@ -84,6 +84,7 @@ _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _HALF: Any = np.float32(0.5)
 _TINY: Any = np.float32(1e-30)
+BLOCK = 8  # hands whose best responses are found at once
 ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WIDTH = range(9)
 
 
@@ -144,7 +145,7 @@ class Scratch(NamedTuple):
     reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[4 L][C]``: of
     folds, then of showdowns, then two more of these for `level_up`; see `prepare` for counts to n_holders, numbers
     ``[G][C]`` and ``[C][G]``; values ``[X][2 L]``, node
-    ``[node]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, weights
+    ``[node]``, nodes ``[node][BLOCK]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, weights
     ``[X][2 L]``, hand_values ``[H]``. Of the boards below: row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``,
     what p's own strategy makes of them; for best responses below ``[exit][H]``. Of segments: end, row, level.
     open: the board at hand. ways: `Way` of each lane. n_wide: numbers of a strip in other and own; n_ends: in row_exits.
@@ -168,6 +169,7 @@ class Scratch(NamedTuple):
     n_holders: Address
     values: Address
     node: Address
+    nodes: Address
     mixed: Address
     same: Address
     within: Address
@@ -912,47 +914,53 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
 
 
 @inlined
-def respond_hand(x: Table, s: Scratch, v: View, at: int, h: int, row: int, begin: int, reach_: int):  # type: ignore[no-untyped-def]
-    """A hand's best response: its value at the strip's roots, in the last round after `level_up`."""
+def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: int, reach_: int) -> None:
+    """Best responses of at most `BLOCK` hands from the first on: ``nodes[0]``; in the last round after `level_up`."""
     program, strips, code = x.program, x.program.strips, x.program.code
     n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
-    shows = (n_folds + 2 * int64_at(strips, at + N_SHOWS)) * v.stride
-    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    behind = n_folds + 2 * int64_at(strips, at + N_SHOWS)
     pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS)
     for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
         where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-        j = int64_at(code, where)
-        d = shows + j * v.stride
-        won = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
-        sigma = load16(s.other, sigmas + int64_at(code, lanes + j))
-        won = won + sigma * load16(s.within, HANDS * h)
-        store(s.node, int64_at(code, where + 1), won * load16(program.pay, pay))
+        j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
+        d, sequence = (behind + j) * v.stride, begin + int64_at(code, lanes + j)
+        everybody = load16(s.totals, d + all_)
+        for i in range(n):
+            h = first + i
+            a, c = d + HANDS * int32_at(v.cards, 2 * h), d + HANDS * int32_at(v.cards, 2 * h + 1)
+            won = everybody - (load16(s.totals, a) + load16(s.totals, c))
+            won = won + load16(s.other, sequence + width * int32_at(v.rows, h)) * load16(s.within, HANDS * h)
+            store(s.nodes, to + HANDS * i, won * chips)
         pay += HANDS
     lanes = int64_at(strips, at + FOLDS)
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
         where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
-        j = int64_at(code, where)
-        d = j * v.stride
-        rest = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
-        if v.two:
-            sigma = load16(s.other, begin + sigmas + int64_at(code, lanes + j))
-            rest = rest + sigma * load16(s.reach, reach_ + HANDS * h)
-        store(s.node, int64_at(code, where + 1), rest * load16(program.pay, pay))
+        j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
+        d, sequence = j * v.stride, begin + int64_at(code, lanes + j)
+        everybody = load16(s.totals, d + all_)
+        for i in range(n):
+            h = first + i
+            a, c = d + HANDS * int32_at(v.cards, 2 * h), d + HANDS * int32_at(v.cards, 2 * h + 1)
+            rest = everybody - (load16(s.totals, a) + load16(s.totals, c))
+            if v.two:
+                sigma = load16(s.other, sequence + width * int32_at(v.rows, h))
+                rest = rest + sigma * load16(s.reach, reach_ + HANDS * h)
+            store(s.nodes, to + HANDS * i, rest * chips)
         pay += HANDS
-    first_exit = int64_at(strips, at + FIRST_EXIT)
+    exit_ = int64_at(strips, at + FIRST_EXIT)
     for e in range(int64_at(strips, at + N_EXITS)):
-        below = HANDS * ((first_exit + e) * s.n_most + h)
-        store(s.node, int64_at(code, int64_at(strips, at + EXITS) + 3 * e), load16(s.below, below))
+        to = BLOCK * int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
+        below = HANDS * ((exit_ + e) * s.n_most + first)
+        for i in range(0, HANDS * n, HANDS):
+            store(s.nodes, to + i, load16(s.below, below + i))
     for k in range(int64_at(strips, at + N_UP)):
         where = int64_at(strips, at + UP) + 5 * k
-        n_actions, node, child = int64_at(code, where + 1), int64_at(code, where + 2), int64_at(code, where + 3)
-        value = load16(s.node, child)
-        if int64_at(code, where) == 0:
+        mine, n_actions = int64_at(code, where), int64_at(code, where + 1)
+        node, child = BLOCK * int64_at(code, where + 2), BLOCK * int64_at(code, where + 3)
+        for i in range(0, HANDS * n, HANDS):
+            value = load16(s.nodes, child + i)
             for b in range(1, n_actions):
-                value = value + load16(s.node, child + HANDS * b)
-        else:
-            for b in range(1, n_actions):
-                value = maximum(value, load16(s.node, child + HANDS * b))
-        store(s.node, node, value)
-    return load16(s.node, 0)
+                other = load16(s.nodes, child + HANDS * BLOCK * b + i)
+                value = maximum(value, other) if mine == 1 else value + other
+            store(s.nodes, node + i, value)

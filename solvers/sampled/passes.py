@@ -15,6 +15,7 @@ from solvers.exact.bundle import Packed, unpack, unpack_at
 from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 from solvers.kernels import BEST, UPDATE
 from solvers.sampled.kernels import (
+    BLOCK,
     CLASS,
     NODE_WIDTH,
     ROUND,
@@ -35,7 +36,7 @@ from solvers.sampled.kernels import (
     prefetch_row,
     prepare,
     reach,
-    respond_hand,
+    respond,
     show_group,
     sums_grow,
     total_folds,
@@ -226,9 +227,7 @@ def _go_up(
             first, wide = HANDS * strip * s.n_most, strip * s.n_wide
             total_folds(x, s, v, at, wide, first)
             if mode == BEST:
-                for h in range(v.n_hands):
-                    value = respond_hand(x, s, v, at, h, int32_at(v.rows, h), wide, first)
-                    hand_out(mode, x, s, above, cards, v, w, way, h, value)
+                _respond(x, s, above, cards, v, w, way, at, 0, v.n_hands, wide, first)
             else:
                 _follow(mode, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
@@ -249,13 +248,33 @@ def _respond_last(
     while g < n_groups:
         end = _level_end(s, g, n_groups)
         level_up(x, s, v, at, g, end)
-        while g < end:
-            stop = int64_at(s.segment_end, g)
-            while h < stop:
-                value = respond_hand(x, s, v, at, h, int64_at(s.segment_row, g), 0, 0)
-                hand_out(BEST, x, s, above, cards, v, w, way, h, value)
-                h += 1
-            g += 1
+        stop = int64_at(s.segment_end, end - 1)
+        _respond(x, s, above, cards, v, w, way, at, h, stop, 0, 0)
+        g, h = end, stop
+
+
+@inlined
+def _respond(
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    cards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    at: int,
+    first: int,
+    stop: int,
+    begin: int,
+    reach_: int,
+) -> None:
+    """Best responses of hands first to stop - 1."""
+    while first < stop:
+        n = min(BLOCK, stop - first)
+        respond(x, s, v, at, first, n, begin, reach_)
+        for i in range(n):
+            hand_out(BEST, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
+        first += n
 
 
 @inlined

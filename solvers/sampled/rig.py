@@ -11,7 +11,7 @@ from solvers.exact.bundle import Packed
 from solvers.exact.vector import HALF, HANDS, SINGLE, aligned
 from solvers.forest import Floats, Forest
 from solvers.kernels import BEST, EVALUATE, UPDATE
-from solvers.sampled.kernels import Boards, Scratch, Table
+from solvers.sampled.kernels import BLOCK, Boards, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
@@ -138,6 +138,7 @@ class Rig:
             n_holders=ints(places),
             values=aligned(rows * n_lanes),
             node=aligned(HANDS * size.n_nodes),
+            nodes=aligned(HANDS * BLOCK * size.n_nodes),
             mixed=aligned(HANDS * n_groups * places),
             same=aligned(HANDS * n_groups),
             within=aligned(hands),
