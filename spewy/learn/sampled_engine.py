@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import Store
+from solvers.errors import SolverError
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
+from spewy.errors import SolveError
 from spewy.game.gamefile import Game
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
@@ -120,9 +122,16 @@ class SampledEngine(Closing):
         return ClassNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
     def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
-        """The average strategy of a class, as a play locker has it."""
+        """The average strategy of a class, as a play locker has it.
+
+        Raises:
+            SolveError: it has what is no number.
+        """
         k, tables = self._n_rows[one.t], self._tables[one.t]
-        return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+        try:
+            return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+        except SolverError as error:
+            raise SolveError(f"round {one.t}, class {one.class_}: {error}; nothing of it is saved") from None
 
     def visits(self) -> list[Ints]:
         """Per round ``[player, class]``: how often each was visited."""

@@ -171,6 +171,10 @@ class _Run(Closing):
             result = read_result(store)
         if result is not None and result["sweeps"] == engine.deals:
             self._value = result["value"]
+        if self._trace:
+            deals, _, chips = self._trace[-1]
+            judged = Judged(chips / self._chips, self._unit, None, None, deals, None)
+            self._progress.known = Known(judged)
         if engine.deals:
             note(f"{job.name}: going on after deal {engine.deals:,}")
         self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
@@ -228,6 +232,7 @@ class _Run(Closing):
     def _check(self) -> None:
         """Measure the strategies as they are in the real game, unless that is interrupted."""
         begun, deals = time.perf_counter(), self._engine.deals
+        self._saving.begin(self._mark())  # a check takes minutes, in which everything may be lost
         found = self._engine.judge(self._dealing.check_flops, self._stop, self._report.boards)
         self._checking += time.perf_counter() - begun
         self._progress.pause()

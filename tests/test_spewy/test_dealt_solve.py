@@ -212,6 +212,32 @@ def test_an_exploitability_that_is_no_number_fails(leduc, tmp_path, judge_of):
     assert log_lines(tmp_path / "out")[-1].startswith("stop  SolveError")
 
 
+def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
+    judge_of(0.5)
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+    judge_of()
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+    judged = read_status(tmp_path / "out").judged
+    assert (judged.exploitability, judged.deals) == (500, 100)
+
+
+def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkeypatch):
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+    before, run = numbers_in(tmp_path / "out"), SampledEngine.run
+
+    def spoilt(engine, n):
+        run(engine, n)
+        engine.numbers.sums[0][0][0] = np.nan
+
+    monkeypatch.setattr(SampledEngine, "run", spoilt)
+    monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
+    with pytest.raises(
+        SolveError, match="round 0, class 0: sums: expected finite numbers, found others at 1 dec"
+    ):
+        solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
+    assert numbers_in(tmp_path / "out") == before
+
+
 # Interruptions
 
 ENDLESS = ("--set", "solve.max_sweeps=1000000000", "--json")
