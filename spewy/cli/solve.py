@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     type=Seconds(),
     help="How often a solve in memory saves what it has, looked at after every check; "
-    "default: every 30 seconds, or less often where saving takes long.",
+    "default: every 30 seconds, or less often where saving takes long. A job with [boards] saves while it goes on, "
+    "by default every 5 minutes.",
 )
 @set_option
 @json_option
@@ -73,6 +74,9 @@ def solve(
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
     code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
     SIGTERM or SIGHUP saves everything and exits with 130, the second one breaks off.
+
+    A job with [boards] deals boards at random, and its sweeps are deals. It also stops after solve.max_time, all runs
+    together, is measured every solve.check_every and at its end, and can be looked at meanwhile: spewy status, show.
 
     \b
     Examples:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockers import Store
+from solvers.errors import SolverError
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
+from spewy.errors import SolveError
+from spewy.game.gamefile import Game
+from spewy.learn.combined_flops import Finding
+from spewy.learn.engine import Stop
+from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.records.averages import Lines
 from spewy.records.class_numbers import ClassNumbers, Mark, read_classes, read_mark
 from spewy.system.closing import Closing
@@ -25,6 +32,7 @@ class SampledEngine(Closing):
     """A solve by deals, which goes on from what a store holds.
 
     Args:
+        game: the rules.
         rounds: the betting.
         abstraction: of the game's boards.
         seed: of the deals.
@@ -43,6 +51,7 @@ class SampledEngine(Closing):
 
     def __init__(
         self,
+        game: Game,
         rounds: Sequence[LineForest],
         abstraction: Abstraction,
         seed: int,
@@ -52,6 +61,7 @@ class SampledEngine(Closing):
         opened: Callable[[], Store],
     ) -> None:
         n_rows = abstraction.n_rows
+        self._game, self._rounds, self._abstraction = game, rounds, abstraction
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,
@@ -112,13 +122,44 @@ class SampledEngine(Closing):
         return ClassNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
     def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
-        """The average strategy of a class, as a play locker has it."""
+        """The average strategy of a class, as a play locker has it.
+
+        Raises:
+            SolveError: it has what is no number.
+        """
         k, tables = self._n_rows[one.t], self._tables[one.t]
-        return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+        try:
+            return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+        except SolverError as error:
+            raise SolveError(f"round {one.t}, class {one.class_}: {error}; nothing of it is saved") from None
 
     def visits(self) -> list[Ints]:
         """Per round ``[player, class]``: how often each was visited."""
         return [visits.copy() for visits in self.numbers.visits]
+
+    def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
+        """How far average strategies are from an equilibrium, in the real game; None: it was stopped.
+
+        Args:
+            flops: how many to draw, the same ones each time; a small game is judged on all.
+            stop: once it is set, flops that are begun are finished.
+            tell: told (flops done, in all).
+        """
+        return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
+
+    @cached_property
+    def _real_game(self) -> RealGame:
+        made = self._abstraction
+        return RealGame(
+            self._game,
+            [one.forest for one in self._rounds],
+            self._cfr.strips,
+            made,
+            made.n_classes,
+            made.n_rows,
+            self.numbers.sums,
+            symmetric=not rows_know_suits(made.arrays),
+        )
 
     def close(self) -> None:
         """Stop the threads."""

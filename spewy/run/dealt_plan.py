@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 LANES = 16  # of a strip
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
+JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 COPIES = 3 * (8 << 20)  # of what is being saved: as it is, encoded, and in its transaction
 SECONDS_PER_DEAL = 40e-6  # beside what grows with lines
-SECONDS_PER_CELL = 1.1e-9  # of a lane's slot on a hand
+SECONDS_PER_CELL = 0.33e-9  # of a lane's slot on a hand
 
 
 @dataclass(frozen=True)
@@ -260,7 +261,7 @@ def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) 
 def _buffer_bytes(
     rounds: Sequence[LineForest], strips: Sequence[Strips], rows: Sequence[int], wish: Wish, threads: int
 ) -> int:
-    """Bytes that threads walk with, measured on a game of no classes."""
+    """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
     from solvers.sampled.engine import PORTION
     from solvers.sampled.numbers import Numbers
     from solvers.sampled.rig import Rig
@@ -273,4 +274,15 @@ def _buffer_bytes(
     parts = rig.scratch_parts()
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
-    return threads * (held + dealt)
+    return threads * (2 * held + dealt + JUDGING * hands * _below_first(wish))
+
+
+def _below_first(wish: Wish) -> int:
+    """Boards that can follow a first one, all rounds together."""
+    left, ways, total = len(wish.deck), 1, 0
+    dealt = [size for size in wish.board_sizes if size]
+    for t, size in enumerate(dealt):
+        ways *= comb(left, size) if t else 1
+        left -= size
+        total += ways
+    return total

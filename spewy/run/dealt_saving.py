@@ -66,10 +66,15 @@ class DealtSaving(Closing):
             return self._running.done() and self._ended(self._running)
         now = time.perf_counter()
         pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
-        if now - self._begun >= pause and mark.deals > self.saved.deals:
-            self._begun = now
-            self._running = self._thread.submit(self._save, mark, self._engine.visits())
+        if now - self._begun >= pause:
+            self.begin(mark)
         return False
+
+    def begin(self, mark: Mark) -> None:
+        """Begin a save in the background, unless one is running or there is nothing new; the engine is at rest."""
+        if self._running is None and mark.deals > self.saved.deals:
+            self._begun = time.perf_counter()
+            self._running = self._thread.submit(self._save, mark, self._engine.visits())
 
     def finish(self, mark: Mark) -> None:
         """Save what is left, in this thread; the engine is at rest and stays so.

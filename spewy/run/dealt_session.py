@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from lockers import open_store
 from spewy.chunks.abstractions import abstraction
 from spewy.errors import InputError, SolveError, shown
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
+from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
@@ -42,19 +41,6 @@ LONG = 10.0
 """Seconds of getting ready that are announced."""
 
 
-class Verdict(NamedTuple):
-    """What a judge has found of the average strategies, in chips per deal; the value is player 0's in self-play."""
-
-    exploitability: float
-    stderr: float | None
-    value: float | None
-    flops: int | None
-
-
-Judge = Callable[[SampledEngine, int], Verdict | None]
-"""Measures average strategies in the real game, on so many flops; None where it cannot."""
-
-
 class DealtSession(Closing):
     """A job whose boards are dealt, bound to its folder.
 
@@ -62,7 +48,6 @@ class DealtSession(Closing):
         job: what to solve.
         folder: where its lockers are or shall be.
         save_every: seconds between two saves; None: as often as costs little.
-        judge: who measures what was learnt; None: nobody.
 
     Attributes:
         plan: what a solve will do.
@@ -73,13 +58,7 @@ class DealtSession(Closing):
         lockers.DamagedLockerError: what it holds is damaged.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        folder: str | Path | None,
-        save_every: float | None = None,
-        judge: Judge | None = None,
-    ) -> None:
+    def __init__(self, job: Job, folder: str | Path | None, save_every: float | None = None) -> None:
         started = time.perf_counter()
         if folder is None:
             raise InputError(
@@ -89,7 +68,7 @@ class DealtSession(Closing):
         self.job, self.folder = job, as_path(folder, "folder")
         self.plan = DealtPlan.of(job)
         self.plan.require(self.folder)
-        self.save_every, self.judge = save_every, judge
+        self.save_every = save_every
         self._policies: list[ClassPolicy] = []
         with open_store(self.folder, job.manifest(), shards=1) as store:
             store.require_sound()
@@ -172,6 +151,7 @@ class _Run(Closing):
             note(f"{job.name}: finding classes and rows of all boards, once: minutes")
         found, folder = abstraction(plan.wish, self._report.boards), self._session.folder
         engine = SampledEngine(
+            job.rules,
             plan.rounds,
             found,
             self._dealing.seed,
@@ -191,6 +171,10 @@ class _Run(Closing):
             result = read_result(store)
         if result is not None and result["sweeps"] == engine.deals:
             self._value = result["value"]
+        if self._trace:
+            deals, _, chips = self._trace[-1]
+            judged = Judged(chips / self._chips, self._unit, None, None, deals, None)
+            self._progress.known = Known(judged)
         if engine.deals:
             note(f"{job.name}: going on after deal {engine.deals:,}")
         self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
@@ -233,6 +217,8 @@ class _Run(Closing):
         out_of_deals = dealing.last_deal is not None and mark.deals >= dealing.last_deal
         if (out_of_time or out_of_deals) and self._exploitability() is None:
             self._check()
+            if self._stop.is_set():
+                return "interrupted"
         found = self._exploitability()
         if found is not None and found <= self._target:
             return "target reached"
@@ -244,10 +230,10 @@ class _Run(Closing):
         return self._trace[-1][2] if judged else None
 
     def _check(self) -> None:
-        """Have the strategies judged, if there is a judge."""
-        begun = time.perf_counter()
-        judge, deals = self._session.judge, self._engine.deals
-        found = None if judge is None else judge(self._engine, self._dealing.check_flops)
+        """Measure the strategies as they are in the real game, unless that is interrupted."""
+        begun, deals = time.perf_counter(), self._engine.deals
+        self._saving.begin(self._mark())  # a check takes minutes, in which everything may be lost
+        found = self._engine.judge(self._dealing.check_flops, self._stop, self._report.boards)
         self._checking += time.perf_counter() - begun
         self._progress.pause()
         if found is None:
@@ -266,20 +252,20 @@ class _Run(Closing):
         with self._store() as store:
             write_trace(store, self._trace, self._session.job.solve.target)
 
-    def _tell(self, found: Verdict, deals: int) -> None:
+    def _tell(self, found: Finding, deals: int) -> None:
         """Tell of a check: listeners, the status, the log."""
         amount, left = found.exploitability / self._chips, forecast(self._trace, self._target)
         error = None if found.stderr is None else found.stderr / self._chips
         per_hand = 1000 / self._session.job.rules.big_blind
         self._progress.known = Known(
             Judged(amount, self._unit, error, found.flops, deals, time.time()),
-            None if found.value is None else found.value * per_hand,
+            found.value * per_hand,
             left if left is not None and math.isfinite(left) else None,
         )
         self._report.check(deals, amount, self._unit, left)
         told = "" if error is None else f" +- {error:.4g}"
-        flops = "" if found.flops is None else f" on {found.flops} flops"
-        self._log.write("check", f"{deals} deals, exploitability {amount:.4g}{told} {self._unit}{flops}")
+        where = f"{found.flops} flops, {found.seconds:.1f} s of a core"
+        self._log.write("check", f"{deals} deals, exploitability {amount:.4g}{told} {self._unit} on {where}")
 
     def _result(self, ended: str, building: float, solving: float) -> SolveResult:
         """What was reached."""

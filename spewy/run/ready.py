@@ -61,13 +61,15 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
-    """Deal once in a game of so many rounds whose two hands share a row, and make its averages bytes."""
+    """Deal once in a game of so many rounds whose two hands share a row; judge it, and make its averages bytes."""
     import numpy as np
 
     from buckets import Dealt
     from solvers.forest import Chance, Decision, Fold, Forest, Showdown
     from solvers.quantise import byte_tables, quantise
+    from solvers.sampled.boards import paths
     from solvers.sampled.engine import SampledCfr
+    from solvers.sampled.rig import Rig, packed
 
     ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
     forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]
@@ -77,7 +79,11 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     one = [1] * n_rounds
     engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
     engine.run(1)
-    quantise(engine.numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
+    numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
+    rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
+    boards = packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
+    rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best=True)
+    quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class Reporter(Protocol):
         """After a check: exploitability in the target's unit, and a forecast."""
 
     def boards(self, done: int, total: int) -> None:
-        """Before the first deal of a job that deals boards: those whose classes and rows are being found."""
+        """Of a job that deals boards, between deals: those whose classes are being found, or that are judged."""
 
     def stands(self, status: Status, threads: int) -> None:
         """Every second or so of a solve that deals boards: how it stands; ``threads`` work on it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
 from solvers.exploit import Exploitability
@@ -14,7 +15,6 @@ from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
 from spewy.records.policy import Decides, Policy
 from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
-from spewy.run.dealt_session import DealtSession
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.plan import Plan
@@ -26,6 +26,9 @@ from spewy.run.target import Target
 from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
+
+if TYPE_CHECKING:
+    from spewy.run.dealt_session import DealtSession
 
 
 class Session(Closing):
@@ -186,6 +189,8 @@ def open_session(
         lockers.LockerError: as they.
     """
     if job.sampled:
+        from spewy.run.dealt_session import DealtSession
+
         return DealtSession(job, folder, save_every)
     return Session(job, folder, save_every, cost)
 
