@@ -383,12 +383,12 @@ def _curve_table(curves: dict[str, Any]) -> str:
     for name, found in curves.items():
         for k, point in enumerate(found["points"]):
             head = f"{name} | {_sizes(found)}" if not k else " | "
-            played = " / ".join(f"{point[action]:.3f}" for action in ("fold", "limp", "raise"))
+            played = " / ".join(_told(point[action], ".3f") for action in ("fold", "limp", "raise"))
             lines.append(
-                f"| {head} | {point['core_minutes']:.3g} | {point['deals']:,} | {point['visits']:,.0f} "
-                f"| {_exploitability(point)} | {point['flops']:,} "
+                f"| {head} | {_told(point['core_minutes'], '.3g')} | {point['deals']:,} "
+                f"| {_told(point['visits'], ',.0f')} | {_exploitability(point)} | {point['flops']:,} "
                 f"| {_with_error(point['value_mbb'], point['value_stderr_mbb'])} | {played} "
-                f"| {point['deals_per_core_second']:.0f} |"
+                f"| {_told(point['deals_per_core_second'], '.0f')} |"
             )
     return "\n".join(lines)
 
@@ -422,8 +422,12 @@ def _exploitability(point: dict[str, Any]) -> str:
     return f"{told} ({point['low_mbb']:.0f}, {point['high_mbb']:.0f})"
 
 
-def _with_error(value: float, error: float | None) -> str:
-    return f"{value:.1f}" if error is None else f"{value:.0f} ± {error:.0f}"
+def _with_error(value: float | None, error: float | None) -> str:
+    return _told(value, ".1f") if error is None else f"{value:.0f} ± {error:.0f}"
+
+
+def _told(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
 
 
 def _counted(what: str) -> Callable[[int, int], None]:
