@@ -29,10 +29,12 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/policy.py
 	$(BIN)/python benchmarks/lp_or_cfr.py
 	$(BIN)/python benchmarks/bucket_speed.py --flops
+	$(BIN)/python benchmarks/whole_games.py speed
 
 study: .venv/ready
 	$(BIN)/python benchmarks/clustering_study.py
 	$(BIN)/python benchmarks/mixed_leaves.py
+	$(BIN)/python benchmarks/whole_games.py study
 
 lint: .venv/ready
 	$(BIN)/ruff check .

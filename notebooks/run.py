@@ -42,7 +42,8 @@ def _run(path: Path, args: argparse.Namespace) -> bool:
     notebook = nbformat.read(path, as_version=4)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:  # as in the repository: job files lie in ../examples
-        shutil.copytree(HERE.parent / "examples", Path(folder) / "examples")
+        for name in ("examples", "docs/data"):
+            shutil.copytree(HERE.parent / name, Path(folder) / name)
         place = Path(folder) / "notebooks"
         place.mkdir()
         resources = {"metadata": {"path": str(place)}}
