@@ -134,7 +134,11 @@ def _writer(kind: Any, n_bytes: int) -> Any:
     return put
 
 
-put_int64, put_float64, put_int32 = _writer(types.int64, 8), _writer(types.float64, 8), _writer(types.int32, 4)
+put_int64, put_float64, put_int32 = (
+    _writer(types.int64, 8),
+    _writer(types.float64, 8),
+    _writer(types.int32, 4),
+)
 
 
 @intrinsic

@@ -58,7 +58,9 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
     number = np.arange(n_deals * n_rounds)
     nodes = np.zeros((n_deals * n_rounds, NODE_WIDTH), dtype=np.int64)
     deal, t = number // n_rounds, number % n_rounds
-    for column, values in enumerate((t, classes.ravel(), n_hands, deal * n_hands, number * n_hands, n_cards, -1, 1)):
+    for column, values in enumerate(
+        (t, classes.ravel(), n_hands, deal * n_hands, number * n_hands, n_cards, -1, 1)
+    ):
         nodes[:, column] = values
     return Boards(
         nodes.ravel(),
@@ -77,14 +79,15 @@ def tree(boards: Sequence[Board]) -> Boards:
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
     n_images = np.array([len(board.origins) for board in boards])
     first_origin = np.concatenate([[0], np.cumsum(n_hands * n_images)])
+    numbers = np.array([(board.round, board.class_, board.n_cards) for board in boards])
     for column, values in enumerate(
         (
-            [board.round for board in boards],
-            [board.class_ for board in boards],
+            numbers[:, 0],
+            numbers[:, 1],
             n_hands,
             first_hand[:-1],
             first_hand[:-1],
-            [board.n_cards for board in boards],
+            numbers[:, 2],
             first_origin[:-1],
             n_images,
         )

@@ -72,8 +72,8 @@ from solvers.sampled.program import (
     OWN_FIRST,
     OWN_SLOTS,
     PAY,
-    SHOW_LEAVES,
     SHARED,
+    SHOW_LEAVES,
     SHOWS,
     UP,
     WIDTH,
@@ -138,17 +138,18 @@ class Table(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """A thread's buffers for a round: H hands at most, G groups, X rows, C places per group, L lanes, S sequences, E exits.
+    """A thread's buffers for a round.
 
-    Those with [strip] are kept for all strips at once where boards are below, and for one in the last round.
+    H hands at most, G groups, X rows, C places of a group, L lanes, S sequences, E exits of a strip. Those with [strip]
+    are kept for all strips at once where boards are below, and for one in the last round.
 
-    reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``, totals ``[4 L][C]``: of
-    folds, then of showdowns, then two more of these for `level_up`; see `prepare` for counts to n_holders, numbers
-    ``[G][C]`` and ``[C][G]``; values ``[X][2 L]``, node
-    ``[node]``, nodes ``[node][BLOCK]``, mixed ``[G][C]``, same ``[G]``, within ``[H]``, within_sums ``[G]``, weights
-    ``[X][2 L]``, hand_values ``[H]``. Of the boards below: row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``,
-    what p's own strategy makes of them; for best responses below ``[exit][H]``. Of segments: end, row, level.
-    open: the board at hand. ways: `Way` of each lane. n_wide: numbers of a strip in other and own; n_ends: in row_exits.
+    reach ``[strip][H]``, groups ``[G][C]``, other and own ``[strip][X][S]``, row_reach ``[X]``; totals ``[4 L][C]``: of
+    folds, then of showdowns, then two more of these for `level_up`; counts to n_holders: see `prepare`, numbers
+    ``[G][C]`` and ``[C][G]``; values ``[X][2 L]``, node ``[node]``, nodes ``[node][BLOCK]``, mixed ``[G][C]``, same
+    ``[G]``, within ``[H]``, within_sums ``[G]``, weights ``[X][2 L]``, hand_values ``[H]``. Of the boards below:
+    row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``, what p's own strategy makes of them; for best responses
+    below ``[exit][H]``. Of segments: end, row, level. open: the board at hand. ways: `Way` of each lane. n_wide:
+    numbers of a strip in other and own; n_ends: in row_exits.
     """
 
     n_most: int
@@ -326,7 +327,9 @@ def way_of(y: Table, above: Scratch, exit_: int, lane: int, aligned: bool) -> Wa
 
 
 @inlined
-def enter(x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, to: int) -> None:
+def enter(
+    x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, to: int
+) -> None:
     """Step 1: r, from place ``to`` on, of a strip of a round that is not the first; y and w are what is above."""
     exit_ = int64_at(x.program.strips, WIDTH * strip + ALIGNED)
     if exit_ >= 0:
@@ -348,14 +351,16 @@ def enter(x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: Vie
             first = int64_at(s.ways, 3 * lane)
             came = _ZERO
             if first >= 0:
-                sigma = float32_at(above.other, int64_at(s.ways, 3 * lane + 1) + int64_at(s.ways, 3 * lane + 2) * row)
+                sigma = float32_at(
+                    above.other, int64_at(s.ways, 3 * lane + 1) + int64_at(s.ways, 3 * lane + 2) * row
+                )
                 came = float32_at(above.reach, first + HANDS * o) * sigma
             store(s.reach, to + HANDS * h + lane, came)
 
 
 @inlined
 def arriving(way: Way, above: Scratch, boards: Boards, v: View, w: View, h: int):  # type: ignore[no-untyped-def]
-    """r of hand h in a strip that is aligned."""
+    """R of hand h in a strip that is aligned."""
     o = _origin(boards, v, h)
     sigma = load16(above.other, way.other + way.width * int32_at(w.rows, o))
     return load16(above.reach, way.reach + HANDS * o) * sigma
@@ -429,7 +434,9 @@ def hands_up(
 
 
 @inlined
-def reach(x: Table, base: int, strip: int, into: Address, begin: int, source: Address, size: int, own: bool) -> None:
+def reach(
+    x: Table, base: int, strip: int, into: Address, begin: int, source: Address, size: int, own: bool
+) -> None:
     """Step 1: a player's reach ``[row][sequence]`` inside a strip, from place ``begin`` on."""
     program, at = x.program, WIDTH * strip
     slots = int64_at(program.strips, at + (OWN_SLOTS if own else OTHER_SLOTS))
@@ -441,7 +448,10 @@ def reach(x: Table, base: int, strip: int, into: Address, begin: int, source: Ad
         to, numbers = begin + row * width, start + row * HANDS * slots
         store(into, to, fill16(_ONE))
         for k in range(count):
-            n_actions, parent = int64_at(program.code, first + 3 * k), int64_at(program.code, first + 3 * k + 1)
+            n_actions, parent = (
+                int64_at(program.code, first + 3 * k),
+                int64_at(program.code, first + 3 * k + 1),
+            )
             slot = int64_at(program.code, first + 3 * k + 2)
             _play(x, source, numbers + HANDS * slot, n_actions, into, to + parent, to + HANDS * (1 + slot))
 
@@ -482,7 +492,7 @@ def _positive(x: Table, source: Address, at: int):  # type: ignore[no-untyped-de
 
 @inlined
 def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
-    """q's sums: ``decay * sum + r * σ``, by the reach of a row's hands together."""
+    """Q's sums: ``decay * sum + r * σ``, by the reach of a row's hands together."""
     program = x.program
     start = class_ * program.other_size + int64_at(program.strips, WIDTH * strip + OTHER_FIRST)
     width = HANDS * (1 + int64_at(program.strips, WIDTH * strip + OTHER_SLOTS))
@@ -490,12 +500,17 @@ def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: 
         arrived, from_ = load16(s.row_reach, HANDS * row), begin + row * width + HANDS
         to = start + row * (width - HANDS)
         for slot in range(0, width - HANDS, HANDS):
-            grown = load16_kept(x.kind, x.other_sums, to + slot) * f.decay + load16(s.other, from_ + slot) * arrived
+            grown = (
+                load16_kept(x.kind, x.other_sums, to + slot) * f.decay
+                + load16(s.other, from_ + slot) * arrived
+            )
             store_kept(x.kind, x.other_sums, to + slot, grown, f.dither)
 
 
 @inlined
-def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Way, n_groups: int, n_rows: int) -> None:
+def arrive(
+    s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Way, n_groups: int, n_rows: int
+) -> None:
     """Steps 1, 2 and 4 within segments, of a strip of the last round, whose r are there already if it is not aligned.
 
     ``within[h]``: the reach that hand h beats less the reach that beats it, of its own segment; ``row_reach``: that of
@@ -513,7 +528,10 @@ def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Wa
             tie = min(int32_at(s.tie_end, h), end)
             if not one_tie:
                 for i in range(h, tie):
-                    a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                    a, c = (
+                        first + HANDS * int32_at(v.cards, 2 * i),
+                        first + HANDS * int32_at(v.cards, 2 * i + 1),
+                    )
                     beaten = total - (load16(s.groups, a) + load16(s.groups, c))
                     store(s.within, HANDS * i, beaten)
             for i in range(h, tie):
@@ -529,7 +547,10 @@ def arrive(s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Wa
                 total = total + came
             if not one_tie:
                 for i in range(h, tie):
-                    a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                    a, c = (
+                        first + HANDS * int32_at(v.cards, 2 * i),
+                        first + HANDS * int32_at(v.cards, 2 * i + 1),
+                    )
                     beaten = total - (load16(s.groups, a) + load16(s.groups, c))
                     store(s.within, HANDS * i, load16(s.within, HANDS * i) + beaten)
             h = tie
@@ -671,7 +692,10 @@ def fold_hand(x: Table, s: Scratch, v: View, at: int, h: int, begin: int, reach_
 def prefetch_row(x: Table, class_: int, strip: int, row: int) -> None:
     """Ask for a row's numbers in a strip that comes soon."""
     program, at = x.program, WIDTH * strip
-    own, other = HANDS * int64_at(program.strips, at + OWN_SLOTS), HANDS * int64_at(program.strips, at + OTHER_SLOTS)
+    own, other = (
+        HANDS * int64_at(program.strips, at + OWN_SLOTS),
+        HANDS * int64_at(program.strips, at + OTHER_SLOTS),
+    )
     first = class_ * program.own_size + int64_at(program.strips, at + OWN_FIRST) + row * own
     for n in range(first, first + own, HANDS):
         prefetch_kept(x.kind, x.own, n)
@@ -695,7 +719,10 @@ def weigh(x: Table, s: Scratch, at: int, begin: int) -> None:
         pay = int64_at(strips, at + PAY) + (HANDS * int64_at(strips, at + N_SHOW_LEAVES) if kind == 0 else 0)
         for leaf in range(n_leaves):
             lane = HANDS * (int64_at(code, leaves + 3 * leaf) + (0 if kind == 0 else n_folds))
-            sequence, chips = begin + int64_at(code, leaves + 3 * leaf + 2), load16(x.program.pay, pay + HANDS * leaf)
+            sequence, chips = (
+                begin + int64_at(code, leaves + 3 * leaf + 2),
+                load16(x.program.pay, pay + HANDS * leaf),
+            )
             for row in range(x.program.n_rows):
                 to = row * n_lanes + lane
                 store(s.weights, to, load16(s.weights, to) + load16(s.own, row * width + sequence) * chips)
@@ -748,7 +775,7 @@ def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None
 
 @inlined
 def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: bool):  # type: ignore[no-untyped-def]
-    """Steps 4 and 5 at showdowns: a segment's sums in ``values[row]``, ``Q`` added to ``mixed[g]``; returns Σ_j w_j σ_j.
+    """Steps 4 and 5 at showdowns: a segment's sums in ``values[row]``, ``Q`` in ``mixed[g]``; returns Σ_j w_j σ_j.
 
     Where the segment is a level of its own, D moves on by the way; else `level_up` has made it.
     """
@@ -767,7 +794,10 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
         k1, k2 = j + min(1, n - 1), j + n - 1
         w0, w1 = load16(s.weights, first + HANDS * j), load16(s.weights, first + HANDS * k1)
         w2 = load16(s.weights, first + HANDS * k2)
-        o0, o1 = load16(s.other, sigmas + int64_at(code, lanes + j)), load16(s.other, sigmas + int64_at(code, lanes + k1))
+        o0, o1 = (
+            load16(s.other, sigmas + int64_at(code, lanes + j)),
+            load16(s.other, sigmas + int64_at(code, lanes + k1)),
+        )
         o2 = load16(s.other, sigmas + int64_at(code, lanes + k2))
         sum0 = sum1 = sum2 = fill16(_ZERO)
         d0, d1, d2 = (n_folds + j) * stride, (n_folds + k1) * stride, (n_folds + k2) * stride
@@ -797,7 +827,15 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
             for i in range(n):
                 o, w = (o0, w0) if i == 0 else ((o1, w1) if i == 1 else (o2, w2))
                 sum2 = _show_lane(
-                    s, first_place, last_place, into, (n_folds + j + i) * stride, 2 * n_shows * stride, o, w, alone
+                    s,
+                    first_place,
+                    last_place,
+                    into,
+                    (n_folds + j + i) * stride,
+                    2 * n_shows * stride,
+                    o,
+                    w,
+                    alone,
                 )
                 if i == 0:
                     sum0 = sum2
@@ -839,7 +877,11 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
     The area between keeps what the totals were, since segments of a level may share cards.
     """
     strips, code, stride, width = x.program.strips, x.program.code, v.stride, v.stride // HANDS
-    n_shows, lanes, n_folds = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS), int64_at(strips, at + N_FOLDS)
+    n_shows, lanes, n_folds = (
+        int64_at(strips, at + N_SHOWS),
+        int64_at(strips, at + SHOWS),
+        int64_at(strips, at + N_FOLDS),
+    )
     wide, area = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), n_shows * stride
     for j in range(n_shows):
         sequence, d = int64_at(code, lanes + j), (n_folds + j) * stride
@@ -859,12 +901,16 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
 
 @inlined
 def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, ends: int) -> None:
-    """Values of a strip's nodes, row by row from ``values`` and ``row_exits``, from place ``ends`` on, and p's regrets."""
+    """Values of a strip's nodes, row by row from ``values`` and, from place ``ends`` on, ``row_exits``; p's regrets."""
     program, strips, code = x.program, x.program.strips, x.program.code
     slots = HANDS * int64_at(strips, at + OWN_SLOTS)
     start = class_ * program.own_size + int64_at(strips, at + OWN_FIRST)
     n_folds, n_exits = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_EXITS)
-    n_lanes, first_up, n_up = n_folds + int64_at(strips, at + N_SHOWS), int64_at(strips, at + UP), int64_at(strips, at + N_UP)
+    n_lanes, first_up, n_up = (
+        n_folds + int64_at(strips, at + N_SHOWS),
+        int64_at(strips, at + UP),
+        int64_at(strips, at + N_UP),
+    )
     for row in range(program.n_rows):
         pay, values = int64_at(strips, at + PAY), HANDS * row * n_lanes
         for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):

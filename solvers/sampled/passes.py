@@ -139,7 +139,8 @@ def _factors(mode: int, schedule: Schedule, x: Table, class_: int, dither: int) 
         power = before**schedule.forgetting
         keep = power / (power + 1.0)
     decay = (before / (before + 1.0)) ** schedule.averaging
-    return Factors(mode, np.float32(keep), np.float32(decay), dither)
+    factors: Factors = Factors(mode, keep, decay, dither)
+    return factors
 
 
 @kernel

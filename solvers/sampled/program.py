@@ -55,7 +55,7 @@ class Program(NamedTuple):
         n_exits: of all strips.
         strips ``[strip, WIDTH]``: sizes, and where in ``code`` and ``pay`` a strip's lists begin; lists of a shape are
             common to its strips.
-        code: down ``[step, 3]``: actions, place of the parent sequence, first slot; up ``[step, 5]``: 1 if p's, actions,
+        code: down ``[step, 3]``: actions, place of the parent sequence, slot; up ``[step, 5]``: 1 if p's, actions,
             place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
             of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
             places of the node, of q's sequence and of p's. Lanes of showdowns whose sequence has a lane of folds too
@@ -175,10 +175,12 @@ def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
 
 
 def _leaves(shape: Shape, kind: int, p: int) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """q's sequences that end in leaves of a kind; and each leaf: its lane, its node, p's sequence there."""
+    """Q's sequences that end in leaves of a kind; and each leaf: its lane, its node, p's sequence there."""
     nodes = np.flatnonzero(shape.kind == kind).tolist()
     sequence = shape.sequence[1 - p]
-    ending = {kind: {int(sequence[n]) for n in np.flatnonzero(shape.kind == kind)} for kind in (FOLD, SHOWDOWN)}
+    ending = {
+        kind: {int(sequence[n]) for n in np.flatnonzero(shape.kind == kind)} for kind in (FOLD, SHOWDOWN)
+    }
     lanes = sorted(ending[kind], key=lambda number: (kind == SHOWDOWN and number in ending[FOLD], number))
     return lanes, [(lanes.index(int(shape.sequence[1 - p, n])), n, int(shape.sequence[p, n])) for n in nodes]
 

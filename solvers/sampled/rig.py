@@ -48,7 +48,9 @@ class Rig:
         self.n_rounds = len(forests)
         self._sizes = [sizes(s) for s in strips]
         self._n_rows, self._most_hands, self._most_cards = n_rows, most_hands, most_cards
-        programs = [[program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, strips, n_rows, strict=True)]
+        programs = [
+            [program(f, s, n, p) for p in (0, 1)] for f, s, n in zip(forests, strips, n_rows, strict=True)
+        ]
         kind = HALF if numbers.short else SINGLE
 
         def tables(p: int, current: Any) -> Packed:
@@ -95,14 +97,36 @@ class Rig:
         self, schedule: Schedule, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray
     ) -> None:
         """Have player p learn from one tree, or from the first path."""
-        walk(UPDATE, schedule, self._learning[p], scratch, boards, 0, n_boards, self.n_rounds, out.ctypes.data, 0)
+        walk(
+            UPDATE,
+            schedule,
+            self._learning[p],
+            scratch,
+            boards,
+            0,
+            n_boards,
+            self.n_rounds,
+            out.ctypes.data,
+            0,
+        )
 
     def values(
         self, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray, *, best: bool
     ) -> Floats:
         """``[strip, hand, 16]``: player p's values at the first board against q's average strategy, best or own."""
         mode = BEST if best else EVALUATE
-        walk(mode, NO_SCHEDULE, self._judging[p], scratch, boards, 0, n_boards, self.n_rounds, out.ctypes.data, 0)
+        walk(
+            mode,
+            NO_SCHEDULE,
+            self._judging[p],
+            scratch,
+            boards,
+            0,
+            n_boards,
+            self.n_rounds,
+            out.ctypes.data,
+            0,
+        )
         return out.reshape(-1, self._most_hands[0], LINES).astype(np.float64)
 
     def _scratch(self, t: int) -> Scratch:

@@ -51,7 +51,8 @@ class Game:
             low_rows = np.where(strength == 4, 3, 2)
         live = [np.flatnonzero(~(every == card).any(axis=1)) for card in range(DECK)]
         live = [
-            h[np.lexsort((h, low_rows[card, h], strength[card, h]))] for card, h in zip(range(DECK), live, strict=True)
+            h[np.lexsort((h, low_rows[card, h], strength[card, h]))]
+            for card, h in zip(range(DECK), live, strict=True)
         ]
         if only is not None:
             every, top_rows = every[live[only]], top_rows[live[only]]
@@ -139,7 +140,7 @@ class Game:
         first = strips.first(p, N_ROWS[t])
         mine = numbers[t][p].reshape(-1, first[-1])[class_].astype(float)
         out = np.zeros((forest.n_slots[p], N_ROWS[t]))
-        for line, (strip, lane) in strips.place.items():
+        for strip, lane in strips.place.values():
             shape = strips.shape_of(strip)
             block = mine[first[strip] : first[strip + 1]].reshape(N_ROWS[t], -1, 16)
             for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
@@ -166,7 +167,9 @@ def rows_of(kept, every, groups, strengths, n_groups):
         n = len(h)
         blockers[b, :n], strength[b, :n], group[b, :n] = every[h], strengths[b], groups[b]
         twin[b, :n], weight[b, :n] = np.arange(n), 1
-    return Rows(np.array([len(h) for h in kept]), blockers, strength, twin, group, weight.astype(float), n_groups)
+    return Rows(
+        np.array([len(h) for h in kept]), blockers, strength, twin, group, weight.astype(float), n_groups
+    )
 
 
 def learnt(game, p, strategies, t, b, n, reach, gains, sums):
@@ -186,7 +189,15 @@ def learnt(game, p, strategies, t, b, n, reach, gains, sums):
     sigma = [strategies[t][mover][b][a.slot[n] + k][group] for k in actions]
     values = [
         learnt(
-            game, p, strategies, t, b, a.first_child[n] + k, reach * (sigma[k] if mover != p else 1), gains, sums
+            game,
+            p,
+            strategies,
+            t,
+            b,
+            a.first_child[n] + k,
+            reach * (sigma[k] if mover != p else 1),
+            gains,
+            sums,
         )
         for k in actions
     ]
@@ -238,7 +249,9 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
             n = visits[t][p][classes].astype(float)[:, None, None]
             kept = n**2 / (n**2 + 1) * before[0][t][p]
-            np.testing.assert_allclose(after[0][t][p], np.maximum(kept + gains[t] * gained[t], 0), rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(
+                after[0][t][p], np.maximum(kept + gains[t] * gained[t], 0), rtol=1e-4, atol=1e-4
+            )
             np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
             decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
             np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)

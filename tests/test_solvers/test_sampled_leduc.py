@@ -41,7 +41,6 @@ def boards():
     return out
 
 
-
 def test_every_board_in_turn_is_cfr_plus_without_sampling():
     job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
     forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
