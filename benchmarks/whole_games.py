@@ -19,7 +19,7 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -58,7 +58,7 @@ SEED = 1
 """Of the deals of `speed` and `study`."""
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -94,7 +94,7 @@ def main() -> int:
     one.add_argument("--page", type=Path, default=PAGE)
     one.set_defaults(run=tables)
 
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     return int(args.run(args) or 0)
 
 

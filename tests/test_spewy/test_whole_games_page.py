@@ -1,0 +1,55 @@
+"""``docs/whole-games.md`` and the benchmark that its figures come from."""
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from dealt_jobs import DEALT_LEDUC
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("whole_games", ROOT / "benchmarks/whole_games.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_the_page_are_those_of_the_data(benchmark, tmp_path):
+    page = tmp_path / "page.md"
+    shutil.copy(benchmark.PAGE, page)
+    benchmark.main(["tables", "--page", str(page)])
+    assert page.read_text() == benchmark.PAGE.read_text()
+
+
+def test_a_page_without_a_place_for_a_table_is_told(benchmark, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Whole games\n")
+    with pytest.raises(SystemExit, match="expected the lines <!-- curves: begin -->"):
+        benchmark.main(["tables", "--page", str(page)])
+
+
+def test_a_curve_goes_on_in_its_folder(benchmark, tmp_path):
+    job, folder, data = tmp_path / "job.toml", tmp_path / "leduc", tmp_path / "data.json"
+    job.write_text(DEALT_LEDUC.replace("max_sweeps = 3000", ""))
+
+    def points(*minutes):
+        told = ["curve", str(job), str(folder), "--minutes", ",".join(minutes), "--data", str(data)]
+        assert benchmark.main(told) == 0
+        return json.loads(data.read_text())["curves"]["leduc"]["points"]
+
+    (first,) = points("0.005")
+    again, second = points("0.005", "0.01")
+    assert again == first
+    assert second["deals"] > first["deals"]
+    assert second["core_minutes"] >= 0.01
+    assert sum(second[action] for action in ("fold", "limp", "raise")) == pytest.approx(1)
+
+    data.unlink()  # what the folder has learnt is counted, though nobody has judged it
+    (third,) = points("0.005")
+    assert third["deals"] >= second["deals"]
+    assert third["core_minutes"] >= 0.005
