@@ -183,18 +183,7 @@ def test_boards_up_to_suits_are_counted_as_they_are_listed(deck, n_cards):
     assert count_boards(deck, n_cards) == len(canonical_flops(deck, n_cards)[0])
 
 
-@pytest.mark.parametrize("command", ["solve", "estimate"])
-def test_what_walks_through_all_boards_refuses_dealt_ones(command, tmp_path):
-    """Rather than to solve them in another way than the job says."""
-    job = write(tmp_path, 'name = "dealt"\n[game]\nfile = "leduc"\n[boards]\nflop = 2\n[rows]\nflop = 3\n')
-    assert (
-        "job dealt: expected a job all of whose boards are walked through, found one with [boards]"
-        in refused(command, job)
-    )
-    assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize("command", [("report", "--line", "cc/"), ("exploit",), ("drop", "--round", "flop")])
+@pytest.mark.parametrize("command", [("report", "--line", "cc/"), ("drop", "--round", "flop")])
 def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, tmp_path):
     with open_store(tmp_path / "limit", limit().manifest()):
         pass
