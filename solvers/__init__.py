@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from solvers.exact import ExactCfr
     from solvers.exploit import Exploitability, expected_value, exploitability
     from solvers.lp import LpResult, solve_lp
+    from solvers.sampled.engine import SampledCfr
     from solvers.walk import Walker
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "LpResult",
     "Round",
     "Rows",
+    "SampledCfr",
     "Showdown",
     "SolverError",
     "Strategies",
@@ -48,6 +50,7 @@ _WITH_KERNELS = {
     "ExactCfr": "exact",
     "Exploitability": "exploit",
     "LpResult": "lp",
+    "SampledCfr": "sampled.engine",
     "Walker": "walk",
     "expected_value": "exploit",
     "exploitability": "exploit",

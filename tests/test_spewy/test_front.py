@@ -29,8 +29,8 @@ PACKAGES = (
 ROOMS = {
     f"spewy.{name}"
     for name in ("batch", "chunks", "game", "job", "learn", "look", "records", "run", "system")
-}
-"""What is inside is not public by itself: `spewy` names what is."""
+} | {"solvers.sampled"}
+"""What is inside is not public by itself: `spewy` and `solvers` name what is."""
 
 
 def readme_example():
