@@ -458,30 +458,30 @@ def reach(
 
 @inlined
 def _play(x: Table, source: Address, at: int, n_actions: int, into: Address, parent: int, child: int) -> None:
-    """Reach through one decision, by regret matching; evenly where nothing is positive."""
+    """Reach through one decision, by regret matching; evenly where all is too small to divide by."""
     arriving = load16(into, parent)
     even = arriving * (_ONE / np.float32(n_actions))
     if n_actions == 2:
         first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
         total = first + second
-        scaled = arriving / total
-        store(into, child, where_positive(total, first * scaled, even))
-        store(into, child + HANDS, where_positive(total, second * scaled, even))
+        scaled, sure = arriving / total, total - fill16(_TINY)
+        store(into, child, where_positive(sure, first * scaled, even))
+        store(into, child + HANDS, where_positive(sure, second * scaled, even))
     elif n_actions == 3:
         first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
         third = _positive(x, source, at + 2 * HANDS)
         total = first + second + third
-        scaled = arriving / total
-        store(into, child, where_positive(total, first * scaled, even))
-        store(into, child + HANDS, where_positive(total, second * scaled, even))
-        store(into, child + 2 * HANDS, where_positive(total, third * scaled, even))
+        scaled, sure = arriving / total, total - fill16(_TINY)
+        store(into, child, where_positive(sure, first * scaled, even))
+        store(into, child + HANDS, where_positive(sure, second * scaled, even))
+        store(into, child + 2 * HANDS, where_positive(sure, third * scaled, even))
     else:
         total = fill16(_ZERO)
         for a in range(n_actions):
             total = total + _positive(x, source, at + HANDS * a)
-        scaled = arriving / total
+        scaled, sure = arriving / total, total - fill16(_TINY)
         for a in range(n_actions):
-            share = where_positive(total, _positive(x, source, at + HANDS * a) * scaled, even)
+            share = where_positive(sure, _positive(x, source, at + HANDS * a) * scaled, even)
             store(into, child + HANDS * a, share)
 
 

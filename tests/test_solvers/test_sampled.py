@@ -256,3 +256,23 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
             decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
             np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(numbers.visits[t][p][classes], visits[t][p][classes] + 1)
+
+
+def test_numbers_too_small_to_divide_by_are_played_evenly():
+    one = Game(0, 2, n_classes=4)
+    tiny, nothing = one.numbers(0), one.numbers(0)
+    for pair in (*tiny.sums, *nothing.sums):
+        for a in pair:
+            a[:] = np.where(a > 0, a, 0)
+    for p in (0, 1):
+        first = tiny.sums[1][p]
+        first[:] = np.float32(1e-42)  # 1 / it is more than single precision holds
+        nothing.sums[1][p][:] = 0
+    rigs = [one.rig(numbers) for numbers in (tiny, nothing)]
+    boards = packed(one.boards())
+    for p in (0, 1):
+        found, expected = (
+            rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best=False) for rig in rigs
+        )
+        assert np.isfinite(found).all()
+        np.testing.assert_array_equal(found, expected)
