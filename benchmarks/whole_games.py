@@ -85,7 +85,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     one = commands.add_parser("study", help="abstractions of flop-holdem, judged on all flops")
     one.add_argument("--seconds", type=_numbers, default=[30, 120], help="core-seconds, ascending")
-    one.add_argument("--quick", action="store_true", help="the first abstraction, a core-second; nothing is kept")
+    one.add_argument(
+        "--quick", action="store_true", help="the first abstraction, a core-second; nothing is kept"
+    )
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=study)
 
