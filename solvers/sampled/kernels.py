@@ -89,12 +89,11 @@ ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WI
 
 
 class Factors(NamedTuple):
-    """What a pass does at p's decisions, and the weights of this visit of a class.
+    """The weights of this visit of a class.
 
     Regrets become ``max(0, keep * regret + gain)``, sums ``decay * sum + own reach``.
     """
 
-    mode: int
     keep: float
     decay: float
     dither: int

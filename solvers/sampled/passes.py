@@ -131,7 +131,7 @@ def learn_paths(
 
 
 @inlined
-def _factors(mode: int, schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
+def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
     """The weights of the visit of a class."""
     before = np.float64(int64_at(x.visits, class_))
     keep = 1.0
@@ -139,7 +139,7 @@ def _factors(mode: int, schedule: Schedule, x: Table, class_: int, dither: int) 
         power = before**schedule.forgetting
         keep = power / (power + 1.0)
     decay = (before / (before + 1.0)) ** schedule.averaging
-    factors: Factors = Factors(mode, keep, decay, dither)
+    factors: Factors = Factors(keep, decay, dither)
     return factors
 
 
@@ -151,7 +151,7 @@ def _go_down(
     x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program = int64_at(s.open, 0), x.program
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f = _factors(mode, schedule, x, class_, dither)
+    f = _factors(schedule, x, class_, dither)
     for strip in range(program.n_strips):
         first, wide = HANDS * strip * s.n_most, strip * s.n_wide
         _enter(tables, scratch, cards, t, v, strip, first)
@@ -203,7 +203,7 @@ def _go_up(
     x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f = _factors(mode, schedule, x, class_, dither)
+    f = _factors(schedule, x, class_, dither)
     n_groups = prepare(s, v) if final else 0
     above, up = unpack_at(scratch, max(t - 1, 0)), unpack_at(tables, max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))

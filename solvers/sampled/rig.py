@@ -11,7 +11,7 @@ from solvers.exact.bundle import Packed
 from solvers.exact.vector import HALF, HANDS, SINGLE, aligned
 from solvers.forest import Floats, Forest
 from solvers.kernels import BEST, EVALUATE, UPDATE
-from solvers.sampled.kernels import BLOCK, Boards, Scratch, Table
+from solvers.sampled.kernels import BLOCK, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
@@ -179,8 +179,3 @@ class Rig:
             open=longs(1),
             ways=longs(6 * HANDS),
         )
-
-
-def packed(boards: Boards) -> Packed:
-    """Boards as kernels take them."""
-    return Packed(boards)

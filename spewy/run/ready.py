@@ -65,11 +65,12 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     import numpy as np
 
     from buckets import Dealt
+    from solvers.exact.bundle import Packed
     from solvers.forest import Chance, Decision, Fold, Forest, Showdown
     from solvers.quantise import byte_tables, quantise
     from solvers.sampled.boards import paths
     from solvers.sampled.engine import SampledCfr
-    from solvers.sampled.rig import Rig, packed
+    from solvers.sampled.rig import Rig
 
     ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
     forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]
@@ -81,7 +82,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     engine.run(1)
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
     rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
-    boards = packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
+    boards = Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
     rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best=True)
     quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
 

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from random_games import random_tree
 
+from solvers.exact.bundle import Packed
 from solvers.forest import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 from solvers.live import Deal, LiveGame, Round, Rows
 from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import Rig, packed
+from solvers.sampled.rig import Rig
 from solvers.sampled.strips import all_strips
 
 DECK, N_ROWS = 9, (5, 7)
@@ -224,7 +225,7 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
     for p in (0, 1):
         for best in (False, True):
             expected = naive.node_values(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), best=best)
-            found = rig.values(p, rig.scratch(), packed(boards), 1 + DECK, rig.out(), best=best)[0, :, 0]
+            found = rig.values(p, rig.scratch(), Packed(boards), 1 + DECK, rig.out(), best=best)[0, :, 0]
             np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
 
@@ -243,7 +244,7 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
         learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
         rig = one.rig(numbers, gains)
         boards = one.boards() if only is None else one.path(only)
-        rig.learn_once(schedule, p, rig.scratch(), packed(boards), 1 + len(one.cards), rig.out())
+        rig.learn_once(schedule, p, rig.scratch(), Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
@@ -269,7 +270,7 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
         first[:] = np.float32(1e-42)  # 1 / it is more than single precision holds
         nothing.sums[1][p][:] = 0
     rigs = [one.rig(numbers) for numbers in (tiny, nothing)]
-    boards = packed(one.boards())
+    boards = Packed(one.boards())
     for p in (0, 1):
         found, expected = (
             rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best=False) for rig in rigs
