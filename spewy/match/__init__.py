@@ -1,0 +1,1 @@
+"""Matches: tables, dealers, opponents, scores and what tells skill from luck."""
