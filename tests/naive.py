@@ -29,10 +29,11 @@ def normalised(game, sources):
     ]
 
 
-def node_values(game, p, strategies, t, b, n, reach, best=False):
+def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
     """Counterfactual values ``[own row]`` at node n of board b, with the opponent's ``reach[row]`` there.
 
     Plain recursion over the tree, the deals and all pairs of hands; strategies are normalised ``[slot, group]``.
+    ``best``: responding from round ``best_from`` on.
     Locked rows play what the game's locks say, whoever holds them.
     """
     r = game.rounds[t]
@@ -57,7 +58,7 @@ def node_values(game, p, strategies, t, b, n, reach, best=False):
             c = deal.child[e]
             below = game.rounds[t + 1].rows
             origin = deal.origin[1 - p][e, : below[1 - p].count[c]]
-            values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best)
+            values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best, best_from)
             for m in range(deal.first_image[e], deal.first_image[e + 1]):
                 for i in range(n_own):
                     image = deal.images[p][m, i]
@@ -69,12 +70,12 @@ def node_values(game, p, strategies, t, b, n, reach, best=False):
     if mover != p:
         for k, child in enumerate(children):
             sigma = played(game, strategies, t, b, n, k, mover)
-            out += node_values(game, p, strategies, t, b, child, reach * sigma, best)
+            out += node_values(game, p, strategies, t, b, child, reach * sigma, best, best_from)
         return out
-    values = [node_values(game, p, strategies, t, b, child, reach, best) for child in children]
+    values = [node_values(game, p, strategies, t, b, child, reach, best, best_from) for child in children]
     for k, value in enumerate(values):
         out += played(game, strategies, t, b, n, k, p) * value
-    if best:
+    if best and t >= best_from:
         return np.where(locked(game, t, b, n)[:n_own], out, np.max(values, axis=0))
     return out
 

@@ -91,21 +91,35 @@ class BoardJudge:
         top, packed = desk.parts[0], Packed(boards)
         best = []
         for p in (0, 1):
-            self._rig.values(p, desk.packed, packed, n, desk.out, best=True)
+            self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0)
             found = top.below.reshape(-1, self._most_hands, LINES)[:, :, 0]
             by_line = np.empty(found.shape)
             by_line[self._targets] = found
             best.append(by_line)
-        self._rig.values(0, desk.packed, packed, n, desk.out, best=False)
-        own = top.hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
-        return Judged(np.stack(best), own.astype(np.float64))
+        return Judged(np.stack(best), self._exits(0, packed, n, desk, self._rig.n_rounds))
+
+    def later(self, boards: Boards, desk: Desk) -> Floats:
+        """``[round - 1, player]``: values as `Judged.own`, summed, of best responses that begin in a later round.
+
+        Each player's lines enter the second round by its average strategy, and go on by it up to that round.
+        """
+        n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
+        return np.array(
+            [[self._exits(p, packed, n, desk, t).sum() for p in (0, 1)] for t in range(1, self._rig.n_rounds)]
+        )
+
+    def _exits(self, p: int, packed: Packed, n_boards: int, desk: Desk, best_from: int) -> Floats:
+        """``[hand]``: player p's values at the lines that enter the second round, by its average strategy's reach."""
+        self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from)
+        exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
+        return exits.astype(np.float64)
 
     def whole(self, boards: Boards, desk: Desk) -> Judged:
         """Values at the first board, as of one line."""
         n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
 
-        def values(p: int, *, best: bool) -> Floats:
-            return self._rig.values(p, desk.packed, packed, n, desk.out, best=best)[0, :, 0]
+        def values(p: int, best_from: int) -> Floats:
+            return self._rig.values(p, desk.packed, packed, n, desk.out, best_from=best_from)[0, :, 0]
 
-        best = np.stack([values(p, best=True)[None] for p in (0, 1)])
-        return Judged(best, values(0, best=False))
+        best = np.stack([values(p, 0)[None] for p in (0, 1)])
+        return Judged(best, values(0, self._rig.n_rounds))

@@ -373,7 +373,16 @@ def _origin(boards: Boards, v: View, h: int) -> int:
 
 @inlined
 def hand_out(  # type: ignore[no-untyped-def]
-    mode: int, x: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, way: Way, h: int, value
+    mode_above: int,
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    boards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    h: int,
+    value,
 ) -> None:
     """What a strip is worth to hand h: to the exit above, for each board that this one stands for, or for `hands_up`.
 
@@ -385,7 +394,7 @@ def hand_out(  # type: ignore[no-untyped-def]
     worth = value * x.probability
     for image in range(v.n_images):
         o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
-        if mode == BEST:
+        if mode_above == BEST:
             at = way.below + HANDS * o
             store(above.below, at, load16(above.below, at) + worth)
         else:
@@ -398,7 +407,15 @@ def hand_out(  # type: ignore[no-untyped-def]
 
 @inlined
 def hands_up(
-    mode: int, x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int
+    mode_above: int,
+    x: Table,
+    y: Table,
+    s: Scratch,
+    above: Scratch,
+    boards: Boards,
+    v: View,
+    w: View,
+    strip: int,
 ) -> None:
     """`hand_out` of ``hand_values`` where each lane has a way of its own."""
     for lane in range(HANDS):
@@ -421,7 +438,7 @@ def hands_up(
                 if first < 0:
                     continue
                 worth = float32_at(s.hand_values, HANDS * h + lane) * x.probability
-                if mode == BEST:
+                if mode_above == BEST:
                     to = int64_at(s.ways, at + 5) + HANDS * o
                     store(above.below, to, float32_at(above.below, to) + worth)
                     continue

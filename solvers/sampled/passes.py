@@ -13,7 +13,7 @@ import numpy as np
 from compiled import inlined, kernel
 from solvers.exact.bundle import Packed, unpack, unpack_at
 from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
-from solvers.kernels import BEST, UPDATE
+from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.kernels import (
     BLOCK,
     CLASS,
@@ -66,6 +66,7 @@ class Schedule(NamedTuple):
 @kernel
 def walk(
     mode: int,
+    best_from: int,
     schedule: Schedule,
     tables: Packed,
     scratch: Packed,
@@ -80,6 +81,7 @@ def walk(
 
     Args:
         mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
+        best_from: the first round of which BEST holds; those before it are evaluated.
         schedule: of learning.
         tables: per round, for the traverser.
         scratch: per round.
@@ -95,15 +97,21 @@ def walk(
     for number in range(first, last):
         t = int64_at(all_boards.nodes, NODE_WIDTH * number + ROUND)
         while depth >= t:
-            _go_up(mode, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
+            _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
             depth -= 1
         depth = t
         put_int64(unpack_at(scratch, t).open, 0, number)
         if t < n_rounds - 1:
-            _go_down(mode, schedule, tables, scratch, boards, t, dither)
+            _go_down(_mode_of(mode, best_from, t), schedule, tables, scratch, boards, t, dither)
     while depth >= 0:
-        _go_up(mode, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
+        _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
         depth -= 1
+
+
+@inlined
+def _mode_of(mode: int, best_from: int, t: int) -> int:
+    """The mode of a round."""
+    return EVALUATE if mode == BEST and t < best_from else mode
 
 
 @kernel
@@ -127,7 +135,7 @@ def learn_paths(
         for p in range(2):
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
             mine, cards = (tables[0], boards[0]) if p == 0 else (tables[1], boards[1])
-            walk(UPDATE, schedule, mine, scratch, cards, start, start + n_rounds, n_rounds, out, dither)
+            walk(UPDATE, 0, schedule, mine, scratch, cards, start, start + n_rounds, n_rounds, out, dither)
 
 
 @inlined
@@ -189,7 +197,8 @@ def _enter(tables: Packed, scratch: Packed, cards: Boards, t: int, v: View, stri
 
 @kernel
 def _go_up(
-    mode: int,
+    whole_mode: int,
+    best_from: int,
     schedule: Schedule,
     tables: Packed,
     scratch: Packed,
@@ -200,6 +209,7 @@ def _go_up(
     dither: int,
 ) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
+    mode, mode_above = _mode_of(whole_mode, best_from, t), _mode_of(whole_mode, best_from, t - 1)
     x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
@@ -220,29 +230,38 @@ def _go_up(
                 sums_grow(x, s, f, class_, strip, 0)
             total_up(x, s, v, at)
             if mode == BEST:
-                _respond_last(x, s, above, cards, v, w, way, at, n_groups)
+                _respond_last(mode_above, x, s, above, cards, v, w, way, at, n_groups)
             else:
                 reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
-                _follow_last(mode, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
+                _follow_last(mode, mode_above, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
         else:
             first, wide = HANDS * strip * s.n_most, strip * s.n_wide
             total_folds(x, s, v, at, wide, first)
             if mode == BEST:
-                _respond(x, s, above, cards, v, w, way, at, 0, v.n_hands, wide, first)
+                _respond(mode_above, x, s, above, cards, v, w, way, at, 0, v.n_hands, wide, first)
             else:
-                _follow(mode, x, s, above, cards, v, w, way, f, class_, strip)
+                _follow(mode, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
             for h in range(v.n_hands):
                 store(out, HANDS * (strip * s.n_most + h), load16(s.hand_values, HANDS * h))
         elif not way.aligned:
-            hands_up(mode, x, up, s, above, cards, v, w, strip)
+            hands_up(mode_above, x, up, s, above, cards, v, w, strip)
     if mode == UPDATE:
         put_int64(x.visits, class_, int64_at(x.visits, class_) + 1)
 
 
 @inlined
 def _respond_last(
-    x: Table, s: Scratch, above: Scratch, cards: Boards, v: View, w: View, way: Way, at: int, n_groups: int
+    mode_above: int,
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    cards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    at: int,
+    n_groups: int,
 ) -> None:
     """Every hand's best response in the last round."""
     g = h = 0
@@ -250,12 +269,13 @@ def _respond_last(
         end = _level_end(s, g, n_groups)
         level_up(x, s, v, at, g, end)
         stop = int64_at(s.segment_end, end - 1)
-        _respond(x, s, above, cards, v, w, way, at, h, stop, 0, 0)
+        _respond(mode_above, x, s, above, cards, v, w, way, at, h, stop, 0, 0)
         g, h = end, stop
 
 
 @inlined
 def _respond(
+    mode_above: int,
     x: Table,
     s: Scratch,
     above: Scratch,
@@ -274,7 +294,7 @@ def _respond(
         n = min(BLOCK, stop - first)
         respond(x, s, v, at, first, n, begin, reach_)
         for i in range(n):
-            hand_out(BEST, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
+            hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
         first += n
 
 
@@ -289,6 +309,7 @@ def _level_end(s: Scratch, g: int, n_groups: int) -> int:
 @inlined
 def _follow_last(
     mode: int,
+    mode_above: int,
     x: Table,
     s: Scratch,
     above: Scratch,
@@ -324,7 +345,7 @@ def _follow_last(
                 a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
                 value = all_mixed - (load16(s.mixed, a) + load16(s.mixed, c))
                 value = value + same * load16(s.reach, HANDS * h) + inside * load16(s.within, HANDS * h)
-                hand_out(mode, x, s, above, cards, v, w, way, h, value)
+                hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
                 h += 1
             g += 1
     if mode == UPDATE:
@@ -341,6 +362,7 @@ def _clear_values(x: Table, s: Scratch, at: int) -> None:
 @inlined
 def _follow(
     mode: int,
+    mode_above: int,
     x: Table,
     s: Scratch,
     above: Scratch,
@@ -358,6 +380,6 @@ def _follow(
     _clear_values(x, s, at)
     for h in range(v.n_hands):
         value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + HANDS * h)
-        hand_out(mode, x, s, above, cards, v, w, way, h, value)
+        hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
     if mode == UPDATE:
         learn_rows(x, s, f, class_, at, strip * s.n_ends)

@@ -105,6 +105,7 @@ class Rig:
         """Have player p learn from one tree, or from the first path."""
         walk(
             UPDATE,
+            0,
             schedule,
             self._learning[p],
             scratch,
@@ -117,12 +118,15 @@ class Rig:
         )
 
     def values(
-        self, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray, *, best: bool
+        self, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray, *, best_from: int
     ) -> Floats:
-        """``[strip, hand, 16]``: player p's values at the first board against q's average strategy, best or own."""
-        mode = BEST if best else EVALUATE
+        """``[strip, hand, 16]``: player p's values at the first board against q's average strategy.
+
+        They are those of best responses from a round on, and of p's own strategy before it, or all through.
+        """
         walk(
-            mode,
+            BEST if best_from < self.n_rounds else EVALUATE,
+            best_from,
             NO_SCHEDULE,
             self._judging[p],
             scratch,

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from buckets.row_kinds import BY_HAND
-from solvers.forest import Chance, Forest
+from solvers.forest import Chance, Floats, Forest
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Desk
@@ -120,6 +120,15 @@ class RealGame:
         kinds, n = self.trees.kinds[self.trees.hands_on(first)], np.bincount(self.trees.kinds)
         best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in found.best]
         return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
+
+    def later(self, first: int, desk: Desk) -> Floats:
+        """``[round - 1]``: on a first board, what best responses win that begin in a later round, in chips per deal.
+
+        It is half the sum of both players', as exploitability is, of which the last round's share comes last.
+        """
+        found = self._judge.later(tree(self.trees.tree(first)), desk)
+        out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self._first_betting().n_pairs
+        return out
 
     def judge(
         self,

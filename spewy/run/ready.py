@@ -83,7 +83,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
     rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
     boards = Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
-    rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best=True)
+    rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best_from=0)
     quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
 
 

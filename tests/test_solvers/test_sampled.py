@@ -223,9 +223,11 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
     strategies = naive.normalised(one.game, one.unfolded(numbers.sums))
     rig, boards = one.rig(numbers), one.boards()
     for p in (0, 1):
-        for best in (False, True):
-            expected = naive.node_values(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), best=best)
-            found = rig.values(p, rig.scratch(), Packed(boards), 1 + DECK, rig.out(), best=best)[0, :, 0]
+        for best_from in range(3):
+            reach = np.ones(len(one.every))
+            expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, best_from < 2, best_from)
+            found = rig.values(p, rig.scratch(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from)
+            found = found[0, :, 0]
             np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
 
@@ -273,7 +275,7 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
     boards = Packed(one.boards())
     for p in (0, 1):
         found, expected = (
-            rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best=False) for rig in rigs
+            rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
         )
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(found, expected)
