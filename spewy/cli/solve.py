@@ -15,7 +15,7 @@ from spewy.cli.batch import solve_batch
 from spewy.cli.options import Seconds, json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
-from spewy.errors import path_text
+from spewy.errors import InputError, path_text
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -55,6 +55,13 @@ if TYPE_CHECKING:
     "default: every 30 seconds, or less often where saving takes long. A job with [boards] saves while it goes on, "
     "by default every 5 minutes.",
 )
+@click.option(
+    "--start-from",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="A job with [boards] whose folder is new: begin with what another solve of the same game and betting has "
+    "learnt, of other classes and rows.",
+)
 @set_option
 @json_option
 @verbose_option
@@ -66,6 +73,7 @@ def solve(
     at_once: int | None,
     again: bool,
     save_every: float | None,
+    start_from: Path | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -105,13 +113,15 @@ def solve(
     from spewy.run.session import open_session
 
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
+        if start_from is not None:
+            raise InputError("--start-from: expected one job, found several")
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
     if again:
         start_again(job, where)
-    session = open_session(job, where, save_every)
+    session = open_session(job, where, save_every, start_from=start_from)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)

@@ -4,7 +4,9 @@ A game is judged first board by first board (`spewy.learn.board_trees`), in hold
 everything that can follow is walked, exactly. What is found is put together by `spewy.learn.combined_flops`.
 
 Flops may be a sample: drawn with replacement, each as often as there are of it, so that more draws with the same seed
-begin with the same flops.
+begin with the same flops. Flops that look alike stand next to each other, and draws are spread evenly over all of them
+(by multiples of the golden ratio from a random start), which makes for less error than draws without each other's
+knowledge; the standard error that is told is that of the latter.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from buckets.row_kinds import BY_HAND
+from buckets.symmetry import History
 from solvers.forest import Chance, Floats, Forest
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
@@ -38,6 +41,8 @@ FEW_BOARDS = 10_000
 
 SEED = 0
 """Of a sample of flops, unless another is asked for."""
+
+GOLDEN = (5**0.5 - 1) / 2
 
 Draw = Mapping[int, int]
 """First boards by number, each with how often it was drawn."""
@@ -97,9 +102,11 @@ class RealGame:
             raise InputError(f"flops: expected at least 1, found {flops}")
         if flops is None or flops >= self.n_firsts or self.trees.most_last <= FEW_BOARDS:
             return None
-        cuts = np.cumsum(self.trees.firsts[1])
-        found = np.random.default_rng(seed).random(flops) * cuts[-1]
-        return Counter(np.searchsorted(cuts, found, side="right").tolist())
+        histories, counts = self.trees.firsts
+        order = np.array(sorted(range(len(counts)), key=lambda first: _looks(histories[first])))
+        cuts = np.cumsum(counts[order])
+        spread = (np.random.default_rng(seed).random() + GOLDEN * np.arange(flops)) % 1.0
+        return Counter(order[np.searchsorted(cuts, spread * cuts[-1], side="right")].tolist())
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -190,6 +197,17 @@ class RealGame:
             return FirstRound(self._forests[0], self._sums[0], self._n_rows[0], rows, cards, n_cards)
         rows, nothing = np.zeros(len(cards), dtype=np.int64), np.zeros(0)
         return FirstRound(Forest.build([Chance(0)]), (nothing, nothing), 1, rows, cards, n_cards)
+
+
+def _looks(history: History) -> tuple[list[int], list[int], list[int]]:
+    """What boards are put in order by: how many cards are of one suit, how many of one rank, and which ranks."""
+    cards = [card for group in history for card in group]
+    suits, ranks = Counter(card & 3 for card in cards), Counter(card >> 2 for card in cards)
+    return (
+        sorted(suits.values(), reverse=True),
+        sorted(ranks.values(), reverse=True),
+        sorted((card >> 2 for card in cards), reverse=True),
+    )
 
 
 def rows_know_suits(arrays: Mapping[str, np.ndarray]) -> bool:

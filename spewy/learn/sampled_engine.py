@@ -113,6 +113,29 @@ class SampledEngine(Closing):
         """Do so many deals more; when this returns, nobody writes to the numbers."""
         self._cfr.run(n)
 
+    def start_from(
+        self, opened: Callable[[], Store], old: Abstraction, new: Abstraction, mark: Mark, *, short: bool
+    ) -> None:
+        """Begin with what a store of another solve of the game holds, of other classes and rows, and where that was.
+
+        Args:
+            opened: opens the store, to read it.
+            old: its classes and rows.
+            new: this solve's.
+            mark: what it had done.
+            short: whether its numbers are kept in 16 bits.
+
+        Raises:
+            lockers.DamagedLockerError: what the store holds is not what was written.
+        """
+        from buckets.overlap import overlaps
+        from solvers.sampled.inherit import inherit
+
+        learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
+        read_classes(opened, learnt)
+        inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
+        self._cfr.iteration = mark.deals
+
     def copied(self, t: int, class_: int) -> ClassNumbers:
         """What a class has.
 

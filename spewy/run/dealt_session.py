@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
+from buckets import Abstraction
 from lockers import open_store
 from spewy.chunks.abstractions import abstraction
 from spewy.errors import InputError, SolveError, shown
@@ -25,6 +26,7 @@ from spewy.records.status import Judged
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
+from spewy.run.dealt_start import start_from
 from spewy.run.forecast import forecast
 from spewy.run.logfile import LogFile
 from spewy.run.memory import peak_rss_mib
@@ -48,6 +50,7 @@ class DealtSession(Closing):
         job: what to solve.
         folder: where its lockers are or shall be.
         save_every: seconds between two saves; None: as often as costs little.
+        start_from: the folder of another solve of the game, in which this one begins where it has nothing yet.
 
     Attributes:
         plan: what a solve will do.
@@ -58,7 +61,13 @@ class DealtSession(Closing):
         lockers.DamagedLockerError: what it holds is damaged.
     """
 
-    def __init__(self, job: Job, folder: str | Path | None, save_every: float | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        folder: str | Path | None,
+        save_every: float | None = None,
+        start_from: Path | None = None,
+    ) -> None:
         started = time.perf_counter()
         if folder is None:
             raise InputError(
@@ -68,7 +77,7 @@ class DealtSession(Closing):
         self.job, self.folder = job, as_path(folder, "folder")
         self.plan = DealtPlan.of(job)
         self.plan.require(self.folder)
-        self.save_every = save_every
+        self.save_every, self.start_from = save_every, start_from
         self._policies: list[ClassPolicy] = []
         with open_store(self.folder, job.manifest(), shards=1) as store:
             store.require_sound()
@@ -114,7 +123,7 @@ class _Run(Closing):
         self._store = partial(open_store, session.folder)
         self._open: list[Closing] = []
         self._value: float | None = None
-        self._checking = 0.0
+        self._checking = self._before = 0.0
 
     def to_the_end(self, outer: Stop | None) -> SolveResult:
         """Get ready, deal, save, and tell what was reached."""
@@ -160,6 +169,7 @@ class _Run(Closing):
             opened=partial(open_store, folder, read_only=True),
         )
         self._open.append(engine)
+        self._begin(engine, found)
         play = folder / averages.FOLDER
         averages.create(play, job.manifest(), engine.lines, found.n_classes, found.arrays).close()
         saving = DealtSaving(engine, self._store, partial(open_store, play), self._session.save_every)
@@ -179,9 +189,21 @@ class _Run(Closing):
             note(f"{job.name}: going on after deal {engine.deals:,}")
         self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
 
+    def _begin(self, engine: SampledEngine, found: Abstraction) -> None:
+        """Start from another solve's folder, if that is asked for and nothing is there yet."""
+        folder = self._session.start_from
+        if folder is None or engine.deals:
+            return
+        mark = start_from(folder, self._plan, engine, found)
+        self._before = mark.seconds
+        told = f"starting from {mark.deals:,} deals of {folder}"
+        self._report.note(f"{self._session.job.name}: {told}")
+        self._log.write("start", told)
+
     def _mark(self) -> Mark:
         """Where it is now."""
-        return Mark(self._engine.deals, self._engine.earlier.seconds + time.perf_counter() - self._started)
+        before = self._engine.earlier.seconds + self._before
+        return Mark(self._engine.deals, before + time.perf_counter() - self._started)
 
     def _deal(self) -> str:
         """Deal until something ends it; what that was."""

@@ -174,7 +174,11 @@ class Session(Closing):
 
 
 def open_session(
-    job: Job, folder: str | Path | None = None, save_every: float | None = None, cost: Estimate | None = None
+    job: Job,
+    folder: str | Path | None = None,
+    save_every: float | None = None,
+    cost: Estimate | None = None,
+    start_from: Path | None = None,
 ) -> Session | DealtSession:
     """Bind a job to a store in the way in which it is solved.
 
@@ -183,15 +187,18 @@ def open_session(
         folder: where its lockers are or shall be; None keeps them in memory, where boards are not dealt.
         save_every: seconds between two saves; None: as often as costs little.
         cost: the job's estimate, where it was made before.
+        start_from: the folder of another solve of the same game, where boards are dealt.
 
     Raises:
-        InputError: as `Session` and `DealtSession`.
+        InputError: as `Session` and `DealtSession`; or boards are not dealt, and it shall start from another folder.
         lockers.LockerError: as they.
     """
     if job.sampled:
         from spewy.run.dealt_session import DealtSession
 
-        return DealtSession(job, folder, save_every)
+        return DealtSession(job, folder, save_every, start_from)
+    if start_from is not None:
+        raise InputError(f"--start-from: expected a job with [boards], found {job.name}, which has none")
     return Session(job, folder, save_every, cost)
 
 

@@ -102,6 +102,41 @@ def test_a_folder_is_whole_and_tells_how_the_solve_stands(solved):
         assert play.saved.deals == 3000
 
 
+@pytest.fixture(scope="module")
+def flop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("flop")
+    job = write(folder, DEALT_FLOP)
+    good("solve", job, "--out", folder / "coarse", "--set", "solve.max_sweeps=300")
+    return job, folder / "coarse"
+
+
+def test_more_classes_start_from_what_fewer_have_learnt(flop, tmp_path):
+    job, coarse = flop
+    finer = ("--set", "boards.flop=6", "--set", "rows.flop=8", "--set", "solve.max_sweeps=301")
+    told = good_json("solve", job, "--out", tmp_path / "fine", "--start-from", coarse, *finer)
+    nothing = good_json("solve", job, "--out", tmp_path / "new", *finer[:-1], "solve.max_sweeps=1")
+    before = good_json("exploit", coarse, "--flops", "all")
+    assert told["sweeps"] == 301
+    assert told["exploitability"] < 1.1 * before["exploitability"] < nothing["exploitability"]
+    again = good_json("solve", job, "--out", tmp_path / "fine", "--start-from", coarse, *finer)
+    assert again["trace"] == told["trace"]  # it goes on from itself
+
+
+def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
+    job, coarse = flop
+    start = ("solve", job, "--out", tmp_path / "out", "--start-from")
+    assert "found another [game]" in refused(*start, solved[1])
+    assert "nowhere" in refused(*start, tmp_path / "nowhere")
+    folder = tmp_path / "empty"
+    with DealtSession(Job.load(job), folder):
+        pass
+    assert "none that were saved" in refused(*start, folder)
+    assert "expected a job with [boards]" in refused(
+        "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
+    )
+    assert "expected one job, found several" in refused("solve", job, leduc[0], "--start-from", coarse)
+
+
 def test_show_plays_what_was_saved(solved):
     view = good_json("show", solved[1])
     assert view["player"] == 0

@@ -1,5 +1,6 @@
 """Judging games with classes of boards on boards as they are: against the exact walk over all hands, and samples."""
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -162,6 +163,25 @@ def findings():
     one = made("two cards, classes").real
     desk = one.desk()
     return {first: one.flop(first, desk) for first in range(one.n_firsts)}
+
+
+def test_draws_are_spread_over_boards_that_look_alike(sampled):
+    """Each run of neighbours is drawn as often as its share says, up to one; which of them, the seed says."""
+    one, _ = sampled
+    histories, counts = one.trees.firsts
+    order = sorted(range(one.n_firsts), key=lambda first: real_game._looks(histories[first]))
+    n = one.n_firsts - 1
+    every = Counter()
+    for seed in range(40):
+        draw = one.drawn(n, seed)
+        every.update(draw)
+        for k in range(0, len(order), 5):
+            some = order[k : k + 5]
+            share = n * counts[some].sum() / counts.sum()
+            assert abs(sum(draw.get(first, 0) for first in some) - share) < 2.5
+    expected = 40 * n * counts / counts.sum()
+    found = np.array([every[first] for first in range(one.n_firsts)])
+    assert np.corrcoef(found, expected)[0, 1] > 0.9
 
 
 def test_more_draws_begin_with_the_same_flops(sampled):

@@ -1,0 +1,60 @@
+"""What was learnt of one set of classes and rows as a beginning for another of the same game.
+
+Regrets and sums of a new row are the mean over the old rows that its hands were in, told by ``shares``, and weigh as
+much as a few visits: enough to begin from, little enough to be unlearnt where classes were split for a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.strips import Strips
+
+MOST_VISITS = 40
+"""Of an old class that a new one takes over, where there was something to split."""
+
+
+def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequence[sp.csr_array]) -> None:
+    """Fill numbers that nobody has learnt anything of yet.
+
+    Args:
+        strips: per round.
+        old: what was learnt.
+        new: of the same betting, with other classes and rows.
+        shares: per round ``[new class and row, old class and row]``; rows add up to 1, or to 0.
+    """
+    for t, one in enumerate(strips):
+        n_old, n_new = (numbers.visits[t].shape[1] for numbers in (old, new))
+        same = n_old == n_new and shares[t].shape[0] == shares[t].shape[1]
+        for p in (0, 1):
+            mean = float(old.visits[t][p].mean())
+            visits = mean if same and n_old == 1 else min(mean, MOST_VISITS)
+            new.visits[t][p] = int(visits)
+            scale = np.float32(int(visits) / max(mean, 1.0))
+            for mine, from_ in ((new.regrets, old.regrets), (new.sums, old.sums)):
+                _spread(one, p, from_[t][p], mine[t][p], shares[t], (n_old, n_new), scale)
+
+
+def _spread(
+    strips: Strips,
+    p: int,
+    old: np.ndarray,
+    new: np.ndarray,
+    shares: sp.csr_array,
+    n_classes: tuple[int, int],
+    scale: np.float32,
+) -> None:
+    """One kind of numbers of player p, strip by strip."""
+    n_old, n_new = n_classes
+    below, above = old.reshape(n_old, -1), new.reshape(n_new, -1)
+    starts = [strips.first(p, size // n) for size, n in zip(shares.shape[::-1], n_classes, strict=True)]
+    for s in range(len(strips)):
+        (from_, until), (first, last) = starts[0][s : s + 2], starts[1][s : s + 2]
+        if from_ == until:
+            continue
+        rows = below[:, from_:until].astype(np.float32).reshape(shares.shape[1], -1)
+        above[:, first:last] = (shares @ rows * scale).reshape(n_new, -1)
