@@ -35,7 +35,6 @@ from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.learn.sampled_engine import deals
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
 from spewy.records.class_numbers import Mark, read_mark
@@ -215,7 +214,7 @@ def _cfr(job: Job, found: Abstraction, threads: int, numbers: Numbers | None = N
         found.n_rows,
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
-        deals(found, SEED),
+        lambda first, n: found.deal(SEED, first, n),
         threads=threads,
         short=job.solve.short,
         numbers=numbers,

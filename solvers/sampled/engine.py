@@ -1,12 +1,13 @@
 """CFR by sampled boards: one deal of the whole board after another, every line of the betting on each.
 
-An iteration deals either player a board for every round and walks the whole betting tree on it, with all hands that
-the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a row share
-regrets; regrets are floored at 0 (CFR+: O. Tammelin 2014), and the average strategy weighs later visits of a class
-more.
+An iteration deals a board for every round and walks the whole betting tree on it once for either player, with all
+hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a
+row share regrets; regrets are floored at 0 (CFR+: O. Tammelin 2014), and the average strategy weighs later visits of a
+class more.
 
-Either player has a board of its own: from the same one, the second would learn against what the first has just learnt
-of it, hence against an opponent who seems to foresee the cards, and would give up too much.
+Who is second on a deal learns against what the first has just learnt of the same boards, as if these were foreseen,
+and would give up too much if it always were the same player: they take turns. Boards of their own for either player
+would do without that, and are worse: too much that is made of a board is best answered on that board.
 
 Threads share regrets and sums without locks: an update of one may undo a simultaneous one of another, which is rare
 and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same numbers, bit for bit, whenever it is given
@@ -59,8 +60,8 @@ class Dealt(Protocol):
         ...
 
 
-Dealer = Callable[[int, int, int], Dealt]
-"""Gives a player's deals ``first .. first + n - 1`` of an endless sequence; asked by several threads at once."""
+Dealer = Callable[[int, int], Dealt]
+"""Gives deals ``first .. first + n - 1`` of an endless sequence; asked by several threads at once."""
 
 
 class SampledCfr:
@@ -143,12 +144,9 @@ class SampledCfr:
     def _work(self, thread: int, portions: Iterable[tuple[int, int]]) -> None:
         scratch, out = self._desks[thread]
         for first, n in portions:
-            boards = (self._boards(0, first, n), self._boards(1, first, n))
-            self._rig.learn(self._schedule, scratch, boards, n, out, first)
-
-    def _boards(self, player: int, first: int, n: int) -> Packed:
-        dealt = self._deal(player, first, n)
-        return Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards))
+            dealt = self._deal(first, n)
+            boards = paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
+            self._rig.learn(self._schedule, scratch, Packed(boards), n, out, first)
 
 
 def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:

@@ -1,7 +1,7 @@
 """Walks over boards one below another: down round by round, up as soon as all boards below are done.
 
 `walk` takes boards in depth-first order. `learn_paths` is what sampling does: each deal is a path of one board per
-round for either player, walked once; hands are those that the last board leaves, in all rounds the same.
+round, walked once for either player; hands are those that the last board leaves, in all rounds the same.
 """
 
 from __future__ import annotations
@@ -119,23 +119,24 @@ def learn_paths(
     schedule: Schedule,
     tables: tuple[Packed, Packed],
     scratch: Packed,
-    boards: tuple[Packed, Packed],
+    boards: Packed,
     first: int,
     last: int,
     n_rounds: int,
     out: Address,
     number: int,
 ) -> None:
-    """Learn from deals first to last - 1: player 0 from a path of boards, then player 1 from another.
+    """Learn from deals first to last - 1, each a path of boards, for one player and then for the other.
 
-    ``number`` is that of deal 0 among all, on which the rounding of 16-bit numbers depends.
+    ``number`` is that of deal 0 among all, on which depend who is first and how 16-bit numbers are rounded.
     """
     for deal in range(first, last):
         start = deal * n_rounds
-        for p in range(2):
+        for turn in range(2):
+            p = (number + deal + turn) & 1
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
-            mine, cards = (tables[0], boards[0]) if p == 0 else (tables[1], boards[1])
-            walk(UPDATE, 0, schedule, mine, scratch, cards, start, start + n_rounds, n_rounds, out, dither)
+            mine = tables[0] if p == 0 else tables[1]
+            walk(UPDATE, 0, schedule, mine, scratch, boards, start, start + n_rounds, n_rounds, out, dither)
 
 
 @inlined

@@ -88,15 +88,9 @@ class Rig:
         return aligned(LINES * self._n_strips[0] * self._most_hands[0])
 
     def learn(
-        self,
-        schedule: Schedule,
-        scratch: Packed,
-        boards: tuple[Packed, Packed],
-        n: int,
-        out: np.ndarray,
-        number: int,
+        self, schedule: Schedule, scratch: Packed, boards: Packed, n: int, out: np.ndarray, number: int
     ) -> None:
-        """Learn from n deals, by player, the first of which is deal ``number`` of all."""
+        """Learn from n deals, the first of which is deal ``number`` of all."""
         learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
 
     def learn_once(

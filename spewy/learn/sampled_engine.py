@@ -12,7 +12,7 @@ from lockers import Store
 from solvers.errors import SolverError
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
-from solvers.sampled.engine import Dealer, SampledCfr
+from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
@@ -26,14 +26,6 @@ from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
     from buckets import Abstraction
-
-
-_OTHER_PLAYER = 0x5851F42D4C957F2D  # apart from the seeds that people choose
-
-
-def deals(abstraction: Abstraction, seed: int) -> Dealer:
-    """What a seed has either player dealt: sequences that have nothing to do with each other."""
-    return lambda player, first, n: abstraction.deal(seed ^ (player * _OTHER_PLAYER), first, n)
 
 
 class SampledEngine(Closing):
@@ -76,7 +68,7 @@ class SampledEngine(Closing):
             n_rows,
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
-            deals(abstraction, seed),
+            lambda first, n: abstraction.deal(seed, first, n),
             threads=threads,
             short=short,
         )

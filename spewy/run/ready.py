@@ -78,7 +78,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     cards, order = np.array([[[0, 1], [2, 3]]], dtype=np.int32), np.array([[0, 1]], dtype=np.int32)
     dealt = Dealt(rows[:, :, 0].astype(np.int32), rows, cards, order, order, np.zeros((1, 0), dtype=np.int8))
     one = [1] * n_rounds
-    engine = SampledCfr(forests, one, one, 2, 4, lambda player, first, n: dealt, short=short)
+    engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
     engine.run(1)
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
     rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
