@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from spewy.cli.play_acpc import acpc
+from spewy.cli.play_terminal import terminal
 
 
 @click.group()
@@ -14,7 +15,9 @@ def play() -> None:
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
+      spewy play terminal --lockers results/limit-holdem
     """  # noqa: D301
 
 
 play.add_command(acpc)
+play.add_command(terminal)

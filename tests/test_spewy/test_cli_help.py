@@ -48,7 +48,7 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc"])
+@pytest.mark.parametrize("command", ["play acpc", "play terminal"])
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text
