@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from random import Random
 
 from spewy.bot.client import play
-from spewy.bot.transport import Lines
+from spewy.bot.transport import Lines, connect
 from spewy.game.gamefile import load_game
 from spewy.match.dealer import Dealer, Limits, Logs, Table
 
@@ -146,6 +146,16 @@ class Task(threading.Thread):
         if self.error is not None:
             raise self.error
         return self.value
+
+
+def client(port, bot):
+    """A client in a thread."""
+
+    def playing():
+        with connect("127.0.0.1", port, SOON) as lines:
+            return play(lines, bot, patience=SOON)
+
+    return Task(playing)
 
 
 @contextmanager

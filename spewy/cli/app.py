@@ -25,6 +25,7 @@ from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.options import is_verbose, verbose_option
+from spewy.cli.package import package
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
@@ -166,6 +167,7 @@ COMMANDS: tuple[click.Command, ...] = (
     check,
     play,
     dealer,
+    package,
 )
 
 for _command in COMMANDS:

@@ -24,6 +24,7 @@ COMMANDS = (
     "check",
     "play",
     "dealer",
+    "package",
 )
 README = Path(__file__).parents[2] / "README.md"
 
@@ -48,7 +49,7 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc", "play terminal"])
+@pytest.mark.parametrize("command", ["play acpc", "play terminal", "package acpc"])
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text

@@ -6,12 +6,11 @@ import subprocess
 import time
 
 import pytest
-from acpc_tables import LIMIT, SOON, Heard, Seat, Task, table
+from acpc_tables import LIMIT, SOON, Heard, Seat, Task, client, table
 from cli_runs import COMMAND, refused, spewy
 
 import spewy as spewy_package
 from spewy.bot.acpc import parse_logged
-from spewy.bot.client import play
 from spewy.bot.transport import Doors, connect
 from spewy.errors import InputError
 from spewy.match.dealer import Dealer, meet
@@ -31,16 +30,6 @@ class Process:
         out, told = self.child.communicate(timeout=60)
         assert "Traceback" not in told
         return self.child.returncode, out, told
-
-
-def client(port, bot):
-    """A client in a thread."""
-
-    def playing():
-        with connect("127.0.0.1", port, SOON) as lines:
-            return play(lines, bot, patience=SOON)
-
-    return Task(playing)
 
 
 def test_a_dealer_deals_and_logs(tmp_path):
