@@ -54,7 +54,7 @@ def terminal(folder: Path, resolve: str, hands: int | None, seed: int | None, lo
     try:
         with line_writer(log, add=True) as write:
             table = Terminal(bot, ask, click.echo, write, seed=chosen)
-            click.echo(f"{bot.game.name}, seed {chosen}")
+            click.echo(f"{folder}, seed {chosen}")
             try:
                 table.play(hands)
             finally:

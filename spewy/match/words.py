@@ -73,9 +73,8 @@ def action_text(before: Betting, action: str) -> str:
         return "folds"
     if action == "c":
         return "calls" if before.can_fold else "checks"
-    after = before.apply(action)
-    verb = "raises to" if before.can_fold or before.num_raises else "bets, to"
-    return f"{verb} {max(after.spent)}"
+    total, highest = max(before.apply(action).spent), max(before.spent)
+    return f"raises to {total}" if before.can_fold else f"bets {total - highest} (to {total})"
 
 
 def _raise(betting: Betting, digits: str) -> str:

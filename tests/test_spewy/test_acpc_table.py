@@ -241,11 +241,11 @@ class Stalls(Seat):
         return super().act(hand)
 
 
-@pytest.mark.parametrize("limits", [Limits(response=0.2), Limits(hand=0.2), Limits(match=0.2)])
+@pytest.mark.parametrize("limits", [Limits(response=1.0), Limits(hand=1.0), Limits(match=1.0)])
 def test_time_that_runs_out_ends_the_match(limits):
     with dealing(table(LIMIT, 5, limits=limits)) as (ends, dealer, heard):
-        for end, bot in zip(ends, (Stalls(LIMIT, 2, 1.0), Seat(LIMIT, ("c",) * 5)), strict=True):
-            Task(play, end, bot if isinstance(bot, Stalls) else Seat(LIMIT))
+        for end, bot in zip(ends, (Stalls(LIMIT, 2, SOON), Seat(LIMIT)), strict=True):
+            Task(play, end, bot)
         with pytest.raises(PeerError, match=r"seat 1 \(Alice\): expected a line in time"):
             dealer.result()
         assert len(heard.hands) == 2
@@ -262,8 +262,8 @@ def test_time_of_a_match_adds_up():
 
 
 def test_who_is_out_of_time_folds_to_the_end_under_the_rules_of_2007():
-    limits = Limits(response=None, hand=None, match=0.5, start=SOON)
-    bots = (Stalls(DOYLE, 2, 3.0), Seat(DOYLE))
+    limits = Limits(response=None, hand=None, match=1.5, start=SOON)
+    bots = (Stalls(DOYLE, 2, SOON), Seat(DOYLE))
     with dealing(table(DOYLE, 12, rules="2007", limits=limits)) as (ends, dealer, heard):
         for end, bot in zip(ends, bots, strict=True):
             Task(play, end, bot)

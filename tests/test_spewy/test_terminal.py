@@ -99,7 +99,7 @@ def test_words_of_a_limit_game():
 
 def test_what_actions_are_called():
     state = parse_line(NO_LIMIT, "cc/")
-    assert [action_text(state, action) for action in ("c", "r200")] == ["checks", "bets, to 200"]
+    assert [action_text(state, action) for action in ("c", "r200")] == ["checks", "bets 100 (to 200)"]
     state = state.apply("r200")
     assert [action_text(state, action) for action in ("f", "c", "r500")] == [
         "folds",
@@ -120,11 +120,11 @@ def test_a_hand_is_told_and_reviewed():
         "The bot: calls",
         "Flop: 8dAs8s, pot 40",
         "Turn: 8dAs8s4h, pot 40",
-        "You: bets, to 40",
+        "You: bets 20 (to 40)",
         "River: 8dAs8s4h6d, pot 80",
         "The bot shows 5d5c. You lose 40; -40 after 1",
         "  preflop (first): raises to 20; the strategy calls 50%, raises to 20 50%",
-        "  turn rc/cc/c: bets, to 40; the strategy checks 50%, bets, to 40 50%",
+        "  turn rc/cc/c: bets 20 (to 40); the strategy checks 50%, bets 20 (to 40) 50%",
         "\nHand 2: out of position, with 6sKs",
     ):
         assert line in told, line
@@ -179,7 +179,7 @@ def test_the_command_plays_so_many_hands_and_logs_them(monkeypatch, tmp_path):
     for _ in range(2):
         result = run(monkeypatch, bot, "c\n" * 20, "--hands", 3, "--seed", 1, "--log", log)
         assert result.exit_code == 0, result.output
-        assert result.stdout.startswith("kuhn, seed 1\n")
+        assert result.stdout.startswith("x, seed 1\n")
         assert "\n3 hands, " in result.stdout
     lines = log.read_text().splitlines()
     assert lines[:3] == lines[3:]
