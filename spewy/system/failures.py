@@ -1,4 +1,4 @@
-"""Failures that are nobody's bad input: no room, too many open files, a broken disk, a wrong solve, a peer that vanished.
+"""Failures that are nobody's bad input: no room, too many open files, a broken disk, a wrong solve, a peer that left.
 
 Errors are told apart by the names of their classes, and nothing is imported: the command line asks for ``--help`` too,
 and where the error is that no more files can be opened.

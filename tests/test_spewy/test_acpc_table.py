@@ -444,6 +444,37 @@ def test_drops_of_noise_do_not_buy_time():
         task.result()
 
 
+# Lines.
+
+
+def test_lines_end_by_themselves_and_long_ones_come_in_pieces():
+    with pair() as (here, there):
+        there._socket.sendall(b"a\r\nb\n\r\n" + b"x" * 10_000 + b"\nlast")
+        there._socket.shutdown(socket.SHUT_WR)
+        found = [here.receive(time.monotonic() + SOON) for _ in range(9)]
+    assert found[:3] == [b"a", b"b", b""]
+    assert [len(line) for line in found[3:6]] == [4095, 4095, 1810]
+    assert found[6:] == [b"last", None, None]
+
+
+def test_a_line_of_just_the_longest_is_whole():
+    with pair() as (here, there):
+        there._socket.sendall(b"x" * 4095 + b"\n" + b"y" * 4096 + b"\n")
+        found = [here.receive(time.monotonic() + SOON) for _ in range(3)]
+    assert found == [b"x" * 4095, b"y" * 4095, b"y"]
+
+
+def test_who_reads_nothing_does_not_stop_the_other_end():
+    def send():
+        with pair() as (here, _):
+            deadline = time.monotonic() + 0.3
+            while True:
+                here.send("x" * 4000, deadline)
+
+    with pytest.raises(PeerError, match="peer: expected to read"):
+        Task(send).result()
+
+
 # Going on.
 
 

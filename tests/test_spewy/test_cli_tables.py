@@ -3,6 +3,7 @@
 import logging
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -12,7 +13,7 @@ from cli_runs import COMMAND, refused, spewy
 import spewy as spewy_package
 from spewy.bot.acpc import parse_logged
 from spewy.bot.transport import Doors, connect
-from spewy.errors import InputError
+from spewy.errors import InputError, PeerError
 from spewy.match.dealer import Dealer, meet
 
 
@@ -87,6 +88,7 @@ def test_ctrl_c_keeps_what_was_dealt(tmp_path):
     ("args", "told"),
     [
         (("a", "chess", 5, 0, "A", "B"), "game 'chess': expected a .game file or one of"),
+        (("a\nb", "kuhn", 5, 0, "A", "B"), "match: expected a name on one line, found 'a\\nb'"),
         (("a", "kuhn", 0, 0, "A", "B"), "Invalid value for 'HANDS'"),
         (("a", "kuhn", 5, -1, "A", "B"), "-1"),
         (("a", "kuhn", 5, 2**32, "A", "B"), "Invalid value for 'SEED'"),
@@ -170,6 +172,49 @@ def test_nobody_listens(tmp_path, monkeypatch):
     result = spewy("play", "acpc", "127.0.0.1", port, "--lockers", tmp_path, "--wait", 0)
     assert (result.exit_code, bot.closed) == (1, True)
     assert f"127.0.0.1:{port}: expected somebody who listens, found: Connection refused" in result.stderr
+
+
+def test_ctrl_c_leaves_the_table(tmp_path):
+    code = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "import spewy\nfrom acpc_tables import LIMIT, Seat\n"
+        "spewy.open_bot = lambda *args, **options: Seat(LIMIT)\n"
+        "from spewy.__main__ import main\nsys.argv = ['spewy', *sys.argv[1:]]\nmain()"
+    )
+    log = tmp_path / "said.txt"
+    with Doors("127.0.0.1", (0,)) as doors:
+        args = ["play", "acpc", "127.0.0.1", str(doors.ports[0]), "--lockers", "x", "--log", str(log)]
+        with (
+            subprocess.Popen([sys.executable, "-c", code, *args], stderr=subprocess.PIPE, text=True) as child,
+            doors.accept(0, "the client", time.monotonic() + 60) as lines,
+        ):
+            assert lines.receive(time.monotonic() + 60) == b"VERSION:2.0.0"
+            child.send_signal(signal.SIGINT)
+            told = child.communicate(timeout=60)[1]
+    assert child.returncode == 130
+    assert "interrupted" in told
+    assert "Traceback" not in told
+    assert log.read_text().endswith(" TO VERSION:2.0.0\n")
+
+
+def test_a_client_waits_for_a_dealer_that_comes_later():
+    with Doors("127.0.0.1", (0,)) as doors:
+        port = doors.ports[0]
+    task = Task(connect, "127.0.0.1", port, SOON)
+    time.sleep(0.3)
+    with (
+        Doors("127.0.0.1", (port,)) as doors,
+        doors.accept(0, "the client", time.monotonic() + SOON) as lines,
+    ):
+        lines.send("hello")
+        with task.result() as client:
+            assert client.receive(time.monotonic() + SOON) == b"hello"
+
+
+@pytest.mark.parametrize("host", ["a" * 300, "\x00"])
+def test_hosts_that_are_none(host):
+    with pytest.raises(PeerError, match=r":1: expected "):
+        connect(host, 1)
 
 
 @pytest.mark.parametrize(
