@@ -37,9 +37,10 @@ What it needs: Python 3.11 or newer for this kind of machine, as python3 or name
 
     python3 -m pip install -r requirements.txt
 
-Nothing else has to be installed: the bot's code is in code/, its strategy in lockers/ ({size:.0f} MiB), which is only
-read. Machine code is kept in $SPEWY_KERNELS, by default in the user's cache; the first start makes it, which takes
-minutes: start once before a match. Nothing is written elsewhere, and nothing is asked of a network but the dealer.
+Nothing else has to be installed: the bot's code is in code/, its strategy in lockers/ ({size:.0f} MiB), where readers
+enter themselves into lock files and change nothing. Machine code is kept in $SPEWY_KERNELS, by default in the user's
+cache; the first start makes it, which takes a while: play some hands before a match. Nothing is written elsewhere, and
+nothing is asked of a network but the dealer.
 """
 
 
