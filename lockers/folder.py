@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -57,8 +57,13 @@ def no_manifest(folder: Path) -> LockerError:
     return LockerError(f"{folder}: expected a store, found no {FILE}")
 
 
-def create_folder(folder: Path, header: Header) -> None:
-    """Make a store of a missing or empty folder, unless another process does so first."""
+def create_folder(
+    folder: Path, header: Header, fill: Callable[[int, Path], None] = lambda number, path: None
+) -> None:
+    """Make a store of a missing or empty folder, unless another process does so first.
+
+    ``fill`` may put something into each shard, before there is a store.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -74,6 +79,7 @@ def create_folder(folder: Path, header: Header) -> None:
                     path = shard_path(folder, number)
                     if not path.exists() or not path.stat().st_size:
                         create_shard_file(path)
+                    fill(number, path)
                 write_header(folder, header)
             (folder / REMOVED).unlink(missing_ok=True)
     except OSError as error:

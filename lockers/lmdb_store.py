@@ -238,6 +238,24 @@ class LmdbStore:
             for shard in shards:
                 compact_shard(shard)
 
+    def copy_to(self, folder: Path | str) -> None:
+        """Make a store of a missing or empty folder that holds what this one does; others may write meanwhile.
+
+        Shard by shard it is what was committed last.
+
+        Raises:
+        ------
+        LockerError
+            Something else is in the folder, or this store is damaged.
+
+        """
+        shards = self._open_shards()
+        assert self._header is not None
+        folder = Path(folder).absolute()
+        if holds_store(folder):
+            raise LockerError(f"{folder}: expected a missing or empty folder, found a store")
+        create_folder(folder, self._header, lambda number, path: shards[number].copy(path))
+
     def require_alone(self) -> None:
         """Refuse with a `LockerError` when another process has the store open right now."""
         shards = self._open_shards()

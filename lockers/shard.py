@@ -201,6 +201,28 @@ class Shard:
             finally:
                 temporary.unlink(missing_ok=True)
 
+    def copy(self, target: Path) -> None:
+        """Write a snapshot of the file, without unused pages, to a new one; others may write meanwhile."""
+        findings = structure_findings(self.path)
+        if findings:
+            raise DamagedLockerError(f"{self.path}: expected sound LMDB pages, found: {findings[0]}")
+        while True:
+            env = self._enter(write=False)
+            try:
+                if isinstance(env, UnlockedFile):
+                    raise BusyLockerError(f"{lock_file(self.path)}: expected a lock file that can be written")
+                with target.open("wb") as file:
+                    env.copyfd(file.fileno(), compact=True)
+                    os.fsync(file.fileno())
+                return
+            except lmdb.MapResizedError:
+                pass
+            except (lmdb.Error, OSError) as error:
+                raise translate(error, target) from error
+            finally:
+                self._gate.leave()
+            self._resize(0)
+
     def before_fork(self) -> None:
         """Close the environment and keep everybody out; give up on a transaction that does not end."""
         self._orphan = not self._gate.close(_FORK_PATIENCE)

@@ -19,11 +19,14 @@ import click
 from spewy import __version__
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
+from spewy.cli.dealer import dealer
 from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.options import is_verbose, verbose_option
+from spewy.cli.package import package
+from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
 from spewy.cli.show import show
@@ -162,6 +165,9 @@ COMMANDS: tuple[click.Command, ...] = (
     drop,
     buckets,
     check,
+    play,
+    dealer,
+    package,
 )
 
 for _command in COMMANDS:

@@ -1,4 +1,4 @@
-"""Failures that are nobody's bad input: no room, too many open files, a broken disk, a solve that went wrong.
+"""Failures that are nobody's bad input: no room, too many open files, a broken disk, a wrong solve, a peer that left.
 
 Errors are told apart by the names of their classes, and nothing is imported: the command line asks for ``--help`` too,
 and where the error is that no more files can be opened.
@@ -12,7 +12,12 @@ _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
 }
-_NAMED = ("lockers.errors.StorageError", "spewy.errors.SolveError", "builtins.ChildProcessError")
+_NAMED = (
+    "lockers.errors.StorageError",
+    "spewy.errors.SolveError",
+    "spewy.errors.PeerError",
+    "builtins.ChildProcessError",
+)
 
 
 def failure_text(error: BaseException) -> str | None:

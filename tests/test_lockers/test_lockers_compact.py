@@ -16,7 +16,16 @@ from lockers_workers import put
 
 import lockers.folder
 import lockers.shard
-from lockers import LmdbStore, LockerError, MemoryStore, ReadOnlyLockerError, open_store, remove_store
+from lockers import (
+    LmdbStore,
+    LockerError,
+    MemoryStore,
+    ReadOnlyLockerError,
+    StorageError,
+    holds_store,
+    open_store,
+    remove_store,
+)
 from lockers.metapages import read_meta_pages
 
 BOARDS = 6
@@ -225,3 +234,31 @@ def test_an_interrupted_removal_is_finished(tmp_path: Path, left: str) -> None:
         assert store.check() == []
     assert not (folder / lockers.folder.REMOVED).exists()
     shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_copy_holds_what_was_committed_and_no_more_pages_than_it_needs(tmp_path, shards):
+    with filled(tmp_path / "here", shards) as store, open_store(tmp_path / "here", read_only=True) as reader:
+        reader.copy_to(tmp_path / "there")
+        with open_store(tmp_path / "there") as copy:
+            assert copy.manifest == store.manifest
+            assert copy.size() < 0.6 * store.size()
+            assert copy.check() == []
+            found = list(store.keys("regret"))
+            assert list(copy.keys("regret")) == found
+            for each in found:
+                assert np.array_equal(copy.get("regret", each), store.get("regret", each))
+            put(copy, "regret", key(0, 1), np.ones(3))  # it is a store of its own
+            assert store.get("regret", key(0, 1)) is None
+        with pytest.raises(LockerError, match="expected a missing or empty folder, found a store"):
+            store.copy_to(tmp_path / "there")
+
+
+def test_a_copy_that_breaks_off_leaves_no_store(tmp_path, monkeypatch):
+    with filled(tmp_path / "here", 2) as store:
+        monkeypatch.setattr(
+            lockers.shard.os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "full"))
+        )
+        with pytest.raises(StorageError):
+            store.copy_to(tmp_path / "there")
+        assert not holds_store(tmp_path / "there")

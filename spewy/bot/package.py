@@ -1,0 +1,98 @@
+"""A bot as a folder that can be sent away: what it plays from, our code, and a script that starts it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+from lockers import open_store
+from spewy.errors import InputError, path_text
+from spewy.look.play import play_folder
+from spewy.system.child import HOME
+
+PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
+
+START = """#!/bin/sh
+# Usage: startme.sh HOST PORT
+if [ $# -ne 2 ]; then
+    echo "startme.sh: expected HOST PORT, found $# arguments" >&2
+    exit 2
+fi
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 1
+PYTHONPATH="$here/code${{PYTHONPATH:+:$PYTHONPATH}}"
+export PYTHONPATH
+exec "${{PYTHON:-python3}}" -P -m spewy play acpc "$1" "$2" --lockers "$here/lockers" --resolve {resolve}
+"""
+
+README = """A bot that plays {game}, in a folder of its own.
+
+    ./startme.sh HOST PORT
+
+connects to a dealer that speaks the ACPC's protocol 2.0.0, plays until the dealer closes the connection, and ends
+with exit code 0; 1 means that the dealer vanished in the middle of a hand.
+
+What it needs: Python 3.11 or newer for this kind of machine, as python3 or named by $PYTHON, with
+
+    python3 -m pip install -r requirements.txt
+
+Nothing else has to be installed: the bot's code is in code/, its strategy in lockers/ ({size:.0f} MiB), where readers
+enter themselves into lock files and change nothing. Machine code is kept in $SPEWY_KERNELS, by default in the user's
+cache; the first start makes it, which takes a while: play some hands before a match. Nothing is written elsewhere, and
+nothing is asked of a network but the dealer.
+"""
+
+
+def package_acpc(folder: Path, out: Path, resolve: str) -> int:
+    """Make such a folder.
+
+    Args:
+        folder: a solve's, or a copy of its play locker; a job may go on improving it.
+        out: a folder that is not there yet. It appears when it is whole.
+        resolve: when the bot solves anew.
+
+    Returns:
+        Its size in bytes.
+
+    Raises:
+        InputError: there is something, or no folder to put it into.
+        lockers.LockerError: there are no lockers, or they are damaged.
+    """
+    if os.path.lexists(out) or not out.absolute().parent.is_dir():
+        raise InputError(f"folder {path_text(out)}: expected a new one in a folder that exists")
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        _fill(folder, temporary, resolve)
+        temporary.replace(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return _size(out)
+
+
+def _fill(folder: Path, out: Path, resolve: str) -> None:
+    out.mkdir()
+    with open_store(play_folder(folder), read_only=True) as store:
+        store.copy_to(out / "lockers")
+        job = store.manifest.get("job")
+    game = job.get("name", "a game") if isinstance(job, dict) else "a game"
+    for package in PACKAGES:
+        shutil.copytree(
+            Path(HOME) / package,
+            out / "code" / package,
+            ignore=shutil.ignore_patterns("__pycache__", "*.py[cod]"),
+        )
+    start = out / "startme.sh"
+    start.write_text(START.format(resolve=resolve))
+    start.chmod(0o755)
+    (out / "requirements.txt").write_text("".join(f"{line}\n" for line in _requirements()))
+    (out / "README.txt").write_text(README.format(game=game, size=_size(out / "lockers") / 2**20))
+
+
+def _requirements() -> list[str]:
+    """What our code imports beside Python's own, without the extras."""
+    return [line for line in metadata.requires("spewy") or [] if "extra ==" not in line]
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,63 @@
+"""``spewy play terminal``: a person against a bot from lockers."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+
+import click
+
+from spewy.cli.bots import lockers_option, open_bot, resolve_option
+from spewy.cli.files import line_writer
+from spewy.cli.options import verbose_option
+
+MOST_OF_LINE = 1000
+
+
+@click.command()
+@lockers_option
+@resolve_option
+@click.option("--hands", type=click.IntRange(min=1), help="How many; default: until you leave.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), help="Of cards and bot, to play the same hands again."
+)
+@click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Add all hands to a file, as ACPC logs have them.",
+)
+@verbose_option
+def terminal(folder: Path, resolve: str, hands: int | None, seed: int | None, log: Path | None) -> None:
+    """Play against the bot, in words: fold, check, call, raise 300, all-in; ? tells more.
+
+    After each hand you read what the strategy would have done with your cards, decision by decision. The end of input
+    (Ctrl-D) leaves; Ctrl-C does too, with exit code 130.
+
+    \b
+    Examples:
+      spewy play terminal --lockers results/limit-holdem
+      spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
+    """  # noqa: D301
+    from spewy.match.terminal import Terminal
+
+    def ask(prompt: str) -> str | None:
+        click.echo(prompt, nl=False)
+        line = sys.stdin.buffer.readline(MOST_OF_LINE).decode(errors="replace") if sys.stdin else ""
+        if not line:
+            click.echo()
+        return line or None
+
+    chosen = secrets.randbits(32) if seed is None else seed
+    bot = open_bot(folder, resolve)
+    try:
+        with line_writer(log, add=True) as write:
+            table = Terminal(bot, ask, click.echo, write, seed=chosen)
+            click.echo(f"{folder}, seed {chosen}")
+            try:
+                table.play(hands)
+            finally:
+                click.echo(f"{table.hands} hands, {table.chips:+d} chips")
+    finally:
+        bot.close()

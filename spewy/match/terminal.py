@@ -1,0 +1,215 @@
+"""A person against a bot, hand after hand, in words; after each hand, what the bot would have done in their place.
+
+Nothing here knows a terminal: lines are asked for and told by functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from buckets.cards import cards_name
+from spewy.bot.acpc import LoggedHand, seen
+from spewy.bot.bot import Reveals
+from spewy.bot.client import fallback, hand_seed
+from spewy.errors import InputError, short
+from spewy.game.hand import Hand
+from spewy.match.cards import Dealt, deals
+from spewy.match.words import HELP, action_text, parse_words, words_text
+
+LEAST_TOLD = 0.005
+"""A frequency below this is not told, unless it is of what was done."""
+
+Tell = Callable[[str], None]
+Ask = Callable[[str], str | None]
+"""From a prompt to a line; None: there is no more."""
+
+
+class Verdict(Protocol):
+    """What is said of one decision: what was done, how often the bot does what, and what it cost."""
+
+    @property
+    def line(self) -> str:
+        """The betting before it."""
+        ...
+
+    @property
+    def action(self) -> str:
+        """What was done."""
+        ...
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What the bot does there."""
+        ...
+
+    @property
+    def frequencies(self) -> tuple[float, ...] | None:
+        """``[action]``, with the hand that was held; None: it is not known."""
+        ...
+
+    @property
+    def cost(self) -> float | None:
+        """Chips; None: nobody has worked it out."""
+        ...
+
+
+Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Verdict]]
+"""From a bot, a hand that is over, the players that are judged, and the hand's seed."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision by the frequencies of a bot's strategy alone."""
+
+    line: str
+    action: str
+    actions: tuple[str, ...]
+    frequencies: tuple[float, ...] | None
+    cost: float | None = None
+
+
+def by_frequencies(bot: Reveals, hand: Hand, players: Sequence[int], seed: int) -> list[Decided]:
+    """What a bot does at each decision that some players took in a hand which it still plays."""
+    return list(_decided(bot, hand, players))
+
+
+def _decided(bot: Reveals, hand: Hand, players: Sequence[int]) -> Iterator[Decided]:
+    for before, action in decisions(hand):
+        player = before.to_act
+        if player is not None and player in players:
+            held = hand.hole[player]
+            mix = bot.strategy(before)
+            found = None if held is None else tuple(mix.of(hand.game.hand_number(held)).tolist())
+            yield Decided(before.betting.line, action, mix.actions, found)
+
+
+def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
+    """The public states of a hand where somebody acted, with what was done."""
+    public, left = Hand.start(hand.game), hand.board
+    for actions in hand.betting.rounds:
+        for action in actions:
+            while public.to_deal:
+                size = public.to_deal
+                public, left = public.deal(left[:size]), left[size:]
+            yield public, action
+            public = public.given_up() if action == "f" else public.apply(action)
+
+
+class Terminal:
+    """A person at a table with a bot.
+
+    Args:
+        bot: the other player.
+        ask: for the person's lines.
+        tell: what the person reads.
+        log: hears of each hand that is over as a line of an ACPC log.
+        review: who judges the person's decisions.
+        seed: of the cards and of what the bot draws.
+    """
+
+    def __init__(
+        self, bot: Reveals, ask: Ask, tell: Tell, log: Tell, review: Review = by_frequencies, seed: int = 0
+    ) -> None:
+        self.hands = 0
+        self.chips = 0
+        self._bot, self._ask, self._tell, self._log, self._review = bot, ask, tell, log, review
+        self._seed = seed
+
+    def play(self, hands: int | None = None) -> None:
+        """Play so many hands, or until there are no more lines; a hand that is not over counts for nothing."""
+        for number, dealt in enumerate(islice(deals(self._bot.game, self._seed), hands)):
+            if not self._hand(number, dealt):
+                return
+
+    def _hand(self, number: int, dealt: Dealt) -> bool:
+        """Play a hand; whether the person stayed."""
+        person = (number + 1) % 2
+        hand = Hand.start(self._bot.game, dealt.hole)
+        self._bot.new_hand(seen(hand, 1 - person), 1 - person, hand_seed(self._seed, number))
+        place = "on the button" if person == 1 else "out of position"
+        self._tell(f"\nHand {number + 1}: {place}, with {cards_name(dealt.hole[person])}")
+        while not hand.is_over:
+            if hand.to_deal:
+                hand = self._dealt(hand, dealt)
+                continue
+            action = self._asked(hand) if hand.to_act == person else self._bots(hand)
+            if action is None:
+                return False
+            who = "You" if hand.to_act == person else "The bot"
+            self._tell(f"{who}: {action_text(hand.betting, action)}")
+            hand = hand.apply(action)
+        self._over(hand, number, person)
+        return True
+
+    def _dealt(self, hand: Hand, dealt: Dealt) -> Hand:
+        size = hand.to_deal
+        hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + size])
+        name = hand.game.round_names[hand.game.board_sizes.index(len(hand.board))].capitalize()
+        self._tell(f"{name}: {cards_name(hand.board)}, pot {sum(hand.betting.spent)}")
+        return hand
+
+    def _asked(self, hand: Hand) -> str | None:
+        """A legal action of the person; None at the end of lines."""
+        betting, player = hand.betting, hand.to_act
+        assert player is not None
+        due = max(betting.spent) - betting.spent[player]
+        price = f", {due} to call" if due else ""
+        while (line := self._ask(f"Pot {sum(betting.spent)}{price}; {words_text(betting)} > ")) is not None:
+            if line.strip() in ("?", "help"):
+                self._tell(f"{HELP}\nBetting so far: {betting.line or 'none'}")
+                continue
+            try:
+                return parse_words(betting, line)
+            except InputError as error:
+                self._tell(str(error))
+        return None
+
+    def _bots(self, hand: Hand) -> str:
+        try:
+            action = self._bot.act(seen(hand, hand.to_act or 0))
+            hand.apply(action)
+        except Exception as error:  # whatever it is, the hand goes on
+            self._tell(f"WARNING: the bot failed: {type(error).__name__}: {short(str(error))}")
+            return fallback(hand)
+        return action
+
+    def _over(self, hand: Hand, number: int, person: int) -> None:
+        won = hand.net()[person]
+        self.hands += 1
+        self.chips += won
+        held = hand.hole[1 - person]
+        shown = (
+            "" if hand.betting.folded is not None or held is None else f"The bot shows {cards_name(held)}. "
+        )
+        result = f"You win {won}" if won > 0 else f"You lose {-won}" if won < 0 else "Nobody wins"
+        self._tell(f"{shown}{result}; {self.chips:+d} after {self.hands}")
+        first, second = ("You", "Bot") if person == 0 else ("Bot", "You")
+        self._log(LoggedHand(number, hand, (first, second)).text)
+        for text in self._verdicts(hand, number, person):
+            self._tell(f"  {text}")
+        self._bot.hand_over(seen(hand, 1 - person))
+
+    def _verdicts(self, hand: Hand, number: int, person: int) -> list[str]:
+        try:
+            told = self._review(self._bot, hand, (person,), hand_seed(self._seed, number))
+        except Exception as error:  # whatever it is, the next hand can be played
+            return [f"WARNING: no review: {type(error).__name__}: {short(str(error))}"]
+        return [verdict_text(hand, verdict) for verdict in told]
+
+
+def verdict_text(hand: Hand, verdict: Verdict) -> str:
+    """One decision in words."""
+    state = next(before for before, _ in decisions(hand) if before.betting.line == verdict.line)
+    done = action_text(state.betting, verdict.action)
+    where = f"{hand.game.round_names[state.betting.round]} {verdict.line or '(first)'}: {done}"
+    if verdict.frequencies is None:
+        return where
+    mix = dict(zip(verdict.actions, verdict.frequencies, strict=True))
+    kept = {each: share for each, share in mix.items() if share >= LEAST_TOLD or each == verdict.action}
+    plays = ", ".join(f"{action_text(state.betting, each)} {share:.0%}" for each, share in kept.items())
+    cost = "" if verdict.cost is None else f"; cost {verdict.cost:.2f} chips"
+    other = "" if verdict.action in mix else " (never quite that)"
+    return f"{where}{other}; the strategy {plays}{cost}"

@@ -1,0 +1,87 @@
+"""Actions in a person's words, and what is played told to a person."""
+
+from __future__ import annotations
+
+import re
+
+from spewy.errors import InputError, shown
+from spewy.game.betting import Betting
+from spewy.match.opponents import pot_raise
+
+HELP = """fold, check, call
+raise 300  to 300 chips in all that you put into this hand (bet 300 is the same)
+raise      by the pot; in a limit game by what the rules say
+all-in     with everything
+f, c, r    for short; an empty line is a check, or nothing"""
+
+_WORDS = re.compile(r"([a-z-]+)\s*(?:to\s+)?([0-9]*)")
+_MOST_DIGITS = 18
+
+
+def parse_words(betting: Betting, text: str) -> str:
+    """The ACPC action that words mean to whoever acts.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
+    >>> [parse_words(start, words) for words in ("Call", "raise to 250", "r300", "r", "all-in", "f")]
+    ['c', 'r250', 'r300', 'r300', 'r20000', 'f']
+
+    Raises:
+        InputError: they mean none that is legal.
+    """
+    found = _WORDS.fullmatch(text.strip().lower())
+    word, digits = (found[1], found[2]) if found else ("", "")
+    if word in ("f", "fold") and not digits:
+        action = "f"
+    elif word in ("c", "call", "k", "check") and not digits:
+        action = "c"
+    elif word in ("r", "raise", "b", "bet"):
+        action = _raise(betting, digits)
+    elif word in ("a", "all-in", "allin") and not digits and not betting.game.limit:
+        action = f"r{(betting.raise_bounds() or (0, 0))[1]}"
+    elif not text.strip() and not betting.can_fold:
+        action = "c"
+    else:
+        raise InputError(f"{shown(text.strip())}: expected {words_text(betting)}, or ? for help")
+    if word in ("k", "check") and betting.can_fold:
+        raise InputError(f"check: expected {words_text(betting)}; there is a bet to call")
+    try:
+        betting.apply(action)
+    except InputError:
+        raise InputError(f"{shown(text.strip())}: expected {words_text(betting)}") from None
+    return action
+
+
+def words_text(betting: Betting) -> str:
+    """What whoever acts may say."""
+    parts = ["fold", "call"] if betting.can_fold else ["check"]
+    bounds = betting.raise_bounds()
+    if bounds is not None:
+        parts.append("raise" if betting.game.limit else f"raise {bounds[0]} to {bounds[1]}")
+    return ", ".join(parts)
+
+
+def action_text(before: Betting, action: str) -> str:
+    """What an action is called where it is done.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> start = Betting.start(load_game("holdem.nolimit.2p.reverse_blinds"))
+    >>> action_text(start, "c"), action_text(start.apply("c"), "c"), action_text(start, "r250")
+    ('calls', 'checks', 'raises to 250')
+    """
+    if action == "f":
+        return "folds"
+    if action == "c":
+        return "calls" if before.can_fold else "checks"
+    total, highest = max(before.apply(action).spent), max(before.spent)
+    return f"raises to {total}" if before.can_fold else f"bets {total - highest} (to {total})"
+
+
+def _raise(betting: Betting, digits: str) -> str:
+    if betting.game.limit:
+        if digits:
+            raise InputError(f"raise {shown(digits)}: expected raise alone, the rules say how much")
+        return "r"
+    if not digits:
+        return f"r{pot_raise(betting, 1.0)}" if betting.raise_bounds() else "r0"
+    return f"r{int(digits[: _MOST_DIGITS + 1])}"

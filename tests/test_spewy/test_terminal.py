@@ -1,0 +1,218 @@
+"""A person at a table with a bot: words, hands as they are told, what is said afterwards, and how one leaves."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from acpc_tables import LIMIT, NO_LIMIT, Seat
+from cli_runs import CliRunner, main, refused
+
+import spewy as spewy_package
+from buckets.hands import blocked, hands
+from spewy.bot.acpc import parse_logged
+from spewy.bot.bot import Mix
+from spewy.errors import InputError
+from spewy.game.betting import Betting, parse_line
+from spewy.game.gamefile import load_game
+from spewy.match.terminal import Decided, Terminal
+from spewy.match.words import action_text, parse_words
+
+KUHN = load_game("kuhn")
+
+
+class Tells(Seat):
+    """A bot that checks and calls, and calls and raises half of the time each as far as it tells."""
+
+    closed = False
+
+    def act(self, hand):
+        assert hand.hole[1 - hand.to_act] is None
+        return "c"
+
+    def strategy(self, hand):
+        assert hand.hole == (None, None)
+        deck = hands(hand.game.deck, hand.game.num_hole_cards)
+        left = np.flatnonzero(~blocked(deck, hand.board))
+        bounds = hand.betting.raise_bounds()
+        raises = () if bounds is None else ("r" if hand.game.limit else f"r{bounds[0]}",)
+        actions = ("c", *raises)
+        return Mix(actions, left, np.full((len(actions), len(left)), 1 / len(actions)))
+
+    def close(self):
+        self.closed = True
+
+
+def sat(bot, lines, **settings):
+    """What a person reads who says these lines and then no more, and the table."""
+    told, logged, rest = [], [], iter(lines)
+    terminal = Terminal(
+        bot, lambda prompt: told.append(prompt) or next(rest, None), told.append, logged.append, **settings
+    )
+    terminal.play()
+    return told, logged, terminal
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "action"),
+    [
+        ("", "fold", "f"),
+        ("", " F ", "f"),
+        ("", "call", "c"),
+        ("c", "check", "c"),
+        ("c", "", "c"),
+        ("c", "k", "c"),
+        ("", "raise 300", "r300"),
+        ("", "raise to 300", "r300"),
+        ("", "R300", "r300"),
+        ("", "b 300", "r300"),
+        ("", "bet", "r300"),
+        ("", "all-in", "r20000"),
+        ("r300", "r", "r900"),
+    ],
+)
+def test_words(line, words, action):
+    assert parse_words(parse_line(NO_LIMIT, line), words) == action
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", "check", "raise 100", "raise 99999", "raise -3", "r3e2", "hello", "f 3", "r" + "9" * 50, "٣"],
+)
+def test_words_that_mean_nothing_legal(words):
+    with pytest.raises(InputError, match="expected fold, call, raise 200 to 20000"):
+        parse_words(Betting.start(NO_LIMIT), words)
+
+
+def test_words_of_a_limit_game():
+    start = Betting.start(LIMIT)
+    assert parse_words(start, "raise") == "r"
+    for words, told in (("raise 20", "expected raise alone"), ("all-in", "expected fold, call, raise, or")):
+        with pytest.raises(InputError, match=told):
+            parse_words(start, words)
+    with pytest.raises(InputError, match=r"'r': expected fold, call$"):
+        parse_words(parse_line(LIMIT, "rrr"), "r")
+    with pytest.raises(InputError, match=r"'fold': expected check, raise$"):
+        parse_words(parse_line(LIMIT, "c"), "fold")
+
+
+def test_what_actions_are_called():
+    state = parse_line(NO_LIMIT, "cc/")
+    assert [action_text(state, action) for action in ("c", "r200")] == ["checks", "bets 100 (to 200)"]
+    state = state.apply("r200")
+    assert [action_text(state, action) for action in ("f", "c", "r500")] == [
+        "folds",
+        "calls",
+        "raises to 500",
+    ]
+
+
+def test_a_hand_is_told_and_reviewed():
+    told, logged, table = sat(Tells(LIMIT), ["what", "?", "r", "", "bet", "c", "fold"], seed=0)
+    text = "\n".join(told)
+    assert told[0] == "\nHand 1: on the button, with 9hQd"
+    assert told[1] == "Pot 15, 5 to call; fold, call, raise > "
+    assert "'what': expected fold, call, raise, or ? for help" in told
+    assert "raise 300  to 300 chips in all" in text
+    for line in (
+        "You: raises to 20",
+        "The bot: calls",
+        "Flop: 8dAs8s, pot 40",
+        "Turn: 8dAs8s4h, pot 40",
+        "You: bets 20 (to 40)",
+        "River: 8dAs8s4h6d, pot 80",
+        "The bot shows 5d5c. You lose 40; -40 after 1",
+        "  preflop (first): raises to 20; the strategy calls 50%, raises to 20 50%",
+        "  turn rc/cc/c: bets 20 (to 40); the strategy checks 50%, bets 20 (to 40) 50%",
+        "\nHand 2: out of position, with 6sKs",
+    ):
+        assert line in told, line
+    hand = parse_logged(LIMIT, logged[0])
+    assert (hand.names, hand.hand.net()) == (("Bot", "You"), (40, -40))
+    assert (table.hands, table.chips, len(logged)) == (1, -40, 1)
+
+
+def test_costs_are_told_where_somebody_works_them_out():
+    def review(bot, hand, players, seed):
+        return [Decided("", "f", ("c", "r"), (0.2, 0.8), 1.25)]
+
+    told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
+    assert (
+        "  preflop (first): folds (never quite that); the strategy calls 20%, raises to 20 80%; cost 1.25 chips"
+        in told
+    )
+
+
+class Fails(Tells):
+    """Is wrong wherever it may be."""
+
+    def act(self, hand):
+        return "r1"
+
+    def strategy(self, hand):
+        raise KeyError("lost")
+
+
+def test_a_bot_that_fails_does_not_end_the_evening():
+    told, logged, _ = sat(Fails(LIMIT), ["r", "r", "r", "r"])
+    assert any(text.startswith("WARNING: the bot failed: InputError: action 'r1'") for text in told)
+    assert "  WARNING: no review: KeyError: 'lost'" in told
+    assert logged[0].startswith("STATE:0:rf:")
+
+
+def test_small_games_are_played_too():
+    for name in ("kuhn", "leduc", "rhode-island", "doyle"):
+        _, logged, table = sat(Tells(load_game(name)), ["c"] * 30)
+        assert table.hands == len(logged) >= 5
+
+
+def run(monkeypatch, bot, text, *args):
+    monkeypatch.setattr(spewy_package, "open_bot", lambda *args, **options: bot, raising=False)
+    return CliRunner().invoke(
+        main, ["play", "terminal", "--lockers", "x", *(str(arg) for arg in args)], input=text
+    )
+
+
+def test_the_command_plays_so_many_hands_and_logs_them(monkeypatch, tmp_path):
+    bot, log = Tells(KUHN), tmp_path / "mine.log"
+    for _ in range(2):
+        result = run(monkeypatch, bot, "c\n" * 20, "--hands", 3, "--seed", 1, "--log", log)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.startswith("x, seed 1\n")
+        assert "\n3 hands, " in result.stdout
+    lines = log.read_text().splitlines()
+    assert lines[:3] == lines[3:]
+    assert [parse_logged(KUHN, line).number for line in lines[:3]] == [0, 1, 2]
+    assert bot.closed
+
+
+@pytest.mark.parametrize("text", ["", "c\n", b"\xff\xfe\n" * 3, "x" * 100_000])
+def test_the_end_of_input_is_no_error(monkeypatch, text):
+    result = run(monkeypatch, Tells(KUHN), text)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1].endswith(" chips")
+
+
+def test_ctrl_c_leaves(tmp_path):
+    code = (
+        "import sys; sys.path[:0] = ['tests', 'tests/test_spewy']\n"
+        "import spewy\nfrom test_terminal import KUHN, Tells\n"
+        "spewy.open_bot = lambda *args, **options: Tells(KUHN)\n"
+        "from spewy.__main__ import main\nsys.argv = ['spewy', 'play', 'terminal', '--lockers', 'x']\nmain()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes, text=True) as child:
+        for _ in range(3):
+            child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        out, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert out.endswith("0 hands, +0 chips\n")
+    assert "interrupted" in told
+    assert "Traceback" not in told
+
+
+def test_what_cannot_be_asked_for():
+    assert "'--seed'" in refused("play", "terminal", "--lockers", "x", "--seed", "-1")
+    assert "'--hands'" in refused("play", "terminal", "--lockers", "x", "--hands", "0")
