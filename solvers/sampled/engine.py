@@ -2,8 +2,9 @@
 
 An iteration deals a board for every round and walks the whole betting tree on it once for either player, with all
 hands that the board leaves (public chance sampling: M. Johanson et al. 2012). Boards of a class share rows, hands of a
-row share regrets; regrets are floored at 0 (CFR+: O. Tammelin 2014), and the average strategy weighs later visits of a
-class more.
+row share regrets. Regrets below 0 sink back to it (N. Brown and T. Sandholm 2019): floored there at once, as in CFR+,
+what one sample has against an action is forgotten before the next speaks for it, and bad actions are played by chance.
+The average strategy weighs later visits of a class more.
 
 Who is second on a deal learns against what the first has just learnt of the same boards, as if these were foreseen,
 and would give up too much if it always were the same player: they take turns. Boards of their own for either player
@@ -33,7 +34,7 @@ from solvers.sampled.strips import all_strips
 PORTION = 16
 """Deals that a thread is given at once."""
 
-DEFAULT_SCHEDULE = Schedule(averaging=1.0, forgetting=0.0)
+DEFAULT_SCHEDULE = Schedule(averaging=2.0, forgetting=0.0, sinking=0.5)
 
 
 class Dealt(Protocol):

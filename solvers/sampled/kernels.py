@@ -91,10 +91,11 @@ ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WI
 class Factors(NamedTuple):
     """The weights of this visit of a class.
 
-    Regrets become ``max(0, keep * regret + gain)``, sums ``decay * sum + own reach``.
+    Regrets become ``keep * regret + gain``, and those below 0 that times ``sink``; sums ``decay * sum + own reach``.
     """
 
     keep: float
+    sink: np.floating[Any]
     decay: float
     dither: int
 
@@ -972,7 +973,7 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
     for a in range(n_actions):
         regret = load16_kept(x.kind, x.own, at + HANDS * a) * f.keep
         regret = regret + (load16(s.node, child + HANDS * a) - mean) * x.own_gain
-        store_kept(x.kind, x.own, at + HANDS * a, maximum(regret, fill16(_ZERO)), f.dither)
+        store_kept(x.kind, x.own, at + HANDS * a, where_positive(regret, regret, regret * f.sink), f.dither)
 
 
 @inlined

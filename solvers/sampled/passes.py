@@ -57,10 +57,12 @@ class Schedule(NamedTuple):
     Attributes:
         averaging: the average weighs visit n by ``n ** averaging``.
         forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
+        sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
     """
 
     averaging: float
     forgetting: float
+    sinking: float
 
 
 @kernel
@@ -143,12 +145,15 @@ def learn_paths(
 def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
     """The weights of the visit of a class."""
     before = np.float64(int64_at(x.visits, class_))
-    keep = 1.0
+    keep, sink = 1.0, 0.0
     if schedule.forgetting > 0:
         power = before**schedule.forgetting
         keep = power / (power + 1.0)
+    if schedule.sinking >= 0:
+        power = before**schedule.sinking
+        sink = power / (power + 1.0)
     decay = (before / (before + 1.0)) ** schedule.averaging
-    factors: Factors = Factors(keep, decay, dither)
+    factors: Factors = Factors(keep, np.float32(sink), decay, dither)
     return factors
 
 

@@ -17,7 +17,7 @@ from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
 
-NO_SCHEDULE = Schedule(1.0, 0.0)
+NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 
 
 class Rig:

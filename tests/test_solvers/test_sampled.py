@@ -232,10 +232,10 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
 
 
 @pytest.mark.parametrize(("seed", "k", "order"), CASES)
-@pytest.mark.parametrize("only", [None, 4])
-def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
+@pytest.mark.parametrize(("only", "sinking"), [(None, -1.0), (4, -1.0), (4, 0.5)])
+def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinking):
     one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
-    schedule, gains = Schedule(1.5, 2.0), (0.5, 0.25)
+    schedule, gains = Schedule(1.5, 2.0, sinking), (0.5, 0.25)
     for p in (0, 1):
         numbers = one.numbers(seed)
         before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
@@ -252,9 +252,10 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
             n = visits[t][p][classes].astype(float)[:, None, None]
             kept = n**2 / (n**2 + 1) * before[0][t][p]
-            np.testing.assert_allclose(
-                after[0][t][p], np.maximum(kept + gains[t] * gained[t], 0), rtol=1e-4, atol=1e-4
-            )
+            sink = 0.0 if sinking < 0 else n**sinking / (n**sinking + 1)
+            regrets = kept + gains[t] * gained[t]
+            regrets = np.where(regrets > 0, regrets, sink * regrets)
+            np.testing.assert_allclose(after[0][t][p], regrets, rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
             decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
             np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)
