@@ -3,14 +3,15 @@
     python benchmarks/whole_games.py speed [JOB] [--seconds 10] [--rounds 5] [--flops 3] [--quick]
     python benchmarks/whole_games.py curve JOB FOLDER [--minutes 10,60,240] [--flops 20] [--seed 1] [--set ...]
     python benchmarks/whole_games.py study [--seconds 30,120] [--quick]
+    python benchmarks/whole_games.py schedules [--deals 32768]
     python benchmarks/whole_games.py tables
 
 Times are processor time, all threads together, so that work beside them does not count. ``speed`` lets one thread and
 two deal in turn, on the same tables, and judges flops. ``curve`` solves a job in a folder and judges what was saved
 after each budget of core-minutes, always on the same flops; it goes on where it was killed or interrupted. ``study``
 solves flop-holdem with one abstraction after another for the same core-seconds, in memory, and judges each on all
-flops. Curves and the study are kept in a data file as they go (``--data``), from which ``tables`` writes the tables of
-docs/whole-games.md.
+flops; ``schedules`` with one weighing of earlier visits after another, for as many deals. All are kept in a data file
+as they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md.
 """
 
 import argparse
@@ -29,8 +30,9 @@ import numpy as np
 
 from buckets import Abstraction, Wish
 from lockers import holds_store, open_store
-from solvers.sampled.engine import SampledCfr
+from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
 from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
@@ -54,8 +56,17 @@ CASES = (  # rows and classes of the flop, how rows are cut; the first three hav
     (40, 400, "quantiles"),
     (40, "all", "equation 1"),
 )
+SCHEDULES = (
+    Schedule(averaging=1, forgetting=0, sinking=-1),
+    Schedule(averaging=2, forgetting=0, sinking=-1),
+    Schedule(averaging=2, forgetting=1, sinking=-1),
+    Schedule(averaging=2, forgetting=0, sinking=0),
+    Schedule(averaging=1, forgetting=0, sinking=0.5),
+    Schedule(averaging=2, forgetting=0, sinking=0.5),
+    Schedule(averaging=2, forgetting=0, sinking=1),
+)
 SEED = 1
-"""Of the deals of `speed` and `study`."""
+"""Of the deals of `speed`, `study` and `schedules`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,6 +101,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=study)
+
+    one = commands.add_parser(
+        "schedules", help="how much earlier visits count, on flop-holdem, judged on all flops"
+    )
+    one.add_argument("--deals", type=int, default=32768)
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=schedules)
 
     one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data")
     one.add_argument("--data", type=Path, default=DATA)
@@ -187,11 +205,32 @@ def study(args: argparse.Namespace) -> None:
     print(_study_table(found))
 
 
+def schedules(args: argparse.Namespace) -> None:
+    """One schedule after another, for as many deals each."""
+    job = Job.load(ROOT / "examples/flop-holdem.toml")
+    made, found = abstraction(_wish(job), _counted("boards")), []
+    for schedule in SCHEDULES:
+        cfr = _cfr(job, made, 1, schedule=schedule)
+        cfr.run(args.deals)
+        finding = _game(job, made, cfr).judge(None)
+        assert finding is not None  # nobody stops it
+        judged = _judged(finding, 1000 / job.rules.big_blind)
+        found.append({**schedule._asdict(), "deals": args.deals, **judged})
+        _note(_schedule_table(found).splitlines()[-1])
+        _keep(args.data, lambda data: data.update(schedules=found))
+    print(_schedule_table(found))
+
+
 def tables(args: argparse.Namespace) -> None:
     """Write the page's tables, each between the two comments that name it."""
     data = _data(args.data)
     page = args.page.read_text()
-    for part, text in (("curves", _curve_table(data["curves"])), ("study", _study_table(data["study"]))):
+    parts = {
+        "curves": _curve_table(data["curves"]),
+        "study": _study_table(data["study"]),
+        "schedules": _schedule_table(data["schedules"]),
+    }
+    for part, text in parts.items():
         begin, end = (f"<!-- {part}: {edge} -->" for edge in ("begin", "end"))
         if begin not in page or end not in page:
             raise SystemExit(f"{args.page}: expected the lines {begin} and {end}, found none")
@@ -206,7 +245,13 @@ def _wish(job: Job) -> Wish:
     return wish_of(job.rules, job.dealing)
 
 
-def _cfr(job: Job, found: Abstraction, threads: int, numbers: Numbers | None = None) -> SampledCfr:
+def _cfr(
+    job: Job,
+    found: Abstraction,
+    threads: int,
+    numbers: Numbers | None = None,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+) -> SampledCfr:
     make_ready("sampled", found.n_rounds, job.solve.short, _note)
     return SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
@@ -215,6 +260,7 @@ def _cfr(job: Job, found: Abstraction, threads: int, numbers: Numbers | None = N
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
         lambda first, n: found.deal(SEED, first, n),
+        schedule=schedule,
         threads=threads,
         short=job.solve.short,
         numbers=numbers,
@@ -408,6 +454,22 @@ def _study_table(found: list[dict[str, Any]]) -> str:
                 f"| {size if not k else ' |  | '} | {point['core_seconds']:g} | {point['deals']:,} "
                 f"| {point['visits']:,.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
             )
+    return "\n".join(lines)
+
+
+def _schedule_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| regrets below 0 | all regrets | averages | deals | exploitability, mbb | dealer's value, mbb |"
+    ]
+    lines.append("|---" * 6 + "|")
+    for case in found:
+        s, f, a = case["sinking"], case["forgetting"], case["averaging"]
+        below = "cut off at 0" if s < 0 else "halved" if s == 0 else f"times n^{s:g} / (n^{s:g} + 1)"
+        kept = "kept" if not f else f"times n^{f:g} / (n^{f:g} + 1)"
+        lines.append(
+            f"| {below} | {kept} | n^{a:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
+            f"| {case['value_mbb']:.1f} |"
+        )
     return "\n".join(lines)
 
 
