@@ -23,6 +23,7 @@ from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
+from spewy.cli.match import match
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
@@ -162,6 +163,7 @@ COMMANDS: tuple[click.Command, ...] = (
     drop,
     buckets,
     check,
+    match,
 )
 
 for _command in COMMANDS:

@@ -17,6 +17,7 @@ from typing import Protocol
 import joblib
 import numpy as np
 
+from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Bot
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
@@ -180,12 +181,22 @@ def outcome(match: Match, folder: Path) -> Outcome:
             player = run.position(0, record.number)
             sign = 1.0 if player == 0 else -1.0
             worth = None if clean is None else sign * clean
-            results.append(Result(run.seed, run.swapped, record.number, record.values[player], worth))
+            results.append(Result(run.seed, run.swapped, record.number, record.hand.net()[player], worth))
         for note in read.notes:
             entrant = 0 if run.position(0, note.number) == note.player else 1
             faults[entrant].append(f"{run.file_name}, hand {note.number}: {note.text}")
     complete = len(results) == match.hands * len(match.runs)
     return Outcome(score(results, match.game), (tuple(faults[0]), tuple(faults[1])), complete)
+
+
+def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
+    """All hands that were played, run by run.
+
+    Raises:
+        InputError: as `outcome`.
+    """
+    for run in match.runs:
+        yield from _log(match, run, folder).read().records
 
 
 def _here(match: Match, runs: Sequence[Run], folder: Path, stop: Stop) -> Iterator[tuple[Run, int]]:

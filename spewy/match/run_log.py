@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from spewy.bot.acpc import LoggedHand
 from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import Game
-from spewy.match.log import Record, read_log, state_line
+from spewy.match.log import read_log
 from spewy.match.table import Played
 from spewy.system.textfile import exists, read_text
 
@@ -40,7 +41,7 @@ class RunRead:
         notes: what was done wrong.
     """
 
-    records: tuple[Record, ...]
+    records: tuple[LoggedHand, ...]
     aivat: tuple[float | None, ...]
     notes: tuple[Note, ...]
 
@@ -80,16 +81,16 @@ class RunLog:
         lines = [f"# fault {number}:{fault.player}:{_one_line(fault.text)}" for fault in played.faults]
         if aivat is not None:
             lines.append(f"# aivat {number}:{aivat:.6g}")
-        lines.append(state_line(number, played.hand, names))
+        lines.append(LoggedHand(number, played.hand, names).text)
         self._append("\n".join(lines) + "\n")
 
     def end(self) -> None:
         """Add the score: chips by seat."""
-        totals = [0.0, 0.0]
+        totals = [0, 0]
         for record in self.read().records:
-            for value, name in zip(record.values, record.names, strict=True):
+            for value, name in zip(record.hand.net(), record.names, strict=True):
                 totals[self.names.index(name)] += value
-        self._append(f"SCORE:{totals[0]:.0f}|{totals[1]:.0f}:{'|'.join(self.names)}\n")
+        self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
 
     def count(self) -> int:
         """How many hands are in it.

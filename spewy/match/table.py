@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TypeVar, cast
 
+from spewy.bot.acpc import read_action
 from spewy.bot.bot import Bot, Mix, Reveals
-from spewy.errors import InputError, shown
-from spewy.game.betting import Betting
+from spewy.errors import shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt
@@ -104,8 +104,8 @@ class Seated:
         found = self._ask("act", lambda: self.bot.act(hand))
         if self._out or len(self._faults) > failed:
             return "f" if hand.betting.can_fold else "c"
-        action = legal(hand.betting, found)
-        if action != found:
+        action, wrong = read_action(hand, found if isinstance(found, str) else "")
+        if wrong is not None:
             subject, expected = f"action after {hand.betting.line!r}", hand.betting.legal_text()
             self._faults.append(f"{subject}: expected {expected}, found {shown(found)}")
         return action
@@ -207,25 +207,3 @@ def seen(hand: Hand, player: int) -> Hand:
         return hand
     own = hand.hole[player]
     return replace(hand, hole=(own, None) if player == 0 else (None, own))
-
-
-def legal(betting: Betting, action: object) -> str:
-    """What an answer counts as: itself where it is legal."""
-    if not isinstance(action, str):
-        return "c"
-    try:
-        betting.apply(action)
-    except InputError:
-        return _nearest_raise(betting, action)
-    return action
-
-
-def _nearest_raise(betting: Betting, action: str) -> str:
-    bounds, total = betting.raise_bounds(), action[1:]
-    if bounds is None or not action.startswith("r"):
-        return "c"
-    if betting.game.limit:
-        return "r"
-    if not (total.isascii() and total.isdigit() and len(total) < 20):
-        return "c"
-    return f"r{min(max(int(total), bounds[0]), bounds[1])}"

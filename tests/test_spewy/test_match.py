@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 from match_tables import entrants, logs, play
-from stand_ins import call, crashing, illegal, looping, raiser
+from stand_ins import Rule, call, crashing, illegal, looping, raiser
 
 from buckets.cards import cards_name
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
-from spewy.game.hand import Hand
 from spewy.match.cards import deals
 from spewy.match.match import Match, Run
 from spewy.match.score import Result, score
-from spewy.match.table import Seated, legal, play_hand
+from spewy.match.table import Seated, play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -74,24 +73,10 @@ def test_a_bot_that_thinks_forever_is_asked_once():
     assert lines[0].faults[0].text == "act: expected an answer within 0.2 s, found none"
 
 
-@pytest.mark.parametrize(
-    ("answer", "action"),
-    [
-        ("r120", "r200"),
-        ("r99999", "r20000"),
-        ("r500", "r500"),
-        ("x", "c"),
-        ("r", "c"),
-        (None, "c"),
-        ("f", "f"),
-    ],
-)
-def test_a_wrong_raise_is_moved_to_the_nearest(answer, action):
-    assert legal(Hand.start(NO_LIMIT).betting, answer) == action
-
-
-def test_a_fold_where_a_check_is_free_is_a_check():
-    assert legal(Hand.start(NO_LIMIT).apply("c").betting, "f") == "c"
+def test_a_wrong_raise_is_moved_to_the_nearest():
+    played = one_hand(NO_LIMIT, call, lambda game: Rule(game, lambda hand: "r120"))
+    assert played.hand.betting.rounds[0] == ("r200", "c")
+    assert "expected f, c, r200 to r20000, found 'r120'" in played.faults[0].text
 
 
 def test_bots_see_the_other_hand_after_a_showdown_only():
