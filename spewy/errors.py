@@ -1,6 +1,6 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
-__all__ = ["InputError", "SolveError", "SpewyError", "path_text", "short", "shown"]
+__all__ = ["InputError", "PeerError", "SolveError", "SpewyError", "path_text", "short", "shown"]
 
 MOST_SHOWN, MOST_OF_PATH = 60, 300
 
@@ -15,6 +15,10 @@ class InputError(SpewyError):
 
 class SolveError(SpewyError):
     """A solve that went wrong though its input was right. The command line exits with 1."""
+
+
+class PeerError(SpewyError):
+    """The other end of a connection vanished, stalled or talked nonsense. The command line exits with 1."""
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:

@@ -19,12 +19,14 @@ import click
 from spewy import __version__
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
+from spewy.cli.dealer import dealer
 from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.match import match
 from spewy.cli.options import is_verbose, verbose_option
+from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
 from spewy.cli.show import show
@@ -164,6 +166,8 @@ COMMANDS: tuple[click.Command, ...] = (
     buckets,
     check,
     match,
+    play,
+    dealer,
 )
 
 for _command in COMMANDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,3 +47,26 @@ def appearing(file: Path) -> Iterator[Path]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str], None]]:
+    """What writes lines, each at once, to a new file or the end of one; None: to nothing.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    from spewy.errors import InputError, path_text
+    from spewy.system.failures import failure_text
+
+    if file is None:
+        yield lambda text: None
+        return
+    try:
+        opened = file.open("a" if add else "w", encoding="ascii", errors="backslashreplace", buffering=1)
+    except (OSError, ValueError) as error:
+        if failure_text(error) is not None:
+            raise
+        raise InputError(f"file {path_text(file)}: expected to be able to write it, found: {error}") from None
+    with opened:
+        yield lambda text: print(text, file=opened)

@@ -107,7 +107,7 @@ class Betting:
         if action == "c":
             return self.called()
         if action == "f" and self.can_fold:
-            return replace(self, rounds=self._with("f"), to_act=None, folded=player)
+            return self.given_up()
         if _RAISE.fullmatch(action):
             return self._raise(action)
         raise InputError(f"action {shown(action)} after {self.line!r}: expected {self.legal_text()}")
@@ -136,6 +136,10 @@ class Betting:
         by = max(self.raise_by, total - max(self.spent))
         rounds = self._with("r" if self.game.limit else f"r{total}")
         return self._after(self._paid(player, total), rounds, 1 - player, by)
+
+    def given_up(self) -> "Betting":
+        """Give the state after a fold, also where a check is free: the rules of 2007 and some logs have that."""
+        return replace(self, rounds=self._with("f"), to_act=None, folded=self._mover())
 
     def called(self) -> "Betting":
         """Give the state after a check or a call, which is legal wherever someone acts."""

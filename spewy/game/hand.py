@@ -78,12 +78,17 @@ class Hand:
         Raises:
             InputError: it is not legal, or cards are to be dealt first.
         """
-        if self.to_deal:
-            raise InputError(
-                f"action {action!r} after {self.betting.line!r}: "
-                f"expected {self.to_deal} public cards first, found {cards_name(self.board) or 'none'}"
-            )
+        self._require_dealt(action)
         return replace(self, betting=self.betting.apply(action))
+
+    def given_up(self) -> Hand:
+        """The hand after the player to act folds, also where a check is free.
+
+        Raises:
+            InputError: nobody acts, or cards are to be dealt first.
+        """
+        self._require_dealt("f")
+        return replace(self, betting=self.betting.given_up())
 
     def deal(self, cards: Sequence[int]) -> Hand:
         """The hand after the next public cards.
@@ -112,6 +117,13 @@ class Hand:
         mine, theirs = strength(self.board, [first, second]).tolist()
         stake = min(spent) * ((mine > theirs) - (mine < theirs))
         return stake, -stake
+
+    def _require_dealt(self, action: str) -> None:
+        if self.to_deal:
+            raise InputError(
+                f"action {action!r} after {self.betting.line!r}: "
+                f"expected {self.to_deal} public cards first, found {cards_name(self.board) or 'none'}"
+            )
 
     def _require(self, subject: str, cards: Sequence[int], number: int) -> None:
         if len(cards) != number:

@@ -12,7 +12,12 @@ _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
 }
-_NAMED = ("lockers.errors.StorageError", "spewy.errors.SolveError", "builtins.ChildProcessError")
+_NAMED = (
+    "lockers.errors.StorageError",
+    "spewy.errors.SolveError",
+    "spewy.errors.PeerError",
+    "builtins.ChildProcessError",
+)
 
 
 def failure_text(error: BaseException) -> str | None:

@@ -22,6 +22,8 @@ COMMANDS = (
     "drop",
     "buckets",
     "check",
+    "play",
+    "dealer",
 )
 README = Path(__file__).parents[2] / "README.md"
 
@@ -40,8 +42,17 @@ def test_help(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
-    with_help = [p for p in main.commands[command].params if p.param_type_name == "option"]
-    assert all(getattr(option, "help", None) for option in with_help)
+    found = main.commands[command]
+    for each in (found, *getattr(found, "commands", {}).values()):
+        with_help = [p for p in each.params if p.param_type_name == "option"]
+        assert all(getattr(option, "help", None) for option in with_help)
+
+
+@pytest.mark.parametrize("command", ["play acpc"])
+def test_help_of_commands_in_groups(command):
+    text = good(*command.split(), "--help")
+    assert "Examples:\n" in text
+    assert f"  spewy {command} " in text
 
 
 def test_top():

@@ -1,0 +1,360 @@
+"""The ACPC's protocol 2.0.0 as text: match states, replies, and lines of a match's log; from text to hands and back.
+
+Nothing here knows sockets or strategies. Text that others sent is judged whole: what is read would be written byte for
+byte as it came, or an `InputError` says where it differs. Positions are players' numbers: 0 is the big blind.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from spewy.errors import InputError, short, shown
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand, HoleCards
+
+VERSION = "VERSION:2.0.0"
+"""A client's first line."""
+COMMENTS = ("#", ";")
+"""What lines begin with that are no part of a match."""
+MOST_TOLD = 200
+"""Characters of a line in messages."""
+
+_NUMBER = re.compile(r"[0-9]{1,10}")
+_VALUE = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
+_VERSION = re.compile(r"VERSION:[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
+_TOKEN = re.compile(r"[fc]|r[0-9]{0,18}")
+_AMOUNT = re.compile(r"\s*([+-]?)([0-9]+)")
+_MOST_DIGITS = 18
+"""Of an amount that is read: more chips than any stack."""
+
+
+@dataclass(frozen=True)
+class MatchState:
+    """What a dealer tells one player.
+
+    Attributes:
+        position: the player it is told.
+        number: of the hand.
+        hand: what that player may know of it.
+        text: the line, as a reply repeats it.
+    """
+
+    position: int
+    number: int
+    hand: Hand
+    text: str
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is due."""
+        return self.hand.to_act == self.position
+
+    def reply(self, action: str) -> str:
+        """The answer with a legal action.
+
+        Raises:
+            InputError: the action is not legal.
+        """
+        self.hand.apply(action)
+        return f"{self.text}:{action}"
+
+
+def is_comment(line: bytes) -> bool:
+    """Whether a line is empty, a comment, or meant for a user interface."""
+    return not line.strip() or line.lstrip().startswith(tuple(mark.encode() for mark in COMMENTS))
+
+
+def parse_version(line: bytes) -> str:
+    """Read a client's first line.
+
+    Raises:
+        InputError: it tells no version of the form a.b.c.
+    """
+    text = _text("first line of a client", line).strip()
+    if not _VERSION.fullmatch(text):
+        raise InputError(f"first line of a client: expected {VERSION}, found {shown(text)}")
+    return text
+
+
+def parse_state(game: Game, line: bytes | str) -> MatchState:
+    """Read a dealer's line.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> game = load_game("holdem.limit.2p.reverse_blinds")
+    >>> state = parse_state(game, "MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s")
+    >>> state.is_asking, state.hand.betting.spent, state.reply("c")
+    (True, (30, 20), 'MATCHSTATE:1:0:rc/r:|9hQd/8dAs8s:c')
+
+    Raises:
+        InputError: it is none, of another game, or does not tell the receiver's own cards.
+    """
+    subject = "match state"
+    text = _text(subject, line)
+    fields = text.split(":")
+    if len(fields) != 5 or fields[0] != "MATCHSTATE":
+        raise InputError(f"{subject}: expected MATCHSTATE:position:hand:betting:cards, found {shown(text)}")
+    position, number = _number(f"{subject}, position", fields[1]), _number(f"{subject}, hand", fields[2])
+    if position > 1:
+        raise InputError(f"{subject}, position: expected 0 or 1, found {position}")
+    hand = _hand(game, subject, fields[3], fields[4])
+    if hand.hole[position] is None:
+        raise InputError(f"{subject}: expected the cards of player {position}, found {shown(text)}")
+    state = MatchState(position, number, hand, text)
+    _require_same(subject, text, f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(hand)}")
+    return state
+
+
+def state_text(hand: Hand, position: int, number: int) -> str:
+    """What a dealer sends of a hand to one player: the opponent's cards only where both are shown."""
+    shows = hand.is_over and hand.betting.folded is None
+    hole: tuple[HoleCards, HoleCards] = hand.hole
+    if not shows:
+        hole = (hole[0], None) if position == 0 else (None, hole[1])
+    cards = cards_text(Hand(hand.betting, hole, hand.board))
+    return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards}"
+
+
+def cards_text(hand: Hand) -> str:
+    """The cards of a hand: hole cards that are known, then the board, a group for each round that was reached.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> hand = Hand.start(load_game("kuhn"), (None, (51,)))
+    >>> cards_text(hand)
+    '|As'
+    """
+    text = "|".join("" if cards is None else cards_name(cards) for cards in hand.hole)
+    for before, size in pairwise(hand.game.board_sizes[: len(hand.betting.rounds)]):
+        text += "/" + cards_name(hand.board[before:size])
+    return text
+
+
+def read_reply(sent: str, line: bytes) -> str | None:
+    """What a client's line answers to the state that it was sent: the text after the state and a colon.
+
+    The field of the opponent's cards may hold anything.
+
+    Args:
+        sent: the state.
+        line: the client's.
+
+    Returns:
+        The answer, empty where there is none; None where the line is not about this state.
+    """
+    fields = line.decode("ascii", errors="replace").split(":", 5)
+    asked = sent.split(":")
+    position = int(asked[1])
+    if len(fields) < 5 or fields[:4] != asked[:4] or _seen(fields[4], position) != _seen(asked[4], position):
+        return None
+    return fields[5] if len(fields) == 6 else ""
+
+
+def read_action(hand: Hand, answer: str, free_folds: bool = False) -> tuple[str, str | None]:
+    """The legal action that a dealer takes an answer for, and what was wrong with the answer, if anything.
+
+    Args:
+        hand: where somebody acts.
+        answer: what a client said; what follows the action is not looked at.
+        free_folds: whether a player may fold where a check is free.
+
+    Returns:
+        ``f``, ``c``, ``r`` or ``r`` with a total; None or words for the log.
+    """
+    wish = answer[:1].lower()
+    if wish and wish in "ck":
+        return "c", None
+    if wish == "f":
+        if hand.betting.can_fold or free_folds:
+            return "f", None
+        return "c", "a fold where a check is free"
+    if wish and wish in "rb":
+        return _read_raise(hand, answer[1:])
+    return "c", f"no action, {shown(answer)}"
+
+
+def _read_raise(hand: Hand, rest: str) -> tuple[str, str | None]:
+    bounds = hand.betting.raise_bounds()
+    if bounds is None:
+        return "c", "a raise where none is legal"
+    if hand.game.limit:
+        return "r", None
+    amount = _AMOUNT.match(rest)
+    if amount is None:
+        return "c", "a raise without a number"
+    digits = amount[2].lstrip("0")
+    asked = int(digits[:_MOST_DIGITS] or "0") if len(digits) <= _MOST_DIGITS else bounds[1] + 1
+    total = min(max(-asked if amount[1] == "-" else asked, bounds[0]), bounds[1])
+    wrong = None if total == asked and amount[1] != "-" else f"a raise to {shown(amount[0])}"
+    return f"r{total}", wrong
+
+
+@dataclass(frozen=True)
+class LoggedHand:
+    """A hand that is over, as a match's log has it.
+
+    Attributes:
+        number: of the hand.
+        hand: with all cards that were known.
+        names: of the players in this hand, by position.
+    """
+
+    number: int
+    hand: Hand
+    names: tuple[str, str]
+
+    @property
+    def text(self) -> str:
+        """The line of the log."""
+        values = "|".join(str(chips) for chips in self.hand.net())
+        cards = cards_text(self.hand)
+        return f"STATE:{self.number}:{self.hand.betting.line}:{cards}:{values}:{'|'.join(self.names)}"
+
+
+def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
+    """Read a ``STATE`` line of a match's log.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> text = "STATE:0:rc/rc/rrc/rc:5d5c|9hQd/8dAs8s/4h/6d:90|-90:Alice|Bob"
+    >>> hand = parse_logged(load_game("holdem.limit.2p.reverse_blinds"), text)
+    >>> hand.hand.net(), hand.text == text
+    ((90, -90), True)
+
+    Raises:
+        InputError: it is none, of another game, or the values are not those of the hand.
+    """
+    subject = "log line"
+    text = _text(subject, line)
+    fields = text.split(":")
+    if len(fields) != 6 or fields[0] != "STATE":
+        raise InputError(f"{subject}: expected STATE:hand:betting:cards:values:names, found {shown(text)}")
+    hand = _hand(game, subject, fields[2], fields[3])
+    if not hand.is_over:
+        raise InputError(f"{subject}: expected a hand that is over, found {shown(fields[2])}")
+    found = LoggedHand(_number(f"{subject}, hand", fields[1]), hand, _names(subject, fields[5]))
+    _require_same(subject, text, found.text)
+    return found
+
+
+@dataclass(frozen=True)
+class Score:
+    """The last line of a match's log: chips won, and names, in the order of the seats."""
+
+    totals: tuple[float, float]
+    names: tuple[str, str]
+
+    @property
+    def text(self) -> str:
+        """The line, with up to six decimals."""
+        return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
+
+
+def parse_score(line: bytes | str) -> Score:
+    """Read a ``SCORE`` line.
+
+    >>> parse_score("SCORE:-120|120:Alice|Bob").totals
+    (-120.0, 120.0)
+
+    Raises:
+        InputError: it is none.
+    """
+    subject = "log line"
+    text = _text(subject, line)
+    fields = text.split(":")
+    values = fields[1].split("|") if len(fields) == 3 and fields[0] == "SCORE" else []
+    if len(values) != 2 or not all(_VALUE.fullmatch(value) for value in values):
+        raise InputError(f"{subject}: expected SCORE:value|value:name|name, found {shown(text)}")
+    return Score((float(values[0]), float(values[1])), _names(subject, fields[2]))
+
+
+def check_name(name: str) -> str:
+    """A player's name that a log can hold.
+
+    Raises:
+        InputError: it is empty, or has characters that separate fields.
+    """
+    if not re.fullmatch(r"[!-9;-{}~]{1,100}", name):
+        raise InputError(
+            f"player's name: expected 1 to 100 plain characters other than ':' and '|', found {shown(name)}"
+        )
+    return name
+
+
+def _hand(game: Game, subject: str, line: str, cards: str) -> Hand:
+    """The hand after a betting string, with its cards; folds may be where a check is free."""
+    held, *groups = cards.split("/")
+    owners = held.split("|")
+    if len(owners) != 2:
+        raise InputError(f"{subject}, cards: expected hole cards as cards|cards, found {shown(cards)}")
+    rounds = line.split("/")
+    if len(groups) != len(rounds) - 1:
+        raise InputError(
+            f"{subject}: expected cards of {len(rounds) - 1} rounds on the board, found {len(groups)} in {shown(cards)}"
+        )
+    hole = _cards(subject, owners[0]), _cards(subject, owners[1])
+    try:
+        hand = _played(Hand.start(game, hole), rounds, [_cards(subject, group) for group in groups])
+    except InputError as error:
+        raise InputError(f"{subject}: {error}") from None
+    if hand.betting.line != line:
+        raise InputError(f"{subject}, betting: expected {shown(hand.betting.line)}, found {shown(line)}")
+    return hand
+
+
+def _played(hand: Hand, rounds: list[str], groups: list[HoleCards]) -> Hand:
+    for actions, group in zip(rounds, [None, *groups], strict=True):
+        if group is not None:
+            hand = hand.deal(group)
+        position = 0
+        while position < len(actions):
+            match = _TOKEN.match(actions, position)
+            if match is None:
+                raise InputError(f"betting: expected f, c or r, found {shown(actions[position])}")
+            hand = hand.given_up() if match.group() == "f" else hand.apply(match.group())
+            position = match.end()
+    return hand
+
+
+def _cards(subject: str, text: str) -> HoleCards:
+    try:
+        return parse_cards(text) or None
+    except CardError as error:
+        raise InputError(f"{subject}, cards: {short(str(error), MOST_TOLD)}") from None
+
+
+def _seen(cards: str, position: int) -> tuple[str, ...] | None:
+    """Of a field of cards the receiver's own and the board; None where it is no such field."""
+    hole, *board = cards.split("/")
+    owners = hole.split("|")
+    return (owners[position], *board) if len(owners) == 2 else None
+
+
+def _text(subject: str, line: bytes | str) -> str:
+    text = line if isinstance(line, str) else line.decode("ascii", errors="replace")
+    if not text.isascii():
+        raise InputError(f"{subject}: expected plain ASCII, found {shown(text)}")
+    return text
+
+
+def _number(subject: str, text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise InputError(f"{subject}: expected a whole number, found {shown(text)}")
+    return int(text)
+
+
+def _names(subject: str, text: str) -> tuple[str, str]:
+    names = text.split("|")
+    if len(names) != 2:
+        raise InputError(f"{subject}: expected two names as name|name, found {shown(text)}")
+    return names[0], names[1]
+
+
+def _require_same(subject: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise InputError(f"{subject}: expected {short(expected, MOST_TOLD)}, found {short(found, MOST_TOLD)}")
+
+
+def _value_text(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,167 @@
+"""``spewy dealer``: a match between two programs that speak the ACPC's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from spewy.cli.files import line_writer
+from spewy.cli.options import verbose_option
+
+if TYPE_CHECKING:
+    from spewy.match.dealer import Action, Limits, Logs, Table
+
+RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
+"""Milliseconds: the reference dealer's, and the first competition's for starting."""
+_MILLISECONDS = click.IntRange(min=-1)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("game")
+@click.argument("hands", type=click.IntRange(min=1))
+@click.argument("seed", type=click.IntRange(0, 2**32 - 1))
+@click.argument("p1")
+@click.argument("p2")
+@click.option("-p", "ports", metavar="PORT,PORT", help="Ports of the two seats; default: any that are free.")
+@click.option("--bind", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all.")
+@click.option(
+    "--rules",
+    type=click.Choice(["2.0.0", "2007"]),
+    default="2.0.0",
+    show_default=True,
+    help="2007: folds are free, and for who is out of time or gone the dealer folds to the end.",
+)
+@click.option("-f", "fixed", is_flag=True, help="Seats keep their positions.")
+@click.option("-q", "quiet", is_flag=True, help="Tell warnings, errors and the score only.")
+@click.option("-l/-L", "no_log", is_flag=True, help="No NAME.log / with it, which is the default.")
+@click.option("-T/-t", "transactions", is_flag=True, help="Write NAME.tlog / do not, which is the default.")
+@click.option("-a", "again", is_flag=True, help="Go on from NAME.tlog, with -T.")
+@click.option(
+    "--t_response", type=_MILLISECONDS, help="Milliseconds for an answer; -1: any. Default: 600000."
+)
+@click.option("--t_hand", type=_MILLISECONDS, help="For a seat's answers in a hand. Default: 600000.")
+@click.option("--t_per_hand", type=_MILLISECONDS, help="Times HANDS: for all its answers. Default: 7000.")
+@click.option("--start_timeout", type=_MILLISECONDS, help="For both to connect. Default: any.")
+@verbose_option
+def dealer(
+    name: str,
+    game: str,
+    hands: int,
+    seed: int,
+    p1: str,
+    p2: str,
+    ports: str | None,
+    bind: str,
+    rules: Literal["2.0.0", "2007"],
+    fixed: bool,
+    quiet: bool,
+    no_log: bool,
+    transactions: bool,
+    again: bool,
+    t_response: int | None,
+    t_hand: int | None,
+    t_per_hand: int | None,
+    start_timeout: int | None,
+) -> None:
+    """Deal HANDS hands of GAME to two players P1 and P2, who connect to a port each.
+
+    Messages, logs, time limits, cards of a seed and what becomes of bad replies are those of the competition's
+    reference dealer. The first line on stdout tells the ports, the last one the score; NAME.log has all hands. Who
+    breaks a time limit or closes the connection ends the match (exit code 1), under the rules of 2007 only its own
+    part in it; these have no limits for an answer and a hand by default, and 10 minutes to connect.
+
+    \b
+    Examples:
+      spewy dealer test holdem.limit.2p.reverse_blinds 3000 0 Alice Bob -p 20001,20002
+      spewy dealer doyle doyle 1000 7 Alice Bob --rules 2007
+    """  # noqa: D301
+    from spewy.bot.transport import Doors
+    from spewy.game.gamefile import load_game
+    from spewy.match.dealer import Dealer, Table, meet
+
+    if again and not transactions:
+        raise click.UsageError("-a goes on from a transaction log: expected -T too")
+    limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
+    table = Table(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
+    before = _actions_before(Path(f"{name}.tlog")) if again else []
+    with ExitStack() as open_things:
+        doors = open_things.enter_context(Doors(bind, _ports(ports)))
+        logs = open_things.enter_context(_logs(table, quiet, not no_log, transactions, before))
+        if not no_log:
+            for line in _header(game, table):
+                logs.hand(line)
+        click.echo(" ".join(map(str, doors.ports)))
+        lines = meet(doors, table)
+        for connection in lines:
+            open_things.enter_context(connection)
+        score = Dealer(table, lines, logs, before).play()
+        logs.hand(score.text)
+    click.echo(score.text, err=True)
+    click.echo(score.text)
+
+
+def _limits(rules: str, hands: int, given: tuple[int | None, ...]) -> Limits:
+    from spewy.match.dealer import Limits
+
+    defaults = (-1, -1, PER_HAND, START) if rules == "2007" else (RESPONSE, RESPONSE, PER_HAND, -1)
+    response, hand, per_hand, start = (
+        None if milliseconds < 0 else milliseconds / 1000
+        for milliseconds in (
+            default if value is None else value for value, default in zip(given, defaults, strict=True)
+        )
+    )
+    return Limits(response, hand, None if per_hand is None else per_hand * hands, start)
+
+
+def _ports(text: str | None) -> tuple[int, ...]:
+    from spewy.errors import InputError, shown
+
+    if text is None:
+        return 0, 0
+    words = text.split(",")
+    if len(words) != 2 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
+        raise InputError(f"ports: expected two numbers such as 20001,20002, found {shown(text)}")
+    found = tuple(int(word) for word in words)
+    if max(found) > 65535:
+        raise InputError(f"ports: expected numbers up to 65535, found {shown(text)}")
+    return found
+
+
+def _header(game: str, table: Table) -> Iterator[str]:
+    """The first lines of a match's log."""
+    yield f"# name/game/hands/seed {table.name} {game} {table.hands} {table.seed}"
+    limits = table.limits
+    per_hand = None if limits.match is None else limits.match / table.hands
+    for key, seconds in (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand)):
+        yield f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}"
+
+
+def _actions_before(path: Path) -> list[Action]:
+    """The whole lines of a transaction log; one that was not written to its end is none."""
+    from spewy.match.dealer import parse_actions
+    from spewy.system.textfile import read_text
+
+    text = read_text(path, f"transaction log {path}")
+    return parse_actions(text[: text.rfind("\n") + 1])
+
+
+@contextmanager
+def _logs(table: Table, quiet: bool, log: bool, transactions: bool, before: list[Action]) -> Iterator[Logs]:
+    from spewy.match.dealer import Logs
+
+    def note(text: str) -> None:
+        if not quiet or text.startswith(("WARNING", "ERROR")):
+            click.echo(text, err=True)
+
+    with (
+        line_writer(Path(f"{table.name}.log") if log else None) as hand,
+        line_writer(Path(f"{table.name}.tlog") if transactions else None) as action,
+    ):
+        for entry in before:
+            action(entry.text)
+        yield Logs(note, hand, action)

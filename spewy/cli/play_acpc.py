@@ -1,0 +1,125 @@
+"""``spewy play acpc``: a bot from lockers as a client of the ACPC's protocol."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.bots import lockers_option, open_bot, resolve_option
+from spewy.cli.files import line_writer
+from spewy.cli.options import Seconds, verbose_option
+from spewy.cli.tables import facts
+
+if TYPE_CHECKING:
+    from spewy.bot.client import Match
+
+
+@click.command()
+@click.argument("host")
+@click.argument("port", type=click.IntRange(1, 65535))
+@lockers_option
+@resolve_option
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what the bot draws."
+)
+@click.option(
+    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add all that is said to a file."
+)
+@click.option(
+    "--wait",
+    type=Seconds(),
+    default=10.0,
+    show_default=True,
+    help="Seconds to wait for a dealer that listens.",
+)
+@click.option(
+    "--patience",
+    type=Seconds(),
+    default=1800.0,
+    show_default=True,
+    help="Seconds without a word after which a dealer counts as gone.",
+)
+@verbose_option
+def acpc(
+    host: str,
+    port: int,
+    folder: Path,
+    resolve: str,
+    seed: int,
+    log: Path | None,
+    wait: float,
+    patience: float,
+) -> None:
+    """Play at the table of an ACPC dealer (protocol 2.0.0) until it closes the connection.
+
+    A dealer that vanishes in the middle of a hand, or sends nothing sensible for too long, is an error (exit code 1).
+    What goes wrong with the bot is told on stderr and in the log, and the match goes on.
+
+    \b
+    Examples:
+      spewy play acpc localhost 20001 --lockers results/limit-holdem
+      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --log match.txt
+    """  # noqa: D301
+    from spewy.bot.client import play
+    from spewy.bot.transport import connect
+
+    begun = time.monotonic()
+    bot = open_bot(folder, resolve)
+    try:
+        opened = time.monotonic() - begun
+        with _noted(log) as note, connect(host, port, wait) as lines:
+            match = play(lines, bot, seed, patience, note)
+    finally:
+        bot.close()
+    click.echo(facts(_rows(match, opened)))
+
+
+def _rows(match: Match, opened: float) -> Iterator[tuple[str, str]]:
+    from spewy.run.memory import peak_rss_mib
+
+    yield "hands", f"{match.hands:,}"
+    yield "faults", f"{match.faults:,}"
+    if match.seconds:
+        ordered = sorted(match.seconds)
+        median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
+        yield (
+            "decisions",
+            f"{len(ordered):,}; {median:.4f} s median, {high:.4f} s 99 %, {ordered[-1]:.4f} s at most",
+        )
+    yield "start", f"{opened:.2f} s"
+    yield "memory", f"{peak_rss_mib():,.0f} MiB at most"
+
+
+@contextmanager
+def _noted(log: Path | None) -> Iterator[Callable[[str], None]]:
+    """What hears the client and the bot's warnings: all of it goes to the log, what went wrong to stderr too."""
+    with line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(f"{time.time():.6f} {' '.join(text.split())}")
+            if text.startswith(("WARNING", "ERROR")):
+                click.echo(text, err=True)
+
+        handler, logger = _Heard(note), logging.getLogger("spewy")
+        logger.addHandler(handler)
+        try:
+            yield note
+        finally:
+            logger.removeHandler(handler)
+
+
+class _Heard(logging.Handler):
+    """Has what the bot logs told where the client's lines are."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._note = note
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._note(f"{record.levelname} {record.getMessage()}")

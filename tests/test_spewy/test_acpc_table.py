@@ -1,0 +1,482 @@
+"""Dealer and client at one table: transcripts, random play, bad replies, time, and whoever leaves."""
+
+import socket
+import time
+from contextlib import suppress
+
+import pytest
+from acpc_tables import (
+    DOYLE,
+    LIMIT,
+    LIMIT_HAND,
+    LIMIT_LINES,
+    LIMIT_LOG,
+    NO_LIMIT,
+    NO_LIMIT_HAND,
+    NO_LIMIT_LINES,
+    NO_LIMIT_LOG,
+    SOON,
+    Seat,
+    Task,
+    dealing,
+    matched,
+    pair,
+    script,
+    table,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from buckets.cards import cards_name
+from spewy.bot.acpc import parse_logged, parse_score
+from spewy.bot.client import MOST_STRAY, play
+from spewy.bot.transport import Lines
+from spewy.errors import InputError, PeerError
+from spewy.game.gamefile import load_game
+from spewy.match.cards import deals
+from spewy.match.dealer import MOST_WARNINGS, Limits, parse_actions
+
+TRANSCRIPTS = pytest.mark.parametrize(
+    ("game", "lines", "transcript", "log", "first"),
+    [
+        (LIMIT, LIMIT_LINES, LIMIT_HAND, LIMIT_LOG, 0),
+        (NO_LIMIT, NO_LIMIT_LINES, NO_LIMIT_HAND, NO_LIMIT_LOG, 5),
+    ],
+    ids=["limit", "no-limit"],
+)
+FROM, TO = "FROM ", "TO "
+
+
+@TRANSCRIPTS
+def test_transcripts_are_dealt_and_answered_exactly(game, lines, transcript, log, first):
+    score, heard, _, told = matched(table(game, len(lines)), [Seat(game, lines), Seat(game, lines)])
+    assert heard.hands[first] == log
+    seen = [
+        ("S " if text.startswith(FROM) else "C ") + text.removeprefix(FROM).removeprefix(TO)
+        for text in told[1]
+    ]
+    expected = transcript.strip().splitlines()
+    start = seen.index(expected[0])
+    assert seen[0] == "C VERSION:2.0.0"
+    assert seen[start : start + len(expected)] == expected
+    totals = [0, 0]
+    for number, text in enumerate(heard.hands):
+        for position, chips in enumerate(parse_logged(game, text).hand.net()):
+            totals[(position + number) % 2] += chips
+    assert score == parse_score(f"SCORE:{totals[0]}|{totals[1]}:Alice|Bob")
+
+
+@TRANSCRIPTS
+def test_a_client_answers_a_transcript_byte_for_byte(game, lines, transcript, log, first):
+    bot = Seat(game, lines[first:])
+    with pair() as (client, dealer):
+        task = Task(play, client, bot, patience=SOON)
+        assert dealer.receive(time.monotonic() + SOON) == b"VERSION:2.0.0"
+        for who, text in script(transcript):
+            if who == "S":
+                dealer.send(text)
+            else:
+                assert dealer.receive(time.monotonic() + SOON).decode() == text
+        dealer.close()
+        if bot.lines[-1].endswith("f") and game is NO_LIMIT:
+            assert task.result().hands == 1
+        else:
+            with pytest.raises(PeerError, match="found it gone in hand 1"):
+                task.result()
+
+
+def test_messages_end_as_the_protocol_has_it():
+    with dealing(table(LIMIT, 1)) as ((alice, bob), _, _heard):
+        for end in (alice, bob):
+            end._socket.sendall(b"VERSION:2.0.0\n")  # a lone LF is enough
+        bob._socket.settimeout(SOON)
+        assert bob._socket.recv(100) == b"MATCHSTATE:1:0::|9hQd\r\n"
+        bob._socket.sendall(b"# a comment\r\nMATCHSTATE:1:0::|9hQd:f\n")
+        assert alice.receive(time.monotonic() + SOON) == b"MATCHSTATE:0:0::5d5c|"
+        assert alice.receive(time.monotonic() + SOON) == b"MATCHSTATE:0:0:f:5d5c|"
+        assert alice.receive(time.monotonic() + SOON) is None
+
+
+def test_the_seed_says_the_cards():
+    def first(seed, number=0):
+        dealt = [hand for hand, _ in zip(deals(LIMIT, seed), range(number + 1), strict=False)][-1]
+        return [cards_name(cards) for cards in (*dealt.hole, dealt.board)]
+
+    assert first(0) == ["5d5c", "9hQd", "8dAs8s4h6d"]
+    assert first(0, 1) == ["6sKs", "5dJd", "2sTh2hQh8h"]
+    assert first(1) == ["8s2h", "Kd5c", "7hAdTd4sKc"]
+    assert first(42) == ["7d3d", "2hAc", "5sKs7s9s6h"]
+
+
+@pytest.mark.parametrize("name", ["leduc", "rhode-island", LIMIT.name, NO_LIMIT.name, "doyle"])
+def test_random_play_keeps_both_sides_at_one_state(name):
+    check_random_match(load_game(name), 7, "2.0.0")
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["kuhn", LIMIT.name, NO_LIMIT.name, "doyle"]))
+def test_any_seed_keeps_both_sides_at_one_state(seed, name):
+    check_random_match(load_game(name), seed, "2007", hands=4)
+
+
+def check_random_match(game, seed, rules, hands=25):
+    bots = [Seat(game, seed=seed), Seat(game, seed=seed + 1)]
+    score, heard, clients, told = matched(table(game, hands, seed, rules=rules), bots)
+    logged = [parse_logged(game, text) for text in heard.hands]
+    for s, (bot, client) in enumerate(zip(bots, clients, strict=True)):
+        assert (client.hands, client.faults) == (hands, 0)
+        assert [seat for _, seat, _ in bot.begun] == [(s + number) % 2 for number in range(hands)]
+        assert len({seed for *_, seed in bot.begun}) == hands
+        for found, over in zip(logged, bot.over, strict=True):
+            assert (found.hand.betting, found.hand.board) == (over.betting, over.board)
+        assert (
+            sum(found.hand.net()[seat] for found, (_, seat, _) in zip(logged, bot.begun, strict=True))
+            == (score.totals[s])
+        )
+    states = [sum(text.startswith("FROM MATCHSTATE") for text in notes) for notes in told]
+    actions = sum(len(actions) for found in logged for actions in found.hand.betting.rounds)
+    assert states == [actions + hands] * 2
+
+
+# What the dealer does with replies that are not as they should be.
+
+
+def answered(reply, game=NO_LIMIT):
+    """The line of betting after one odd reply of the button, and what the dealer told of it."""
+    with dealing(table(game, 1)) as ((alice, bob), _, heard):
+        soon = time.monotonic() + SOON
+        for end in (alice, bob):
+            end.send("VERSION:2.0.0")
+        state = bob.receive(soon).decode()
+        bob.send(reply.format(state=state))
+        alice.receive(soon)
+        line = alice.receive(soon).decode().split(":")[3]
+        return line, [note for note in heard.notes if note.startswith("WARNING")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "line", "warned"),
+    [
+        ("{state}:r120", "r200", True),
+        ("{state}:r99999", "r20000", True),
+        ("{state}:x", "c", True),
+        ("{state}:r", "c", True),
+        ("{state}", "c", True),
+        ("{state}:B500", "r500", False),
+        ("{state}:k", "c", False),
+        ("{state}:c or so", "c", False),
+    ],
+)
+def test_bad_replies(reply, line, warned):
+    found, warnings = answered(reply)
+    assert found == line
+    assert bool(warnings) == warned
+
+
+def test_a_limit_raise_with_a_number_is_a_raise():
+    assert answered("{state}:r20", LIMIT) == ("r", [])
+
+
+def test_lines_of_other_states_are_passed_over():
+    with dealing(table(LIMIT, 1)) as ((alice, bob), dealer, heard):
+        for end in (alice, bob):
+            end.send("VERSION:1.0.0")
+        for stray in (
+            "",
+            "hello",
+            "MATCHSTATE:1:7::|9hQd:r",
+            "MATCHSTATE:0:0::5d5c|:r",
+            "MATCHSTATE:1:0::|9hQh:r",
+        ):
+            bob.send(stray)
+        bob.send("MATCHSTATE:1:0::5d5c|9hQd:f")
+        assert dealer.result().text == "SCORE:5|-5:Alice|Bob"
+        warnings = [note for note in heard.notes if note.startswith("WARNING")]
+        assert len(warnings) == 5
+        assert sum("expected VERSION:2.0.0, found VERSION:1.0.0" in note for note in heard.notes) == 2
+
+
+def test_a_flood_is_no_answer():
+    limits = Limits(response=1.0, start=SOON)
+    with dealing(table(LIMIT, 1, limits=limits)) as ((alice, bob), dealer, heard):
+        alice.send("VERSION:2.0.0")
+        bob.send("VERSION:2.0.0")
+
+        def flood():
+            while True:
+                bob._socket.sendall(b"x" * 5000 + b"\n" * 500)
+
+        flooding = Task(flood)
+        with pytest.raises(PeerError, match=r"seat 2 \(Bob\): expected a line in time, found none"):
+            dealer.result()
+        flooding.join(SOON)
+        assert isinstance(flooding.error, OSError)
+        assert len(heard.notes) < MOST_WARNINGS + 20
+
+
+@pytest.mark.parametrize("greeting", ["hello", "VERSION:2", ""])
+def test_a_client_without_a_version_ends_the_match(greeting):
+    with dealing(table(LIMIT, 1)) as ((alice, _), dealer, heard):
+        alice.send(greeting)
+        with pytest.raises(
+            PeerError, match=r"seat 1 \(Alice\): first line of a client: expected VERSION:2.0.0"
+        ):
+            dealer.result()
+        assert heard.hands == []
+
+
+# Time, and whoever leaves.
+
+
+class Stalls(Seat):
+    """Thinks for long from some hand on."""
+
+    def __init__(self, game, after, seconds):
+        super().__init__(game)
+        self.after, self.seconds = after, seconds
+
+    def act(self, hand):
+        if len(self.begun) > self.after:
+            time.sleep(self.seconds)
+        return super().act(hand)
+
+
+@pytest.mark.parametrize("limits", [Limits(response=0.2), Limits(hand=0.2), Limits(match=0.2)])
+def test_time_that_runs_out_ends_the_match(limits):
+    with dealing(table(LIMIT, 5, limits=limits)) as (ends, dealer, heard):
+        for end, bot in zip(ends, (Stalls(LIMIT, 2, 1.0), Seat(LIMIT, ("c",) * 5)), strict=True):
+            Task(play, end, bot if isinstance(bot, Stalls) else Seat(LIMIT))
+        with pytest.raises(PeerError, match=r"seat 1 \(Alice\): expected a line in time"):
+            dealer.result()
+        assert len(heard.hands) == 2
+
+
+def test_time_of_a_match_adds_up():
+    bots = (Stalls(LIMIT, 0, 0.1), Seat(LIMIT))
+    with dealing(table(LIMIT, 1000, limits=Limits(1.0, 1.0, 1.0))) as (ends, dealer, heard):
+        for end, bot in zip(ends, bots, strict=True):
+            Task(play, end, bot)
+        with pytest.raises(PeerError, match=r"seat 1 \(Alice\)"):
+            dealer.result()
+        assert 0 < len(heard.hands) < 20
+
+
+def test_who_is_out_of_time_folds_to_the_end_under_the_rules_of_2007():
+    limits = Limits(response=None, hand=None, match=0.5, start=SOON)
+    bots = (Stalls(DOYLE, 2, 3.0), Seat(DOYLE))
+    with dealing(table(DOYLE, 12, rules="2007", limits=limits)) as (ends, dealer, heard):
+        for end, bot in zip(ends, bots, strict=True):
+            Task(play, end, bot)
+        score = dealer.result()
+        hands = [parse_logged(DOYLE, text) for text in heard.hands]
+        assert len(hands) == 12
+        assert sum(score.totals) == 0
+        for hand in hands[3:]:
+            assert hand.hand.betting.folded is not None
+        assert sum("seat 1 (Alice): expected a line in time" in note for note in heard.notes) == 1
+
+
+class Crashes(Seat):
+    """Leaves without a word."""
+
+    def act(self, hand):
+        raise SystemExit
+
+
+@pytest.mark.parametrize("rules", ["2.0.0", "2007"])
+def test_two_bots_that_both_crash(rules):
+    with dealing(table(DOYLE, 50, rules=rules)) as (ends, dealer, heard):
+
+        def crashing(end):
+            try:
+                play(end, Crashes(DOYLE))
+            finally:
+                end.close()
+
+        for end in ends:
+            Task(crashing, end)
+        if rules == "2007":
+            assert dealer.result().text == "SCORE:0|0:Alice|Bob"
+            assert len(heard.hands) == 50
+        else:
+            with pytest.raises(PeerError, match=r"seat . \(\w+\): expected"):
+                dealer.result()
+            assert not any(text.startswith("SCORE") for text in heard.hands)
+
+
+class Fails(Seat):
+    """Is wrong in every way that the client has to bear."""
+
+    def act(self, hand):
+        self.heard.append(hand)
+        kind = len(self.heard) % 4
+        if kind == 0:
+            raise ZeroDivisionError("by chance")
+        return ("r1", None, "c")[kind - 1]
+
+    def new_hand(self, hand, seat, seed):
+        super().new_hand(hand, seat, seed)
+        raise KeyError("new")
+
+    def hand_over(self, hand):
+        raise ValueError("over")
+
+
+def test_a_bot_that_fails_goes_on_with_checks_and_folds():
+    _, heard, clients, told = matched(table(NO_LIMIT, 8), [Fails(NO_LIMIT), Seat(NO_LIMIT)])
+    assert len(heard.hands) == 8
+    assert clients[0].faults >= 16
+    assert clients[1].faults == 0
+    for text in ("ZeroDivisionError: by chance", "KeyError: 'new'", "ValueError: over", "action 'r1'"):
+        assert any(text in note for note in told[0]), text
+    assert not any(note.startswith("WARNING") for note in heard.notes)
+
+
+# What a dealer should not do, as a client bears it.
+
+
+def served(lines, bot=None, after=None, **settings):
+    """A client that hears these lines and then the end: its task, and what it said."""
+    notes, (here, there) = [], socket.socketpair()
+    client, dealer = Lines(here, "somewhere:1"), Lines(there, "client")
+
+    def playing():
+        with client:
+            return play(
+                client, bot or Seat(LIMIT, ("r", "r")), note=notes.append, **{"patience": SOON, **settings}
+            )
+
+    task = Task(playing)
+    with dealer:
+        assert dealer.receive(time.monotonic() + SOON) == b"VERSION:2.0.0"
+        with suppress(OSError):  # a client that has had enough is gone
+            for line in lines:
+                dealer._socket.sendall(line if isinstance(line, bytes) else f"{line}\r\n".encode())
+            if after is not None:
+                after(dealer)
+            dealer._socket.shutdown(socket.SHUT_WR)
+        task.join(SOON)
+    return task, notes
+
+
+OVER = "MATCHSTATE:1:0:f:|9hQd"
+
+
+def test_a_client_passes_over_what_is_no_state():
+    strange = [
+        b"\xff\x00\xfe\n",
+        "hello",
+        "",
+        "#GUI x",
+        "MATCHSTATE:1:0:",
+        b"x" * 9000 + b"\n",
+        "MATCHSTATE:0:0::|AsKs",
+    ]
+    task, notes = served([*strange, OVER])
+    assert task.result().hands == 1
+    assert sum("passed over" in note for note in notes) == 7
+    assert [note for note in notes if note.startswith("TO")] == ["TO VERSION:2.0.0"]
+
+
+def test_a_client_may_come_late_and_miss_states():
+    task, notes = served(
+        [
+            "MATCHSTATE:1:9:rc/r:|9hQd/8dAs8s",
+            "MATCHSTATE:1:9:rc/rf:|9hQd/8dAs8s",
+            "MATCHSTATE:0:31:c:6sKs|",
+            OVER,
+        ],
+        Seat(LIMIT, ("rc/rf", "cc/", "f")),
+    )
+    assert task.result().hands == 2
+    assert [note.rsplit(":", 1)[1] for note in notes if note.startswith("TO M")] == ["f", "c"]
+
+
+def test_states_out_of_order_begin_the_hand_anew():
+    bot = Seat(LIMIT, ("cr", "cr", "rf", "f"))
+    task, _ = served(
+        [
+            "MATCHSTATE:0:3:c:6sKs|",
+            "MATCHSTATE:0:3::6sKs|",
+            "MATCHSTATE:0:3:r:6sKs|",
+            "MATCHSTATE:0:3:c:6sKs|",
+            OVER,
+            OVER,
+        ],
+        bot,
+    )
+    assert task.result().hands == 1
+    assert [hand.betting.line for hand, *_ in bot.begun] == ["c", "", "c", "f"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], "somewhere:1: expected to play to the end of a hand, found it gone before the first hand"),
+        ([OVER, "MATCHSTATE:0:1::6sKs|"], "found it gone in hand 1"),
+        (["noise"] * (MOST_STRAY + 5), "expected match states, found 1,000 other lines in a row"),
+        ([b"x" * 4096 * (MOST_STRAY + 5)], "expected match states, found 1,000 other lines in a row"),
+    ],
+    ids=["at once", "in a hand", "noise", "no line"],
+)
+def test_a_server_that_vanishes_or_floods(lines, told):
+    task, _ = served(lines)
+    with pytest.raises(PeerError, match=told):
+        task.result()
+
+
+def test_a_server_that_stalls():
+    begun = time.monotonic()
+    task, _ = served(["MATCHSTATE:0:1::6sKs|"], after=lambda dealer: time.sleep(1.0), patience=0.3)
+    with pytest.raises(PeerError, match="somewhere:1: expected a line in time, found none"):
+        task.result()
+    assert time.monotonic() - begun < SOON
+
+
+def test_drops_of_noise_do_not_buy_time():
+    def drip(dealer):
+        for _ in range(100):
+            dealer._socket.sendall(b"noise\n")
+            time.sleep(0.02)
+
+    task, _ = served([], after=lambda dealer: Task(drip, dealer).join(SOON), patience=0.4)
+    with pytest.raises(PeerError, match=r"expected a line in time, found none|found it gone"):
+        task.result()
+
+
+# Going on.
+
+
+def test_a_match_goes_on_from_its_transactions():
+    game, hands = NO_LIMIT, 6
+    _, whole, _, _ = matched(table(game, hands), [Seat(game, seed=1), Seat(game, seed=2)])
+    every = parse_actions("".join(f"{text}\n" for text in whole.actions))
+    for kept in (0, 1, len(every) // 2, len(every)):
+        with dealing(table(game, hands), every[:kept]) as (ends, dealer, heard):
+            for end, bot in zip(ends, (Seat(game, seed=3), Seat(game, seed=4)), strict=True):
+                Task(play, end, bot)
+            score = dealer.result()
+        done = every[kept].number if kept < len(every) else hands
+        assert heard.hands[:done] == whole.hands[:done]
+        assert len(heard.hands) == hands
+        totals = [0, 0]
+        for text in heard.hands:
+            logged = parse_logged(game, text)
+            for position, chips in enumerate(logged.hand.net()):
+                totals[("Alice", "Bob").index(logged.names[position])] += chips
+        assert score.totals == tuple(totals)
+
+
+def test_transactions_of_another_match_are_refused():
+    for text, told in (
+        ("c 1 0 0", "expected an action of hand 0 after ''"),
+        ("r 0 0 0", "expected an action of hand 0"),
+    ):
+        with dealing(table(NO_LIMIT, 2), parse_actions(text)) as (ends, dealer, _):
+            for end in ends:
+                end.send("VERSION:2.0.0")
+            with pytest.raises(InputError, match=told):
+                dealer.result()
+    for text in ("c 0 0", "c x 0 0", "c 0 0 y", "\x00"):
+        with pytest.raises(InputError, match="transaction log, line 1: expected action, hand and two times"):
+            parse_actions(text)

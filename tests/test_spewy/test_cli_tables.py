@@ -1,0 +1,203 @@
+"""Commands that deal and play: `spewy dealer` and `spewy play acpc`."""
+
+import logging
+import signal
+import subprocess
+import time
+
+import pytest
+from acpc_tables import LIMIT, SOON, Heard, Seat, Task, table
+from cli_runs import COMMAND, refused, spewy
+
+import spewy as spewy_package
+from spewy.bot.acpc import parse_logged
+from spewy.bot.client import play
+from spewy.bot.transport import Doors, connect
+from spewy.errors import InputError
+from spewy.match.dealer import Dealer, meet
+
+
+class Process:
+    """A dealer of its own process, in a folder, whose ports are known."""
+
+    def __init__(self, folder, *args):
+        command = [*COMMAND, "dealer", *(str(arg) for arg in args)]
+        self.child = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.ports = [int(word) for word in self.child.stdout.readline().split()]
+
+    def end(self):
+        out, told = self.child.communicate(timeout=60)
+        assert "Traceback" not in told
+        return self.child.returncode, out, told
+
+
+def client(port, bot):
+    """A client in a thread."""
+
+    def playing():
+        with connect("127.0.0.1", port, SOON) as lines:
+            return play(lines, bot, patience=SOON)
+
+    return Task(playing)
+
+
+def test_a_dealer_deals_and_logs(tmp_path):
+    dealer = Process(tmp_path, "a", LIMIT.name, 5, 0, "Alice", "Bob", "-T")
+    clients = [client(port, Seat(LIMIT, seed=n)) for n, port in enumerate(dealer.ports)]
+    code, out, told = dealer.end()
+    assert (code, [task.result().hands for task in clients]) == (0, [5, 5])
+    lines = (tmp_path / "a.log").read_text().splitlines()
+    assert lines[:4] == [
+        f"# name/game/hands/seed a {LIMIT.name} 5 0",
+        "#--t_response 600000",
+        "#--t_hand 600000",
+        "#--t_per_hand 7000",
+    ]
+    assert [parse_logged(LIMIT, line).number for line in lines[4:-1]] == list(range(5))
+    assert out == f"{lines[-1]}\n"
+    assert told.startswith("STARTED at ")
+    assert f"{lines[-1]}\n" in told
+    assert "TO 1 at " in told
+    assert "FROM 2 at " in told
+    actions = (tmp_path / "a.tlog").read_text()
+    again = Process(tmp_path, "a", LIMIT.name, 5, 0, "Alice", "Bob", "-T", "-a", "-q")
+    for port in again.ports:
+        client(port, Seat(LIMIT))
+    code, out, told = again.end()
+    assert (code, out, told) == (0, f"{lines[-1]}\n", f"{lines[-1]}\n")
+    assert (tmp_path / "a.log").read_text().splitlines() == lines
+    assert (tmp_path / "a.tlog").read_text() == actions
+
+
+def test_nobody_comes(tmp_path):
+    dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-q", "--start_timeout", 200)
+    assert dealer.end() == (1, "", "Error: seat 1 (A): expected to connect in time, found nobody\n")
+    assert "SCORE" not in (tmp_path / "a.log").read_text()
+
+
+def test_ctrl_c_keeps_what_was_dealt(tmp_path):
+    dealer = Process(tmp_path, "a", LIMIT.name, 1000, 0, "A", "B", "-q")
+    with (
+        connect("127.0.0.1", dealer.ports[0], SOON) as first,
+        connect("127.0.0.1", dealer.ports[1], SOON) as second,
+    ):
+        for lines in (first, second):
+            lines.send("VERSION:2.0.0")
+        state = second.receive(time.monotonic() + SOON).decode()
+        second.send(f"{state}:f")
+        for _ in range(3):
+            first.receive(time.monotonic() + SOON)
+        dealer.child.send_signal(signal.SIGINT)
+        assert dealer.end()[0] == 130
+    assert "STATE:0:f:" in (tmp_path / "a.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("a", "chess", 5, 0, "A", "B"), "game 'chess': expected a .game file or one of"),
+        (("a", "kuhn", 0, 0, "A", "B"), "Invalid value for 'HANDS'"),
+        (("a", "kuhn", 5, -1, "A", "B"), "-1"),
+        (("a", "kuhn", 5, 2**32, "A", "B"), "Invalid value for 'SEED'"),
+        (("a", "kuhn", 5, 0, "A:", "B"), "player's name: expected"),
+        (("a", "kuhn", 5, 0, "A", "B", "-p", "1"), "ports: expected two numbers"),
+        (("a", "kuhn", 5, 0, "A", "B", "-p", "70000,70001"), "ports: expected numbers up to 65535"),
+        (("a", "kuhn", 5, 0, "A", "B", "-a"), "-a goes on from a transaction log: expected -T too"),
+        (
+            ("no/folder/a", "kuhn", 5, 0, "A", "B", "-T", "-a"),
+            "transaction log no/folder/a.tlog: expected a readable",
+        ),
+        (("no/folder/a", "kuhn", 5, 0, "A", "B"), "file no/folder/a.log: expected to be able to write it"),
+    ],
+)
+def test_dealers_that_are_refused(args, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert told in refused("dealer", *args)
+
+
+def test_a_port_that_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Doors("127.0.0.1", (0,)) as taken:
+        result = spewy("dealer", "a", "kuhn", 5, 0, "A", "B", "-p", f"{taken.ports[0]},0")
+    assert result.exit_code == 1
+    assert "expected one that is free, found: Address already in use" in result.stderr
+
+
+class Warns(Seat):
+    """A bot that logs, and fails now and then."""
+
+    closed = False
+
+    def act(self, hand):
+        logging.getLogger("spewy.bot").warning("hard\nto say")
+        if len(self.begun) == 2:
+            raise ValueError("no idea")
+        return super().act(hand)
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
+    bot, asked = Warns(LIMIT), []
+    monkeypatch.setattr(
+        spewy_package,
+        "open_bot",
+        lambda *args, **options: asked.append((args, options)) or bot,
+        raising=False,
+    )
+    match = table(LIMIT, 3)
+    heard, log = Heard(), tmp_path / "said.txt"
+    with Doors("127.0.0.1", (0, 0)) as doors:
+
+        def dealing():
+            lines = meet(doors, match)
+            with lines[0], lines[1]:
+                return Dealer(match, lines, heard.logs).play()
+
+        dealer, other = Task(dealing), client(doors.ports[0], Seat(LIMIT))
+        args = ("127.0.0.1", doors.ports[1], "--lockers", tmp_path, "--resolve", "always", "--log", log)
+        result = spewy("play", "acpc", *args)
+        dealer.result()
+        other.result()
+    assert (result.exit_code, bot.closed) == (0, True), result.output
+    assert asked == [((tmp_path,), {"resolve": "always"})]
+    rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+    assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "decisions", "start", "memory"})
+    said = log.read_text().splitlines()
+    assert said[0].endswith(" TO VERSION:2.0.0")
+    assert any(line.endswith("WARNING hard to say") for line in said)
+    assert any(line.endswith("ERROR: the bot failed: ValueError: no idea") for line in said)
+    assert "ERROR: the bot failed: ValueError: no idea" in result.stderr
+
+
+def test_nobody_listens(tmp_path, monkeypatch):
+    bot = Warns(LIMIT)
+    monkeypatch.setattr(spewy_package, "open_bot", lambda *args, **options: bot, raising=False)
+    with Doors("127.0.0.1", (0,)) as doors:
+        port = doors.ports[0]
+    result = spewy("play", "acpc", "127.0.0.1", port, "--lockers", tmp_path, "--wait", 0)
+    assert (result.exit_code, bot.closed) == (1, True)
+    assert f"127.0.0.1:{port}: expected somebody who listens, found: Connection refused" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("somewhere", 0, "--lockers", "x"), "Invalid value for 'PORT'"),
+        (("somewhere", 1), "Missing option '--lockers'"),
+        (("somewhere", 1, "--lockers", "x", "--resolve", "now"), "'now' is not one of"),
+    ],
+)
+def test_clients_that_are_refused(args, told):
+    assert told in refused("play", "acpc", *args)
+
+
+def test_lockers_that_cannot_be_played_from(monkeypatch, tmp_path):
+    def refusing(*args, **options):
+        raise InputError("folder x: expected a whole game")
+
+    monkeypatch.setattr(spewy_package, "open_bot", refusing, raising=False)
+    assert "folder x: expected a whole game" in refused("play", "acpc", "h", 1, "--lockers", tmp_path)
