@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.hands import blocked, hands
 from solvers.forest import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
@@ -96,7 +96,7 @@ class _Estimate:
     def _first_range(self) -> Floats:
         """Whatever the opponent's cards leave; or the own hand alone."""
         if self.known[self.player]:
-            weights = (~np.isin(self.deck, self._held(1 - self.player)).any(axis=1)).astype(np.float64)
+            weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
         else:
             weights = np.zeros(len(self.deck))
             weights[self.game.hand_number(self._held(self.player))] = 1.0
@@ -130,7 +130,7 @@ class _Estimate:
             return
         before = self._mean()
         self.board = board
-        weights = np.where(np.isin(self.deck, board).any(axis=1), 0.0, self.range)
+        weights = np.where(blocked(self.deck, board), 0.0, self.range)
         self.range = weights / weights.sum()
         self.margin = self._margins()
         self.total += stake(betting) * (before - self._mean())

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.hands import blocked, hands
 from solvers.forest import Floats
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, shown
@@ -100,7 +100,7 @@ class Lbr:
         assert own is not None
         self._follow(hand)
         share = np.nan_to_num(shares(self.game, own, hand.board, self._seed))
-        weights = np.where(np.isin(self._deck, [*own, *hand.board]).any(axis=1), 0.0, self._range)
+        weights = np.where(blocked(self._deck, [*own, *hand.board]), 0.0, self._range)
         public = replace(hand, hole=(None, None))
         best, most = "", -np.inf
         for action in self._actions(hand.betting):

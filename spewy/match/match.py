@@ -7,7 +7,7 @@ from its log as if nothing had happened. That holds for bots that learn nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -29,6 +29,9 @@ from spewy.match.score import Result, Score, score
 from spewy.match.table import Played, Seated, play_hand
 from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
+
+Watcher = Callable[[int, int], None]
+"""Hears how many hands were played so far, and how many there are in all."""
 
 MOST_HANDS = 10**7
 
@@ -130,14 +133,6 @@ class Outcome:
     score: Score
     faults: tuple[tuple[str, ...], tuple[str, ...]]
     complete: bool
-
-
-class Watcher(Protocol):
-    """Hears how a match goes."""
-
-    def __call__(self, done: int, total: int) -> None:
-        """Hands that were played so far, and in all."""
-        ...
 
 
 def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None = None) -> Outcome:

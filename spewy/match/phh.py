@@ -1,6 +1,7 @@
 """The Poker Hand History format (J. Kim, 2024): a hand as a table of TOML, several in numbered tables.
 
-Heads-up its player 1 is the big blind, which is our player 0. Amounts of bets are totals of the round.
+Heads-up its player 1 is the big blind, which is our player 0, but the small blind stands first in the list of blinds.
+Amounts of bets are totals of the round.
 """
 
 from __future__ import annotations
@@ -63,14 +64,9 @@ def read_phh(game: Game, text: str) -> Iterator[LoggedHand]:
 def _variant(game: Game) -> str:
     """The format's name of a game."""
     holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
-    small, big = game.blinds[1], game.blinds[0]
-    stakes = not game.limit or (
-        game.raise_sizes[0] == game.raise_sizes[1] and game.raise_sizes[2] == game.raise_sizes[3]
-    )
-    if not holdem or not 0 < small < big or not stakes:
-        raise InputError(
-            f"game {game.name!r}: expected hold'em with a small and a big blind, found another game"
-        )
+    stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
+    if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
+        raise InputError(f"game {game.name!r}: expected hold'em with a small and a big blind, found another")
     return "FT" if game.limit else "NT"
 
 
@@ -89,7 +85,7 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "variant": _variant(game),
         "antes": [0, 0],
-        "blinds_or_straddles": list(game.blinds),
+        "blinds_or_straddles": list(reversed(game.blinds)),
     }
     if game.limit:
         fields |= {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
@@ -137,7 +133,7 @@ def _record(game: Game, number: int, table: Any) -> LoggedHand:
     if not isinstance(table, dict):
         raise InputError(f"expected a table, found {shown(table)}")
     _require(table, "variant", _variant(game))
-    _require(table, "blinds_or_straddles", list(game.blinds))
+    _require(table, "blinds_or_straddles", list(reversed(game.blinds)))
     _require(table, "antes", [0, 0])
     if game.stacks is not None:
         _require(table, "starting_stacks", list(game.stacks))

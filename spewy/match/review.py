@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.hands import blocked, hands
 from solvers.forest import Floats
 from spewy.bot.bot import Mix, Reveals
 from spewy.game.hand import Hand
@@ -89,9 +89,10 @@ class _Reviewed:
         line, board = public.betting.line, public.board
         if own is None:
             return Decided(player, line, board, action, mix.actions, None, None, None)
-        weights = np.where(np.isin(self.deck, [*own, *board]).any(axis=1), 0.0, other)
-        if not weights.any():  # the bot never plays so: any hand may be there
-            weights = (~np.isin(self.deck, [*own, *board]).any(axis=1)).astype(np.float64)
+        possible = ~blocked(self.deck, [*own, *board])
+        weights = (
+            possible * other if (possible * other).any() else possible
+        )  # the bot never plays so: any hand
         pair = _Pairs(self, player, own, public.board)
         taken, *values = (
             float(weights @ pair.after(public, each) / weights.sum()) for each in (action, *mix.actions)
@@ -127,7 +128,7 @@ class _Pairs:
         self.reviewed, self.player = reviewed, player
         game = reviewed.hand.game
         self.number = game.hand_number(own)
-        self.margin = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
+        self.margin: Floats = np.nan_to_num(2 * shares(game, own, board, reviewed.seed) - 1)
 
     def after(self, public: Hand, action: str) -> Floats:
         """``[hand of the other]``: chips that an action wins over the whole hand."""
@@ -146,7 +147,7 @@ class _Pairs:
         mine = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():
-            share = frequencies[self.number] if mine else frequencies
-            if np.any(share):
+            share = np.full_like(out, frequencies[self.number]) if mine else frequencies
+            if share.any():
                 out += share * self.after(public, action)
         return out

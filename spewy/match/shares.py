@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from buckets.equity import final_boards
-from buckets.hands import hands
+from buckets.hands import blocked, hands
 from buckets.strength import strengths
 from solvers.forest import Floats
 from spewy.game.gamefile import Game
@@ -44,5 +44,5 @@ def shares(
     won = (found >= 0) & (found < mine)
     out = np.full(len(every), np.nan)
     np.divide(won.sum(axis=0) + 0.5 * (found == mine).sum(axis=0), met, out=out, where=met > 0)
-    out[np.isin(every, list(hand)).any(axis=1)] = np.nan
+    out[blocked(every, hand)] = np.nan
     return out
