@@ -29,6 +29,7 @@ from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
+from spewy.cli.review import review
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
@@ -166,6 +167,7 @@ COMMANDS: tuple[click.Command, ...] = (
     buckets,
     check,
     match,
+    review,
     play,
     dealer,
 )

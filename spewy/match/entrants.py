@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,9 +12,8 @@ from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import Game, format_game
 from spewy.match.lbr import Lbr, lbr_setting
 from spewy.match.match import Entrant
+from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.remote import RemoteBot
-
-OPPONENTS = ("random", "call", "raise", "tight", "loose", "equity")
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Rules:
 
     def open(self, game: Game, other: Bot | None = None) -> Bot:
         """The bot."""
-        return cast("Bot", import_module("spewy.match.opponents").opponent(self.name, game))
+        return opponent(self.name, game)
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,9 @@ class Folder:
 
     def opened(self) -> Reveals:
         """The bot, whatever it plays."""
-        return cast("Reveals", import_module("spewy").open_bot(self.path, **dict(self.settings)))
+        from spewy.bot.player import open_bot  # which loads the solvers
+
+        return open_bot(self.path, **dict(self.settings))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ Lines that begin with ``#`` are comments. Of these we write two kinds, which sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from spewy.bot.acpc import LoggedHand, parse_logged
-from spewy.errors import InputError
+from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
+from spewy.match.phh import SUFFIXES, read_phh
+from spewy.system.textfile import read_text
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
@@ -32,3 +35,16 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
             yield parse_logged(game, line)
         except InputError as error:
             raise InputError(f"{subject}, line {number}: {error}") from None
+
+
+def read_hands(game: Game, path: Path) -> Iterator[LoggedHand]:
+    """The hands of a file: of a PHH by its name's end, else of a log.
+
+    Raises:
+        InputError: it cannot be read, or tells what cannot have been played.
+    """
+    subject = f"file {path_text(path)}"
+    text = read_text(path, subject)
+    if path.suffix.lower() in SUFFIXES:
+        return read_phh(game, text, subject)
+    return read_log(game, text.splitlines(), subject)

@@ -39,12 +39,13 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
     )
 
 
-def read_phh(game: Game, text: str) -> Iterator[LoggedHand]:
+def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[LoggedHand]:
     """The hands of a file.
 
     Args:
         game: what was played.
         text: of the file.
+        subject: begins the texts of errors.
 
     Raises:
         InputError: it is no such file, of another game, or tells what cannot have been played.
@@ -52,13 +53,13 @@ def read_phh(game: Game, text: str) -> Iterator[LoggedHand]:
     try:
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"hand history: expected TOML, found: {error}") from None
+        raise InputError(f"{subject}: expected TOML, found: {error}") from None
     tables = [found] if "variant" in found else list(found.values())
     for number, table in enumerate(tables, start=1):
         try:
             yield _record(game, number, table)
         except InputError as error:
-            raise InputError(f"hand history, hand {number}: {error}") from None
+            raise InputError(f"{subject}, hand {number}: {error}") from None
 
 
 def _variant(game: Game) -> str:

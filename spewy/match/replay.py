@@ -21,7 +21,7 @@ def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
             if now.to_deal:
                 now = now.deal(dealt[len(now.board) : len(now.board) + now.to_deal])
             yield now, action
-            now = replace(now, betting=now.betting.apply(action))
+            now = replace(now, betting=acted(now.betting, action))
 
 
 def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
@@ -31,3 +31,8 @@ def by_action(mix: Mix, n_hands: int) -> dict[str, Floats]:
         out[action] = np.zeros(n_hands)
         out[action][mix.hands] = row
     return out
+
+
+def acted(betting: Betting, action: str) -> Betting:
+    """Betting after an action; folds may be where a check is free, as some rules have it."""
+    return betting.given_up() if action == "f" else betting.apply(action)

@@ -8,17 +8,20 @@ drawn from the bot's mix the mean is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from buckets.hands import blocked, hands
 from solvers.forest import Floats
+from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Mix, Reveals
-from spewy.game.hand import Hand
+from spewy.errors import InputError, shown
+from spewy.game.hand import Hand, HoleCards
 from spewy.match.aivat import stake
-from spewy.match.replay import by_action, decisions
+from spewy.match.replay import acted, by_action, decisions
+from spewy.match.score import MBB
 from spewy.match.shares import shares
 from spewy.match.table import seen
 
@@ -64,10 +67,77 @@ def review_hand(bot: Reveals, hand: Hand, players: Sequence[int] = (0, 1), seed:
         players: whose decisions.
         seed: of what is drawn before the flop, and of the bot.
     """
-    return list(_Reviewed(bot, hand, seed).decisions(players))
+    return list(_Hand(bot, hand, seed).decisions(players))
 
 
-class _Reviewed:
+@dataclass(frozen=True)
+class Reviewed:
+    """A decision of a match: whose, in which hand, with which cards."""
+
+    number: int
+    name: str
+    hole: HoleCards
+    decided: Decided
+
+
+@dataclass(frozen=True)
+class Total:
+    """What is told of a player.
+
+    Attributes:
+        hands: that it played.
+        decisions: whose cost is known.
+        cost: of all of them, in mbb per hand.
+        won: in mbb per hand, of hands whose ends tell it; None: of none.
+    """
+
+    hands: int
+    decisions: int
+    cost: float
+    won: float | None
+
+
+def review_hands(bot: Reveals, played: Iterable[LoggedHand], name: str | None = None) -> list[Reviewed]:
+    """All decisions of a match, or those of one player.
+
+    Raises:
+        InputError: nobody has that name.
+    """
+    out, names = list[Reviewed](), set[str]()
+    for logged in played:
+        names.update(logged.names)
+        players = [player for player in (0, 1) if name in (None, logged.names[player])]
+        for decided in review_hand(bot, logged.hand, players) if players else ():
+            player = decided.player
+            out.append(Reviewed(logged.number, logged.names[player], logged.hand.hole[player], decided))
+    if name is not None and name not in names:
+        raise InputError(f"--player: expected one of {', '.join(sorted(names))}, found {shown(name)}")
+    return out
+
+
+def summary(played: Sequence[LoggedHand], found: Iterable[Reviewed], big_blind: int) -> dict[str, Total]:
+    """Totals by player's name, of those with decisions that were reviewed."""
+    costs: dict[str, list[float]] = {}
+    for each in found:
+        costs.setdefault(each.name, [])
+        if each.decided.cost is not None:
+            costs[each.name].append(each.decided.cost)
+    mbb = MBB / big_blind
+    out = {}
+    for name, known in costs.items():
+        hands_of = [logged for logged in played if name in logged.names]
+        won = [logged.hand.net()[logged.names.index(name)] for logged in hands_of if _told(logged.hand)]
+        mean = mbb * sum(won) / len(won) if won else None
+        out[name] = Total(len(hands_of), len(known), mbb * sum(known) / len(hands_of), mean)
+    return out
+
+
+def _told(hand: Hand) -> bool:
+    """Whether it is known who won what."""
+    return hand.betting.folded is not None or None not in hand.hole
+
+
+class _Hand:
     def __init__(self, bot: Reveals, hand: Hand, seed: int) -> None:
         self.bot, self.hand, self.seed = bot, hand, seed
         self.deck = hands(hand.game.deck, hand.game.num_hole_cards)
@@ -124,7 +194,7 @@ class _Reviewed:
 class _Pairs:
     """Values of one hand against each other one, to the end of the round."""
 
-    def __init__(self, reviewed: _Reviewed, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
+    def __init__(self, reviewed: _Hand, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
         self.reviewed, self.player = reviewed, player
         game = reviewed.hand.game
         self.number = game.hand_number(own)
@@ -132,7 +202,7 @@ class _Pairs:
 
     def after(self, public: Hand, action: str) -> Floats:
         """``[hand of the other]``: chips that an action wins over the whole hand."""
-        betting = public.betting.apply(action)
+        betting = acted(public.betting, action)
         if betting.folded is not None:
             lost = betting.spent[betting.folded]
             return np.full(
