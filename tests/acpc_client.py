@@ -9,26 +9,28 @@ import time
 def main(wish, host, port):
     with (
         socket.create_connection((host, int(port))) as connection,
-        connection.makefile("rw", newline="") as lines,
+        connection.makefile("r", newline="") as lines,
     ):
-        lines.write("VERSION:x\r\n" if wish == "version" else "VERSION:2.0.0\r\n")
-        lines.flush()
+        say(connection, "VERSION:x" if wish == "version" else "VERSION:2.0.0")
         for line in lines:
             state = line.strip()
-            _, position, _, betting, _ = state.split(":")
+            _, position, _, betting, cards = state.split(":")
             *before, now = betting.split("/")
-            to_act = (len(now) + (0 if before else 1)) % 2
-            if state.split(":")[4].count("|") and to_act == int(position):
-                answer(wish, lines, state)
+            over = now[-1:] == "f" or all(cards.split("/")[0].split("|"))
+            if not over and (len(now) + (0 if before else 1)) % 2 == int(position):
+                answer(wish, connection, state)
 
 
-def answer(wish, lines, state):
+def answer(wish, connection, state):
     if wish == "leave":
         sys.exit()
     if wish == "silent":
         time.sleep(60)
-    lines.write(f"{state}:{'z' if wish == 'nonsense' else 'c'}\r\n")
-    lines.flush()
+    say(connection, f"{state}:{'z' if wish == 'nonsense' else 'c'}")
+
+
+def say(connection, text):
+    connection.sendall(f"{text}\r\n".encode())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ class StandIn:
 
     name: str
     needs_other: bool = False
+    alone: bool = False
 
     def open(self, game, other=None):
         return getattr(importlib.import_module("stand_ins"), self.name)(game)

@@ -22,6 +22,7 @@ class Rules:
 
     name: str
     needs_other: bool = False
+    alone: bool = False
 
     def open(self, game: Game, other: Bot | None = None) -> Bot:
         """The bot."""
@@ -40,6 +41,7 @@ class Folder:
     path: Path
     settings: tuple[tuple[str, Any], ...] = ()
     needs_other: bool = False
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -56,7 +58,7 @@ class Folder:
         if not same_rules(bot.game, game):
             bot.close()
             raise InputError(
-                f"folder {path_text(self.path)}: expected lockers of {game.name}, found those of {bot.game.name}"
+                f"folder {path_text(self.path)}: expected lockers of {game.name}, found those of another game"
             )
         return bot
 
@@ -73,6 +75,7 @@ class Judge:
 
     setting: str
     needs_other: bool = True
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -108,6 +111,11 @@ class Remote:
     needs_other: bool = False
 
     @property
+    def alone(self) -> bool:
+        """Whether there is one port only."""
+        return self.port != 0
+
+    @property
     def name(self) -> str:
         """The command's first word, or the port."""
         return _plain(Path(self.command.split()[0]).name) if self.command else f"tcp-{self.port}"
@@ -137,7 +145,7 @@ def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = (
         return Remote(rest, 0, seconds)
     if kind == "tcp" and re.fullmatch(r"[0-9]{1,5}", rest) and 1 <= int(rest) <= 65535:
         return Remote("", int(rest), seconds)
-    if not Path(text).is_dir():
+    if not text or not Path(text).is_dir():
         raise InputError(
             f"bot {shown(text)}: expected one of {', '.join(OPPONENTS)}, lbr:SETTING, cmd:COMMAND, tcp:PORT "
             "or a folder, found none of these"

@@ -7,7 +7,7 @@ from its log as if nothing had happened. That holds for bots that learn nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -47,6 +47,11 @@ class Entrant(Protocol):
     @property
     def needs_other(self) -> bool:
         """Whether it plays only against a bot that it knows."""
+        ...
+
+    @property
+    def alone(self) -> bool:
+        """Whether it plays one run after the other only."""
         ...
 
     def open(self, game: Game, other: Bot | None = None) -> Bot:
@@ -142,7 +147,7 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
         match: what to play.
         folder: of its logs.
         watcher: told of the hands.
-        workers: processes; None: as many as there are cores.
+        workers: processes, if both bots can play several runs at once; None: as many as there are cores.
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
@@ -151,7 +156,8 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     done = {run: _log(match, run, folder).count() for run in match.runs}
     to_do = [run for run in match.runs if not _log(match, run, folder).ended]
     total = match.hands * len(match.runs)
-    n = max(1, min(len(to_do), workers or joblib.cpu_count()))
+    at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers or joblib.cpu_count()
+    n = max(1, min(len(to_do), at_once))
     watcher(sum(done.values()), total)
     with interruptible() as stop:
         words = _here(match, to_do, folder, stop) if n == 1 else _there(match, to_do, folder, stop, n)
@@ -197,10 +203,11 @@ def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
 def _here(match: Match, runs: Sequence[Run], folder: Path, stop: Stop) -> Iterator[tuple[Run, int]]:
     """Run after run in this process: how many hands each has after each hand."""
     for run in runs:
-        for number in play_run(match, run, folder):
-            yield run, number
-            if stop.is_set():
-                return
+        with closing(play_run(match, run, folder)) as numbers:
+            for number in numbers:
+                yield run, number
+                if stop.is_set():
+                    return
 
 
 def _there(
@@ -226,14 +233,15 @@ def _there(
 def run_task(parent: Parent, match: Match, run: Run, folder: Path) -> int:
     """Play a run in a worker; how many hands it has."""
     number = 0
-    for number in play_run(match, run, folder):
-        parent.tell(number)
-        if parent.is_set():
-            break
+    with closing(play_run(match, run, folder)) as numbers:
+        for number in numbers:
+            parent.tell(number)
+            if parent.is_set():
+                break
     return number
 
 
-def play_run(match: Match, run: Run, folder: Path) -> Iterator[int]:
+def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
     """Play what is left of a run, hand by hand: how many its log has."""
     log = _log(match, run, folder)
     begun = log.begin()

@@ -48,6 +48,7 @@ class RemoteBot(Closing):
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: Lines | None = None
         self._number, self._seat, self._sent = -1, 0, 0
+        self._gone = False
         self._doors = Doors(HOST, (port,))
         try:
             if command:
@@ -73,6 +74,7 @@ class RemoteBot(Closing):
             sent = self._tell(hand, deadline)
             return self._reply(sent, deadline)
         except PeerError as error:
+            self._gone = True
             raise BotGoneError(str(error)) from None
 
     def hand_over(self, hand: Hand) -> None:
@@ -92,7 +94,7 @@ class RemoteBot(Closing):
             self._lines.close()
         self._doors.close()
         if self._process is not None:
-            _ended(self._process)
+            _ended(self._process, 0.0 if self._gone else LEAVE_SECONDS)
             self._process = None
 
     def _met(self) -> Lines:
@@ -151,10 +153,10 @@ def _started(command: str, port: int) -> subprocess.Popen[bytes]:
         raise InputError(f"command {command!r}: expected one that can be run, found: {reason}") from None
 
 
-def _ended(process: subprocess.Popen[bytes]) -> None:
+def _ended(process: subprocess.Popen[bytes], patience: float) -> None:
     """Wait for a process, or end it with all that it started."""
     with suppress(subprocess.TimeoutExpired):
-        process.wait(LEAVE_SECONDS)
+        process.wait(patience)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -121,7 +121,8 @@ class Seated:
         self._ask("hand_over", lambda: self.bot.hand_over(hand))
 
     def close(self) -> None:
-        """No hand follows."""
+        """No hand follows; a bot that is not asked any more is closed too."""
+        self._out = False
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:

@@ -24,6 +24,8 @@ COMMANDS = (
     "check",
     "play",
     "dealer",
+    "match",
+    "review",
 )
 README = Path(__file__).parents[2] / "README.md"
 
