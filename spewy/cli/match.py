@@ -154,7 +154,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
     from spewy.errors import InputError
     from spewy.game.gamefile import load_game
-    from spewy.match.entrants import Folder
+    from spewy.match.entrants import Folder, shipped
 
     if name is not None:
         return load_game(name)
@@ -162,7 +162,7 @@ def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
         if isinstance(each, Folder):
             bot = each.opened()
             try:
-                return bot.game
+                return shipped(bot.game)
             finally:
                 bot.close()
     raise InputError("--game: expected a game, as no bot plays from a folder, found none")

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from spewy.bot.bot import Bot, Reveals
 from spewy.errors import InputError, path_text, shown
-from spewy.game.gamefile import Game, format_game
+from spewy.game.gamefile import Game, format_game, load_game, shipped_games
 from spewy.match.lbr import Lbr, lbr_setting
 from spewy.match.match import Entrant
 from spewy.match.opponents import OPPONENTS, opponent
@@ -156,6 +156,12 @@ def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = (
 def same_rules(first: Game, second: Game) -> bool:
     """Whether two games differ in name at most."""
     return format_game(first) == format_game(second)
+
+
+def shipped(game: Game) -> Game:
+    """The shipped game with the same rules, which has a better name than lockers know; or the game itself."""
+    found = (known for known in map(load_game, shipped_games()) if same_rules(known, game))
+    return next(found, game)
 
 
 def _plain(name: str) -> str:

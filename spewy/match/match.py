@@ -24,7 +24,7 @@ from spewy.game.gamefile import Game
 from spewy.learn.engine import Stop
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
-from spewy.match.run_log import RunLog
+from spewy.match.run_log import RunLog, RunRead
 from spewy.match.score import Result, Score, score
 from spewy.match.table import Played, Seated, play_hand
 from spewy.system.crew import Crew, Parent
@@ -175,19 +175,32 @@ def outcome(match: Match, folder: Path) -> Outcome:
     Raises:
         InputError: they are those of another match, or damaged.
     """
-    results, faults = list[Result](), (list[str](), list[str]())
+    found, faults = list[Result](), (list[str](), list[str]())
     for run in match.runs:
         read = _log(match, run, folder).read()
-        for record, clean in zip(read.records, read.aivat, strict=True):
-            player = run.position(0, record.number)
-            sign = 1.0 if player == 0 else -1.0
-            worth = None if clean is None else sign * clean
-            results.append(Result(run.seed, run.swapped, record.number, record.hand.net()[player], worth))
+        found.extend(_results(run, read))
         for note in read.notes:
             entrant = 0 if run.position(0, note.number) == note.player else 1
             faults[entrant].append(f"{run.file_name}, hand {note.number}: {note.text}")
-    complete = len(results) == match.hands * len(match.runs)
-    return Outcome(score(results, match.game), (tuple(faults[0]), tuple(faults[1])), complete)
+    complete = len(found) == match.hands * len(match.runs)
+    return Outcome(score(found, match.game), (tuple(faults[0]), tuple(faults[1])), complete)
+
+
+def results(match: Match, folder: Path) -> Iterator[Result]:
+    """What each hand that was played brought the first bot, run by run.
+
+    Raises:
+        InputError: as `outcome`.
+    """
+    for run in match.runs:
+        yield from _results(run, _log(match, run, folder).read())
+
+
+def _results(run: Run, read: RunRead) -> Iterator[Result]:
+    for record, clean in zip(read.records, read.aivat, strict=True):
+        player = run.position(0, record.number)
+        worth = None if clean is None else clean if player == 0 else -clean
+        yield Result(run.seed, run.swapped, record.number, record.hand.net()[player], worth)
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
