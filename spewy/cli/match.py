@@ -96,7 +96,7 @@ def match(
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
-    strategy. Answers that are not legal, or do not come, are told.
+    strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
 
     \b
     Examples:
@@ -114,14 +114,23 @@ def match(
         check_file(phh, (".phhs",))
     from spewy.match.entrants import entrant
     from spewy.match.match import Match
+    from spewy.match.match import outcome as stands
 
     settings = (("resolve", resolve), ("safe", safe))
     entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
     played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
     with _folder(out) as folder:
-        outcome = _play(played, folder, workers)
+        try:
+            outcome = _play(played, folder, workers)
+        except KeyboardInterrupt:
+            _show(played, stands(played, folder), as_json)
+            raise
         if phh is not None:
             _write_phh(played, folder, phh)
+    _show(played, outcome, as_json)
+
+
+def _show(played: Match, outcome: Outcome, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(_json(played, outcome)))
         return
@@ -225,7 +234,8 @@ def _json(played: Match, outcome: Outcome) -> dict[str, Any]:
 def _head(played: Match, outcome: Outcome) -> list[tuple[str, str]]:
     first, second = played.names
     runs = f"{count(len(played.runs), 'run')} of {count(played.hands, 'hand')}"
-    return [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs)]
+    whole = "" if outcome.complete else f", {outcome.score.plain.n:,} hands of them so far"
+    return [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
 
 
 def _table(score: Score) -> Table:

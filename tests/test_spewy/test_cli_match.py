@@ -1,7 +1,12 @@
 """``spewy match`` and ``spewy review``."""
 
+import json
+from dataclasses import replace
+
 import pytest
-from cli_runs import LEDUC, good, good_json, refused, write
+from cli_runs import LEDUC, good, good_json, refused, spewy, write
+
+from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
 
@@ -83,3 +88,31 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "--player: expected one of leduc, random, found 'x'" in refused(
         "review", log, "--lockers", leduc, "--player", "x"
     )
+
+
+def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):
+    def some(match, folder, watcher, workers):
+        play_match(replace(match, seeds=match.seeds[:1]), folder, watcher, 1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spewy.match.match.play_match", some)
+    arguments = (
+        "match",
+        "call",
+        "raise",
+        "--game",
+        "leduc",
+        "--hands",
+        5,
+        "--seeds",
+        "1-3",
+        "--out",
+        tmp_path,
+    )
+    result = spewy(*arguments, "--json")
+    assert result.exit_code == 130
+    found = json.loads(result.stdout)
+    assert (found["complete"], found["score"]["plain"]["n"]) == (False, 10)
+    assert "6 runs of 5 hands, 10 hands of them so far" in spewy(*arguments).stdout
+    monkeypatch.undo()
+    assert good_json(*arguments, "--workers", 1)["complete"]
