@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ import click
 
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import Seconds, json_option, verbose_option
-from spewy.cli.progress import say
+from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 
 if TYPE_CHECKING:
@@ -190,24 +190,8 @@ def _folder(out: Path | None) -> Iterator[Path]:
 def _play(played: Match, folder: Path, workers: int | None) -> Outcome:
     from spewy.match.match import play_match
 
-    with _bar() as watcher:
+    with counting("hands") as watcher:
         return play_match(played, folder, watcher, workers)
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal."""
-    import sys
-
-    from tqdm import tqdm
-
-    with tqdm(desc="hands", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def watcher(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield watcher
 
 
 def _write_phh(played: Match, folder: Path, file: Path) -> None:

@@ -72,7 +72,7 @@ class Match:
         entrants: the two bots.
         hands: of each run.
         seeds: of the cards.
-        aivat: whether to ask bots for their strategies, and to estimate hands without luck.
+        aivat: whether to ask bots for their strategies, and to estimate hands without luck where one tells it.
         seconds: how long an answer may take; None: forever.
     """
 
@@ -285,9 +285,8 @@ class _Seats:
         bots = (self._bots[first], self._bots[1 - first])
         seeds = [int(part) for part in np.random.SeedSequence((self._run.seed, number)).generate_state(3)]
         played = play_hand(dealt, bots, match.game, (seeds[0], seeds[1]), match.aivat)
-        if not match.aivat:
-            return played, None
-        return played, estimate(played, (bots[0].reveals, bots[1].reveals), seeds[2])
+        known = bots[0].reveals, bots[1].reveals
+        return played, estimate(played, known, seeds[2]) if match.aivat and any(known) else None
 
     def close(self) -> None:
         """Close both."""
