@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability, expected_value, exploitability
+from solvers.forest import Floats
 from solvers.live import LiveGame, Strategies
 from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
@@ -41,6 +42,7 @@ class Cfr:
         self.guesses: Strategies | None = game.zeros(dtype) if variant.predictive else None
         self.parts: tuple[Part, ...] = ("regrets", "sums", *(("guesses",) if variant.predictive else ()))
         self._threads = threads
+        self._values = [np.zeros(game.reach[p].shape[1]) for p in (0, 1)]
 
     @cached_property
     def judge(self) -> Walker:
@@ -59,7 +61,7 @@ class Cfr:
         for _ in range(iterations):
             factors = self.variant.factors(self.iteration + 1)
             for p in (0, 1):
-                self.walker.update(p, factors, self.regrets, self.sums, self.guesses)
+                self._values[p] = self.walker.update(p, factors, self.regrets, self.sums, self.guesses)[0]
             self.iteration += 1
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
@@ -73,6 +75,19 @@ class Cfr:
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal under the averages, each from a walk of its own."""
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
+
+    def enter(self, p: int, reach: Floats) -> None:
+        """Let player p come with another range from now on; measurements weigh by the same."""
+        self.game.reach[p][0, : len(reach)] = reach
+
+    def root_values(self, p: int) -> Floats:
+        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it."""
+        return self._values[p]
+
+    def best_values(self, p: int) -> Floats:
+        """``[row]``: values of player p's best response to the other's average strategy."""
+        found: Floats = self.judge.best_response(p, self.sums)[0]
+        return found
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
         """A copy of a part on board b of round t, per player ``[slot, group]``."""

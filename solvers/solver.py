@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
+from solvers.forest import Floats
 
 Part = Literal["regrets", "sums", "guesses"]
 """Numbers that a solve keeps: regrets, sums of strategies, and what a predictive variant plays by."""
@@ -55,6 +56,21 @@ class Solver(Protocol):
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the average strategies."""
+        ...
+
+    def enter(self, p: int, reach: Floats) -> None:
+        """Let player p come with another range ``[row]`` from now on, in place of the game's ``reach[p][0]``."""
+        ...
+
+    def root_values(self, p: int) -> Floats:
+        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it.
+
+        As in `solvers.live` they are counterfactual; there may be more rows than are used.
+        """
+        ...
+
+    def best_values(self, p: int) -> Floats:
+        """``[row]``: values of player p's best response to the other's average strategy, as `root_values`."""
         ...
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:

@@ -11,6 +11,7 @@ What stands here is loaded when it is asked for: ``import spewy`` alone costs no
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from spewy.bot.player import LockerBot, Player, open_bot
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.node_view import NodeView
@@ -25,7 +26,9 @@ __all__ = [
     "Decision",
     "InputError",
     "Job",
+    "LockerBot",
     "NodeView",
+    "Player",
     "Policy",
     "Reporter",
     "Session",
@@ -33,6 +36,7 @@ __all__ = [
     "SolveResult",
     "SpewyError",
     "__version__",
+    "open_bot",
     "open_policy",
     "solve",
 ]
@@ -43,13 +47,16 @@ _MODULES = {
     "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
+    "LockerBot": "bot.player",
     "NodeView": "look.node_view",
+    "Player": "bot.player",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
     "Session": "run.session",
     "Solution": "look.solution",
     "SolveResult": "run.result",
     "SpewyError": "errors",
+    "open_bot": "bot.player",
     "open_policy": "look.policy",
     "solve": "run.session",
 }

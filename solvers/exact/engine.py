@@ -178,6 +178,19 @@ class ExactCfr:
         )
         return first, second
 
+    def enter(self, p: int, reach: Floats) -> None:
+        """Let player p come with another range from now on; measurements go on to weigh by the first one."""
+        self._rig.enter(p, reach)
+
+    def root_values(self, p: int) -> Floats:
+        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it."""
+        return self._rig.root_values(p)[: len(self._reach[p])]
+
+    def best_values(self, p: int) -> Floats:
+        """``[row]``: values of player p's best response to the other's average strategy."""
+        self._rig.run(_plain(BEST, 1, np.zeros((1, 4))))
+        return self.root_values(p)
+
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
         """A part on board b of round t, per player ``[slot, row]`` in single precision."""
         first, second = self._whole(part)[t]

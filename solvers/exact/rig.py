@@ -25,7 +25,7 @@ from solvers.exact.passes import (
     run_three,
     run_two,
 )
-from solvers.exact.program import Program, program
+from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
 from solvers.exact.threads import SYNC_SIZE
@@ -143,6 +143,10 @@ class Rig:
 
     def _team(self, thread: int) -> Team:
         return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
+
+    def enter(self, p: int, reach: Floats) -> None:
+        """Let player p come with another range ``[row]`` in passes from now on."""
+        self.entries[1 - p].source.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:
         """``[row]``, values of the last pass of traverser p."""

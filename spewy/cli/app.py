@@ -24,11 +24,13 @@ from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
+from spewy.cli.match import match
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.package import package
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
+from spewy.cli.review import review
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
@@ -165,6 +167,8 @@ COMMANDS: tuple[click.Command, ...] = (
     drop,
     buckets,
     check,
+    match,
+    review,
     play,
     dealer,
     package,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -144,6 +146,20 @@ class Compiling(logging.Handler):
 def say(text: str) -> None:
     """A line on stderr."""
     click.echo(text, err=True)
+
+
+@contextmanager
+def counting(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, that hears how many things are done and how many there are."""
+    from tqdm import tqdm
+
+    with tqdm(desc=name, unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
 
 
 def check_text(found: float, unit: str, seconds_left: float | None) -> str:

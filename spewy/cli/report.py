@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ import click
 from spewy.cli.extras import require
 from spewy.cli.files import PICTURES, appearing, check_file
 from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
-from spewy.cli.progress import say
+from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 from spewy.game.names import SEAT_NAMES
 
@@ -92,7 +90,7 @@ def report(
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, _tell) as solution:
-        with _bar() as progress:
+        with counting("boards") as progress:
             found = report_on(solution, line, board, progress)
         head = _head(solution, found)
     if as_json:
@@ -117,20 +115,6 @@ def _tell(text: str) -> None:
     from tqdm import tqdm
 
     tqdm.write(text, file=sys.stderr)
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal."""
-    from tqdm import tqdm
-
-    with tqdm(desc="boards", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
 
 
 def _head(solution: Solution, found: Report) -> str:

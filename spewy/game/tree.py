@@ -7,7 +7,7 @@ nodes follow one another down to the showdown. The legality of every action is `
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -46,6 +46,7 @@ __all__ = [
     "spot_config",
     "terminal_rake",
     "terminal_stakes",
+    "tree_after",
     "way",
 ]
 
@@ -171,6 +172,32 @@ def build_tree(config: TreeConfig) -> BettingTree:
     return tree
 
 
+def tree_after(
+    config: TreeConfig, actions: Sequence[str], more: Sequence[str] = (), *, donk: bool = False
+) -> BettingTree:
+    """Build the tree below a state of a spot's first round, which may have been reached by any legal amounts.
+
+    Args:
+        config: of the spot.
+        actions: what was done in its first round, in the ACPC's text with totals since the spot's root.
+        more: bets or raises at the root beside those of the config's sizes.
+        donk: whether who starts the round called the last bet of the one before.
+
+    Raises:
+        InputError: an action is not legal, or the round is over after them.
+    """
+    state = config.start()
+    for action in actions:
+        state = state.apply(action)
+    if state.to_act is None or state.round:
+        raise InputError(f"line {state.line!r}: expected a decision of the spot's first round, found its end")
+    for action in more:
+        state.apply(action)  # which refuses what is not legal
+    with collection_put_off():
+        root = _Widened(config, state, more).decision(state, config.start_base, donk and not actions)
+    return BettingTree(config).below(root)
+
+
 def terminal_stakes(node: Node, config: TreeConfig) -> float:
     """Chips that change hands at an end of the tree; half of a spot's pot is each player's.
 
@@ -267,6 +294,24 @@ class _Builder:
         children: tuple[Node, ...] = (),
     ) -> Node:
         return Node(kind, player, round_ + self.config.start_round, put_in, actions, children, line)
+
+
+class _Widened(_Builder):
+    """Builds a tree with more bets or raises at its root."""
+
+    def __init__(self, config: TreeConfig, state: Betting, more: Sequence[str]) -> None:
+        super().__init__(config)
+        self.state, self.more = state, more
+
+    def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
+        found = list(super().actions(state, base, donk))
+        if state is self.state:
+            kind: ActionKind = "raise" if max(state.spent) > base else "bet"
+            known = {action.acpc for action in found}
+            totals = [int(text[1:]) for text in self.more if text not in known]
+            found += [Action(kind, total - base, f"r{total}") for total in totals]
+            found.sort(key=lambda action: action.amount)  # fold and call, with none, stay in front
+        yield from found
 
 
 class _OneRound(_Builder):

@@ -85,6 +85,14 @@ class Decides(Closing):
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
 
+    def node(self, line: str = "") -> Node:
+        """The decision at a line of the betting tree; rounds after its own are not built.
+
+        Raises:
+            InputError: no such line, or no decision there.
+        """
+        return self._node(line)[0]
+
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
         """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
 

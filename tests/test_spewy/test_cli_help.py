@@ -25,6 +25,8 @@ COMMANDS = (
     "play",
     "dealer",
     "package",
+    "match",
+    "review",
 )
 README = Path(__file__).parents[2] / "README.md"
 

@@ -1,0 +1,284 @@
+"""The bot that plays from lockers, and a hand of it told in single observations.
+
+>>> from spewy import Player, open_bot
+>>> with open_bot("results/limit", resolve="always") as bot:  # doctest: +SKIP
+...     player = Player(bot)
+...     player.new_hand("AsKh", seat=1, seed=7)
+...     player.observe(player.act())
+...     player.observe("c")
+...     player.observe("Qs Jh 2h")
+...     player.strategy().actions
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from buckets.cards import parse_cards
+from buckets.errors import CardError
+from buckets.hands import blocked, hands
+from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.fallback import passive
+from spewy.bot.ranges import Answer, Options, Resolve, Track
+from spewy.bot.resolve import Budget
+from spewy.bot.subgames import SubGames
+from spewy.bot.translate import Translation, drawn
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand
+from spewy.records.policy import Decides
+from spewy.system.closing import Closing
+
+LOG = logging.getLogger(__name__)
+
+
+class LockerBot(Closing):
+    """Plays a whole game from its lockers: a `spewy.bot.bot.Reveals`.
+
+    What it plays at a public state follows from the state, the seed and the lockers; where sub-games are solved to a
+    time and not to a number of iterations, from the machine's speed too.
+
+    Args:
+        policy: of a whole game; `close` closes it.
+        options: how to play.
+
+    Raises:
+        InputError: the lockers are those of a spot.
+    """
+
+    def __init__(self, policy: Decides, options: Options | None = None) -> None:
+        config = policy.problem.tree.config
+        if config.is_spot:
+            raise InputError("lockers: expected those of a whole game, found those of a spot")
+        self.options = options or Options()
+        self._policy, self._games = policy, SubGames(config)
+        self._hands = hands(config.game.deck, config.game.num_hole_cards)
+        self._seat, self._seed = 0, 0
+        self._track = self._begun()
+
+    @property
+    def game(self) -> Game:
+        """What is played."""
+        return self._games.game
+
+    def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
+        """A hand begins; what was solved for another one is forgotten."""
+        del hand
+        self._seat, self._seed = seat, seed
+        self._track = self._begun()
+
+    def act(self, hand: Hand) -> str:
+        """A legal ACPC action of the player to act, drawn from what its hole cards do."""
+        try:
+            answer = self._answer(hand)
+            action = self._drawn(hand, answer)
+            hand.apply(action)
+        except Exception as error:
+            # Whatever it is, an answer is due; the log has the reason.
+            action = passive(hand)[0]
+            LOG.exception("line %r: played %s, for: %s", hand.betting.line, action, error)
+        return action
+
+    def strategy(self, hand: Hand) -> Mix:
+        """What the player to act would do with each hand.
+
+        Raises:
+            InputError: nobody acts, or the hand is of another game.
+        """
+        if hand.to_act is None:
+            raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
+        answer = self._answer(hand)
+        live = np.flatnonzero(~blocked(self._hands, hand.board))
+        return Mix(answer.actions, live, answer.frequencies[:, live])
+
+    def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
+        """``[hand of the deck]``, both players' reach at a public state, by what this bot plays."""
+        self._require_game(hand)
+        self._track.within_budget()
+        state = self._track.at(hand)
+        return self._track.range(state, 0), self._track.range(state, 1)
+
+    def hand_over(self, hand: Hand) -> None:
+        """Nothing is learnt from it."""
+
+    def close(self) -> None:
+        """Close the lockers."""
+        self._policy.close()
+
+    def _begun(self) -> Track:
+        return Track(self._policy, self._games, self.options, self._seed)
+
+    def _answer(self, hand: Hand) -> Answer:
+        self._require_game(hand)
+        self._track.within_budget()
+        return self._track.answer(self._track.at(hand))
+
+    def _require_game(self, hand: Hand) -> None:
+        if replace(hand.game, name=self.game.name) != self.game:
+            raise InputError(f"hand: expected one of {self.game.name!r}, found one of {hand.game.name!r}")
+
+    def _drawn(self, hand: Hand, answer: Answer) -> str:
+        player = hand.to_act
+        held = None if player is None else hand.hole[player]
+        if held is None:
+            raise InputError("hand: expected a player to act whose hole cards are known, found none")
+        mine = answer.frequencies[:, self.game.hand_number(held)]
+        cuts = np.cumsum(mine)
+        if not cuts[-1] > 0:
+            raise InputError("strategy: expected frequencies that sum to 1, found none above 0")
+        text = f"{self._seat}{hand.betting.line}{hand.board}"
+        number = int(np.searchsorted(cuts, drawn(self._seed, text) * cuts[-1], side="right"))
+        return answer.actions[min(number, len(cuts) - 1)]
+
+
+class Player:
+    """One seat of one hand after another, told what happens one thing at a time.
+
+    Args:
+        bot: who decides.
+    """
+
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
+        self._hand: Hand | None = None
+
+    @property
+    def hand(self) -> Hand:
+        """As far as it was told.
+
+        Raises:
+            InputError: no hand has begun.
+        """
+        if self._hand is None:
+            raise InputError("player: expected a hand that has begun, found none")
+        return self._hand
+
+    def new_hand(self, hole: str | tuple[int, ...], seat: int, seed: int = 0) -> None:
+        """A hand begins.
+
+        Args:
+            hole: the player's own cards.
+            seat: 0 acts first after the flop, 1 is the button.
+            seed: of what is drawn at random.
+
+        Raises:
+            InputError: they are not cards of the game, or there is no such seat.
+        """
+        if seat not in (0, 1):
+            raise InputError(f"seat: expected 0 or 1, found {shown(seat)}")
+        cards = _cards("hole cards", hole)
+        self._hand = Hand.start(self.bot.game, (cards, None) if seat == 0 else (None, cards))
+        self.bot.new_hand(self._hand, seat, seed)
+
+    def observe(self, what: str | tuple[int, ...]) -> None:
+        """An ACPC action of either player (the bot's own ones too), or public cards.
+
+        Raises:
+            InputError: it cannot come now.
+        """
+        hand = self.hand
+        self._hand = hand.deal(_cards("board", what)) if hand.to_deal else hand.apply(str(what))
+        if self._hand.is_over:
+            self.bot.hand_over(self._hand)
+
+    def act(self) -> str:
+        """The bot's action, which is to be observed like any other."""
+        return self.bot.act(self.hand)
+
+    def strategy(self) -> Mix:
+        """What the player to act would do with each hand.
+
+        Raises:
+            InputError: nobody acts, or the bot does not tell.
+        """
+        if not isinstance(self.bot, LockerBot):
+            raise InputError("strategy: expected a bot that tells it, found one that does not")
+        return self.bot.strategy(self.hand)
+
+
+def open_bot(
+    folder: str | Path,
+    *,
+    resolve: Resolve = "off-tree",
+    rounds: int = 2,
+    safe: bool | Literal["margin"] = False,
+    iterations: int = Budget.iterations,
+    seconds: float | None = Budget.seconds,
+    translation: Translation = "random",
+    threads: int = 1,
+) -> LockerBot:
+    """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
+
+    Args:
+        folder: the solve's, or a copy of its play locker alone.
+        resolve: when sub-games are solved again; see `spewy.bot.ranges.Options`.
+        rounds: of the last ones, in how many that is allowed.
+        safe: whether re-solving may give the other player nothing, by CFR-D's gadget or the largest margin's.
+        iterations: most iterations of a solve.
+        seconds: most seconds of a decision; None: no limit, and every decision is repeatable.
+        translation: how bets are read that the tree lacks.
+        threads: of a solve.
+
+    Raises:
+        lockers.LockerError: nothing is there, or it is damaged.
+        InputError: the lockers are not those of a whole game, or an argument cannot be.
+    """
+    from spewy.look.policy import open_policy
+
+    gadget: Literal["cfr-d", "margin"] | None = None if safe is False else "cfr-d" if safe is True else safe
+    options = Options(resolve, rounds, gadget, Budget(iterations, seconds), translation, threads)
+    _require(options)
+    policy = open_policy(folder)
+    try:
+        bot = LockerBot(policy, options)
+        _make_ready(bot)
+        return bot
+    except BaseException:
+        policy.close()
+        raise
+
+
+def _require(options: Options) -> None:
+    """Refuse arguments that cannot be."""
+    for name, found, allowed in (
+        ("resolve", options.resolve, ("never", "off-tree", "always")),
+        ("safe", options.safe, (None, "cfr-d", "margin")),
+        ("translation", options.translation, ("random", "likelier")),
+    ):
+        if found not in allowed:
+            raise InputError(f"{name}: expected one of {', '.join(map(str, allowed))}, found {shown(found)}")
+    seconds = options.budget.seconds
+    for name, number in (
+        ("rounds", options.rounds),
+        ("iterations", options.budget.iterations),
+        ("threads", options.threads),
+    ):
+        if number < 1:
+            raise InputError(f"{name}: expected at least 1, found {shown(number)}")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds: expected more than 0, found {shown(seconds)}")
+
+
+def _make_ready(bot: LockerBot) -> None:
+    """Compile what re-solving needs before the first hand, where it is not compiled yet."""
+    from spewy.run.ready import make_ready
+
+    game = bot.game
+    if bot.options.resolve != "never" and game.num_hole_cards == 2:
+        for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
+            make_ready("exact", n, False, LOG.info)
+
+
+def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return parse_cards(given) if isinstance(given, str) else tuple(given)
+    except CardError as error:
+        raise InputError(f"{subject}: {error}") from None
+
+
+_: type[Reveals] = LockerBot

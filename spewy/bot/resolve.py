@@ -1,0 +1,248 @@
+"""Solving a sub-game while a hand waits for its answer: to a budget of iterations or of time, the best average so far.
+
+Both ranges come in as they were played down (unsafe), or one player is re-solved so that the other gains nothing by it
+(`solvers.gadget`), for which values are needed of what is played otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from solvers.forest import Floats
+from solvers.gadget import STEPS, Gadget, iterate
+from solvers.live import LiveGame, compatible_reach
+from solvers.solver import Solver
+from spewy.bot.subgames import Root, SubGames, entered, solver_of
+from spewy.chunks.layout import Layout
+from spewy.errors import SolveError
+from spewy.records.policy import normalised
+
+Plays = Callable[[str, tuple[int, ...]], Floats]
+"""``[action, hand of the deck]`` that a player plays after a line of a sub-game on a board."""
+
+BOARDS_READ = 4
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a solve ends: whatever comes first.
+
+    Attributes:
+        iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
+        seconds: for all that one decision needs; None: as long as it takes. One iteration is always done.
+    """
+
+    iterations: int = 100
+    seconds: float | None = 1.0
+
+
+class Resolved:
+    """A sub-game that is solved.
+
+    Args:
+        games: where the sub-game comes from.
+        root: its betting.
+        layout: of it.
+        solver: of it, done.
+    """
+
+    def __init__(self, games: SubGames, root: Root, layout: Layout, solver: Solver) -> None:
+        self._games, self.root, self._layout, self._solver = games, root, layout, solver
+        self._numbers = lru_cache(BOARDS_READ)(self._read)
+
+    @property
+    def iterations(self) -> int:
+        """How many were done."""
+        return self._solver.iteration
+
+    @property
+    def n_bytes(self) -> int:
+        """Of memory, about."""
+        return self._solver.state_bytes
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        """``[action, hand of the deck]`` of the average strategy after a line of the sub-game; 0: the board's cards.
+
+        A hand that its player never brings here plays by its regrets.
+
+        Raises:
+            KeyError: no such line or board.
+        """
+        found = self._games.decision(self.root, line)
+        if found is None:
+            raise KeyError(line)
+        t, first, node = found
+        p, n = node.player, len(node.actions)
+        assert p is not None
+        b = self._layout.boards[t].numbers[self._games.game.cut(board)]
+        hands = self._layout.board(t, b).rows[p].hands
+        sums, regrets = self._numbers(t, b)
+        mine = sums[p][first : first + n, : len(hands)].astype(np.float64)
+        never = ~(mine.sum(axis=0) > 0)
+        mine[:, never] = regrets[p][first : first + n, : len(hands)][:, never]
+        if not np.isfinite(mine).all():
+            raise SolveError(f"sub-game, line {line!r}: expected numbers, found others")
+        out = np.zeros((n, self._games.n_hands))
+        out[:, hands] = normalised(mine)
+        return out
+
+    def _read(self, t: int, b: int) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        first, second = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
+        return (first[0], first[1]), (second[0], second[1])
+
+
+def resolve(
+    games: SubGames,
+    root: Root,
+    board: tuple[int, ...],
+    ranges: tuple[Floats, Floats],
+    budget: Budget,
+    *,
+    deadline: float | None = None,
+    threads: int = 1,
+) -> Resolved:
+    """Solve a sub-game for both players with the ranges ``[hand of the deck]`` that they come with.
+
+    Args:
+        games: makes sub-games.
+        root: its betting.
+        board: public cards at the root.
+        ranges: of both players.
+        budget: of iterations.
+        deadline: on the clock of `time.monotonic`; None: none.
+        threads: that share boards.
+
+    Raises:
+        InputError: the sub-game cannot be, or is too large.
+        solvers.errors.SolverError: no hand of one goes with a hand of the other.
+    """
+    layout = games.of(root, board)
+    solver = solver_of(entered(layout, ranges), threads)
+    try:
+        _run(solver.run, budget.iterations, deadline)
+    finally:
+        solver.close()
+    return Resolved(games, root, layout, solver)
+
+
+def resolve_safely(
+    games: SubGames,
+    root: Root,
+    board: tuple[int, ...],
+    mine: int,
+    reach: Floats,
+    elsewhere: Floats,
+    gadget: Gadget,
+    budget: Budget,
+    *,
+    deadline: float | None = None,
+    threads: int = 1,
+) -> Resolved:
+    """Solve a sub-game for one player, so that no hand of the other gets more than it can get elsewhere.
+
+    Args:
+        games: as `resolve`.
+        root: as `resolve`.
+        board: as `resolve`.
+        mine: the player.
+        reach: ``[hand of the deck]``, the player's range.
+        elsewhere: ``[hand of the deck]``, of the other as `best_elsewhere` finds them.
+        gadget: how that is seen to.
+        budget: as `resolve`.
+        deadline: as `resolve`.
+        threads: as `resolve`.
+
+    Raises:
+        InputError: as `resolve`.
+        solvers.errors.SolverError: as `resolve`.
+    """
+    layout, other = games.of(root, board), 1 - mine
+    game = entered(layout, _against_all(mine, reach))
+    hands = layout.board(0, 0).rows[other].hands
+    step = STEPS[gadget](elsewhere[hands], _meets(game, mine)[: len(hands)])
+    solver = solver_of(game, threads)
+    try:
+        _run(lambda few: iterate(solver, other, step, few), budget.iterations, deadline)
+    finally:
+        solver.close()
+    return Resolved(games, root, layout, solver)
+
+
+def best_elsewhere(
+    games: SubGames, root: Root, board: tuple[int, ...], mine: int, reach: Floats, plays: Plays
+) -> Floats:
+    """``[hand of the deck]``: what each hand of the other player makes of a sub-game in which mine plays on as given.
+
+    They are values of a best response, counterfactual against my range with its largest weight scaled to 1.
+
+    Args:
+        games: makes sub-games.
+        root: its betting.
+        board: public cards at the root.
+        mine: the player who plays as given.
+        reach: ``[hand of the deck]``, that player's range.
+        plays: what the player does.
+    """
+    layout, other = games.of(root, board), 1 - mine
+    solver = solver_of(entered(layout, _against_all(mine, reach)))
+    try:
+        for t, b in layout.every_board():
+            bets, here = layout.betting[t], layout.board(t, b)
+            numbers = [
+                np.zeros((bets.forest.n_slots[p], len(here.rows[p].hands)), dtype=np.float32) for p in (0, 1)
+            ]
+            for n, node in enumerate(bets.nodes):
+                if node.kind == "decision" and node.player == mine:
+                    first = int(bets.forest.arrays.slot[n])
+                    given = plays(node.line, here.cards)[:, here.rows[mine].hands]
+                    numbers[mine][first : first + len(node.actions)] = given
+            solver.write("sums", t, b, _as_read(solver, t, b, numbers))
+        found = solver.best_values(other)
+    finally:
+        solver.close()
+    hands = layout.board(0, 0).rows[other].hands
+    out = np.zeros(games.n_hands)
+    out[hands] = found[: len(hands)]
+    return out
+
+
+def _as_read(solver: Solver, t: int, b: int, numbers: list[Floats]) -> tuple[Floats, Floats]:
+    """Numbers in the shape in which the solver reads and writes them, which may have more rows."""
+    first, second = solver.read("sums", t, b)
+    for into, mine in zip((first, second), numbers, strict=True):
+        into[:, : mine.shape[1]] = mine
+    return first, second
+
+
+def _against_all(mine: int, reach: Floats) -> tuple[Floats, Floats]:
+    everything = np.ones_like(reach)
+    return (reach, everything) if mine == 0 else (everything, reach)
+
+
+def _meets(game: LiveGame, mine: int) -> Floats:
+    """``[row of the other]``: mass of my range that a hand goes with."""
+    rows = game.rounds[0].rows
+    found = compatible_reach(rows[1 - mine], rows[mine], 0, game.reach[mine][0], game.n_ids)
+    return np.where(found > 1e-9, found, 0.0)
+
+
+def _run(run: Callable[[int], None], iterations: int, deadline: float | None) -> None:
+    """Do so many iterations, or those that end before the deadline; at least one."""
+    if deadline is None:
+        run(iterations)
+        return
+    done, began = 0, time.monotonic()
+    while done < iterations:
+        few = 1
+        if done:
+            pace = (time.monotonic() - began) / done
+            few = min(iterations - done, done, int((deadline - time.monotonic()) / max(pace, 1e-9)))
+            if few < 1:
+                return
+        run(few)
+        done += few

@@ -1,0 +1,249 @@
+"""``spewy match``: two bots against each other, and who is better by how much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.files import appearing, check_file
+from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.progress import counting, say
+from spewy.cli.tables import count, facts, json_text, number, render
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spewy.game.gamefile import Game
+    from spewy.match.match import Match, Outcome
+    from spewy.match.score import Score
+
+MOST_TOLD = 5
+"""Faults of a bot that are printed; the logs have them all."""
+NAMES = {
+    "plain": "plain",
+    "duplicate": "duplicate",
+    "aivat": "AIVAT",
+    "aivat_duplicate": "AIVAT, duplicate",
+}
+
+
+@click.command()
+@click.argument("first", metavar="BOT")
+@click.argument("second", metavar="BOT")
+@click.option("--game", metavar="GAME", help="A game's name or .game file; default: that of a bot's folder.")
+@click.option("--hands", type=click.IntRange(1, 10**7), default=1000, show_default=True, help="Of each run.")
+@click.option(
+    "--seeds",
+    default="1",
+    show_default=True,
+    metavar="SEEDS",
+    help="Of the cards, such as 1-20 or 3,5,8-10; each is two runs, the second with swapped seats.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep the logs there; a match that was interrupted goes on from them.",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
+@click.option(
+    "--resolve",
+    type=click.Choice(["never", "off-tree", "always"]),
+    default="off-tree",
+    show_default=True,
+    help="When bots from folders solve anew what they stand in.",
+)
+@click.option("--safe", is_flag=True, help="Solve anew so that the other player gains nothing by it.")
+@click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
+@click.option(
+    "--seconds",
+    type=Seconds(),
+    default=600.0,
+    show_default=True,
+    help="For one answer; a bot that takes longer folds to the end.",
+)
+@click.option(
+    "--phh", metavar="FILE", type=click.Path(path_type=Path), help="Write all hands into a .phhs file."
+)
+@json_option
+@verbose_option
+def match(
+    first: str,
+    second: str,
+    game: str | None,
+    hands: int,
+    seeds: str,
+    out: Path | None,
+    workers: int | None,
+    resolve: str,
+    safe: bool,
+    aivat: bool,
+    seconds: float,
+    phh: Path | None,
+    as_json: bool,
+) -> None:
+    """Play a duplicate match: the same cards twice, with the seats swapped.
+
+    BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
+    Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
+    ACPC's protocol) or tcp:PORT (listened at, for such a client).
+
+    Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
+    plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
+    strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
+
+    \b
+    Examples:
+      spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
+      spewy match lbr:fcpa results/nolimit-200bb --resolve always --out results/lbr
+      spewy match call raise --game leduc --json
+
+    \b
+    --json prints one object:
+      {"bots": ["a", "b"], "game", "hands", "seeds": [1], "complete",
+       "score": {"plain": {"mean", "half", "n"}, "duplicate": .., "aivat": .., "aivat_duplicate": ..},
+       "faults": [0, 0]}; mean and half the interval in mbb per hand, aivat null where no bot tells its strategy
+    """  # noqa: D301
+    if phh is not None:
+        check_file(phh, (".phhs",))
+    from spewy.match.entrants import entrant
+    from spewy.match.match import Match
+    from spewy.match.match import outcome as stands
+
+    settings = (("resolve", resolve), ("safe", safe))
+    entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
+    played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
+    with _folder(out) as folder:
+        try:
+            outcome = _play(played, folder, workers)
+        except KeyboardInterrupt:
+            _show(played, stands(played, folder), as_json)
+            raise
+        if phh is not None:
+            _write_phh(played, folder, phh)
+    _show(played, outcome, as_json)
+
+
+def _show(played: Match, outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text(_json(played, outcome)))
+        return
+    click.echo(facts(_head(played, outcome)))
+    click.echo(render(_table(outcome.score)))
+    _tell_faults(played, outcome)
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Read seeds.
+
+    >>> parse_seeds("3,5,8-10")
+    (3, 5, 8, 9, 10)
+
+    Raises:
+        InputError: they are none, or more than a million.
+    """
+    from spewy.errors import InputError, shown
+
+    found: list[int] = []
+    for part in text.split(","):
+        bounds = re.fullmatch(r"\s*([0-9]{1,10})(?:-([0-9]{1,10}))?\s*", part)
+        low, high = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
+        if not low <= high < low + 10**6:
+            raise InputError(f"--seeds: expected numbers such as 1-20 or 3,5,8-10, found {shown(text)}")
+        found.extend(range(low, high + 1))
+    return tuple(found)
+
+
+def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
+    from spewy.errors import InputError
+    from spewy.game.gamefile import load_game
+    from spewy.match.entrants import Folder, shipped
+
+    if name is not None:
+        return load_game(name)
+    for each in entrants:
+        if isinstance(each, Folder):
+            bot = each.opened()
+            try:
+                return shipped(bot.game)
+            finally:
+                bot.close()
+    raise InputError("--game: expected a game, as no bot plays from a folder, found none")
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """Where logs are: one that stays, or one that goes."""
+    if out is not None:
+        yield out
+        return
+    with TemporaryDirectory(prefix="spewy-match-") as folder:
+        yield Path(folder)
+
+
+def _play(played: Match, folder: Path, workers: int | None) -> Outcome:
+    from spewy.match.match import play_match
+
+    with counting("hands") as watcher:
+        return play_match(played, folder, watcher, workers)
+
+
+def _write_phh(played: Match, folder: Path, file: Path) -> None:
+    from spewy.match.match import records
+    from spewy.match.phh import phh_text
+
+    with appearing(file) as temporary:
+        temporary.write_text(phh_text(records(played, folder)), encoding="utf-8")
+    say(f"hands in {file}")
+
+
+def _json(played: Match, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "bots": played.names,
+        "game": played.game.name,
+        "hands": played.hands,
+        "seeds": played.seeds,
+        "complete": outcome.complete,
+        "score": outcome.score.to_json(),
+        "faults": [len(faults) for faults in outcome.faults],
+    }
+
+
+def _head(played: Match, outcome: Outcome) -> list[tuple[str, str]]:
+    first, second = played.names
+    runs = f"{count(len(played.runs), 'run')} of {count(played.hands, 'hand')}"
+    whole = "" if outcome.complete else f", {outcome.score.plain.n:,} hands of them so far"
+    return [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
+
+
+def _table(score: Score) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("score", no_wrap=True)
+    for name in ("mbb per hand", "95 %", "values", "of plain"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, mean in score.rows().items():
+        share = mean.half / score.plain.half if score.plain.half else float("nan")
+        table.add_row(
+            NAMES[name],
+            number(mean.mean, 1),
+            f"± {number(mean.half, 1)}",
+            f"{mean.n:,}",
+            "-" if share != share else f"{share:.2f}",
+        )
+    return table
+
+
+def _tell_faults(played: Match, outcome: Outcome) -> None:
+    for name, faults in zip(played.names, outcome.faults, strict=True):
+        for text in faults[:MOST_TOLD]:
+            say(f"{name}: {text}")
+        if len(faults) > MOST_TOLD:
+            say(f"{name}: {count(len(faults) - MOST_TOLD, 'more fault')}")

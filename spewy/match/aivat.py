@@ -1,0 +1,156 @@
+"""What a hand was worth without its luck (N. Burch et al., "AIVAT", AAAI 2018).
+
+Of one player, who tells the strategy, all hands are taken that go with the public play, weighted by how likely they
+are given the opponent's cards; the opponent keeps its cards. With V any function of the public state s, of the range ρ
+there and of the opponent's cards, the estimate is
+
+``E[chips won | end] + Σ (E[V(s') | s] - V(s'))``
+
+over the steps s to s' whose probabilities are known: deals of cards, decisions of that player, and of the opponent
+where it tells its strategy too. Each term is zero on average, whatever the other decisions are made by, so the estimate
+is unbiased; the better V, the less luck is left. Here ``V(s) = stake * (2 * equity - 1)``: everybody checks and calls
+from now on. On average over the cards to come it is what it was before them, so a deal takes no more than two equities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from buckets.hands import blocked, hands
+from solvers.forest import Floats
+from spewy.bot.bot import Mix
+from spewy.game.betting import Betting
+from spewy.match.shares import shares
+from spewy.match.table import Played, Step
+
+BOARDS = 200
+"""Final boards behind an equity: what drawing them adds to the error is small beside the rest, and is no bias."""
+
+
+def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
+    """Chips that player 0 won, without luck; where both tell their strategies the mean of two estimates.
+
+    A hand in which a player did something else than it told is worth what was won.
+
+    Args:
+        played: the hand, with all cards, and with the strategies of those who tell them.
+        known: which players tell their strategies.
+        seed: of the final boards.
+    """
+    if played.faults or not all(_tells(step) for step in played.steps if known[step.player]):
+        return float(played.hand.net()[0])
+    averaged = [player for player in (0, 1) if known[player]] or [0]
+    found = [_Estimate(played, player, known, seed).chips() for player in averaged]
+    return float(np.mean(found))
+
+
+def _tells(step: Step) -> bool:
+    """Whether an action is one that the strategy takes."""
+    mix = step.mix
+    return mix is not None and step.action in mix.actions and bool(_row(mix, step.action).any())
+
+
+def _row(mix: Mix, action: str) -> Floats:
+    out: Floats = mix.frequencies[mix.actions.index(action)]
+    return out
+
+
+class _Estimate:
+    """The estimate of one hand, as it is added up along the play.
+
+    Args:
+        played: the hand.
+        player: whose hands are averaged over, if its strategy is known; its own hand is kept if not.
+        known: which players tell their strategies.
+        seed: of the final boards.
+    """
+
+    def __init__(self, played: Played, player: int, known: tuple[bool, bool], seed: int) -> None:
+        self.hand, self.steps = played.hand, played.steps
+        self.player, self.known, self.seed = player, known, seed
+        self.game = played.hand.game
+        self.board: tuple[int, ...] = ()
+        self.total = 0.0
+        self.range = self._first_range()
+        self.margin = self._margins()
+
+    @cached_property
+    def deck(self) -> np.ndarray:
+        """``[hand of the deck, hole card]``."""
+        return hands(self.game.deck, self.game.num_hole_cards)
+
+    def chips(self) -> float:
+        """Chips that player 0 won."""
+        blinds = Betting.start(self.game)
+        self.total -= stake(blinds) * self._mean()  # of all deals the mean is 0: the players' hands are alike
+        for step in self.steps:
+            self._deal(step.hand.betting, step.hand.board)
+            self._decide(step)
+        self._deal(self.hand.betting, self.hand.board)
+        self.total += float(self.range @ self._value(self.hand.betting))
+        return self.total if self.player == 0 else -self.total
+
+    def _first_range(self) -> Floats:
+        """Whatever the opponent's cards leave; or the own hand alone."""
+        if self.known[self.player]:
+            weights = (~blocked(self.deck, self._held(1 - self.player))).astype(np.float64)
+        else:
+            weights = np.zeros(len(self.deck))
+            weights[self.game.hand_number(self._held(self.player))] = 1.0
+        out: Floats = weights / weights.sum()
+        return out
+
+    def _held(self, player: int) -> Sequence[int]:
+        cards = self.hand.hole[player]
+        assert cards is not None
+        return cards
+
+    def _margins(self) -> Floats:
+        """``[hand]``: how much of the stake each hand wins against the opponent's if nobody bets any more."""
+        share = shares(self.game, self._held(1 - self.player), self.board, self.seed, BOARDS)
+        out: Floats = np.nan_to_num(1.0 - 2.0 * share)
+        return out
+
+    def _mean(self) -> float:
+        return float(self.range @ self.margin)
+
+    def _value(self, betting: Betting) -> Floats:
+        """``[hand]``: chips that each hand wins after some betting."""
+        if betting.folded is None:
+            return stake(betting) * self.margin
+        lost = betting.spent[betting.folded]
+        return np.full(len(self.deck), -lost if betting.folded == self.player else lost, dtype=np.float64)
+
+    def _deal(self, betting: Betting, board: tuple[int, ...]) -> None:
+        """Public cards are dealt, if there are more than before."""
+        if board == self.board:
+            return
+        before = self._mean()
+        self.board = board
+        weights = np.where(blocked(self.deck, board), 0.0, self.range)
+        self.range = weights / weights.sum()
+        self.margin = self._margins()
+        self.total += stake(betting) * (before - self._mean())
+
+    def _decide(self, step: Step) -> None:
+        if not self.known[step.player] or step.mix is None:
+            return
+        taken = step.mix.actions.index(step.action)
+        values = np.array([self._value(step.hand.betting.apply(action)) for action in step.mix.actions])
+        if step.player == self.player:
+            joint = np.zeros((len(values), len(self.deck)))
+            joint[:, step.mix.hands] = step.mix.frequencies * self.range[step.mix.hands]
+            self.range = joint[taken] / joint[taken].sum()
+            expected = float((joint * values).sum() / joint.sum())
+        else:
+            frequencies = step.mix.of(self.game.hand_number(self._held(step.player)))
+            expected = float(frequencies @ (values @ self.range))
+        self.total += expected - float(self.range @ values[taken])
+
+
+def stake(betting: Betting) -> int:
+    """Chips that change hands at the showdown if every bet is called and nobody bets any more."""
+    return min(max(betting.spent), betting.stack(0), betting.stack(1))

@@ -1,0 +1,200 @@
+"""The Poker Hand History format (J. Kim, 2024): a hand as a table of TOML, several in numbered tables.
+
+Heads-up its player 1 is the big blind, which is our player 0, but the small blind stands first in the list of blinds.
+Amounts of bets are totals of the round.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from spewy.bot.acpc import LoggedHand
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand, HoleCards
+
+UNKNOWN = "????"
+SUFFIXES = (".phh", ".phhs")
+_DEALT = re.compile(r"d dh p([12]) (\S+)")
+_BOARD = re.compile(r"d db (\S+)")
+_ACTION = re.compile(r"p([12]) (f|cc|cbr ([0-9]{1,18}))")
+_SHOWN = re.compile(r"p([12]) sm(?: (\S+))?")
+
+
+def phh_text(records: Iterable[LoggedHand]) -> str:
+    """Hands as one file.
+
+    Raises:
+        InputError: their game has no name in this format.
+    """
+    return "\n".join(
+        f"[{number}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in _fields(record).items())
+        for number, record in enumerate(records, start=1)
+    )
+
+
+def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[LoggedHand]:
+    """The hands of a file.
+
+    Args:
+        game: what was played.
+        text: of the file.
+        subject: begins the texts of errors.
+
+    Raises:
+        InputError: it is no such file, of another game, or tells what cannot have been played.
+    """
+    try:
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{subject}: expected TOML, found: {error}") from None
+    tables = [found] if "variant" in found else list(found.values())
+    for number, table in enumerate(tables, start=1):
+        try:
+            yield _record(game, number, table)
+        except InputError as error:
+            raise InputError(f"{subject}, hand {number}: {error}") from None
+
+
+def _variant(game: Game) -> str:
+    """The format's name of a game."""
+    holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
+    stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
+    if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
+        raise InputError(f"game {game.name!r}: expected hold'em with a small and a big blind, found another")
+    return "FT" if game.limit else "NT"
+
+
+def _stacks(game: Game) -> tuple[int, int]:
+    """What players begin with: in games without stacks more than can be bet."""
+    if game.stacks is not None:
+        return game.stacks[0], game.stacks[1]
+    most = game.big_blind + sum(
+        size * raises for size, raises in zip(game.raise_sizes, game.max_raises, strict=True)
+    )
+    return most + game.big_blind, most + game.big_blind
+
+
+def _fields(record: LoggedHand) -> dict[str, Any]:
+    game = record.hand.game
+    fields: dict[str, Any] = {
+        "variant": _variant(game),
+        "antes": [0, 0],
+        "blinds_or_straddles": list(reversed(game.blinds)),
+    }
+    if game.limit:
+        fields |= {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
+    else:
+        fields["min_bet"] = game.big_blind
+    fields |= {"starting_stacks": list(_stacks(game)), "actions": list(_actions(record.hand))}
+    return fields | {"hand": record.number, "players": list(record.names)}
+
+
+def _toml(value: Any) -> str:
+    """A value, of which JSON's form is TOML's too."""
+    return json.dumps(value)
+
+
+def _actions(hand: Hand) -> Iterator[str]:
+    for player, cards in enumerate(hand.hole, start=1):
+        yield f"d dh p{player} {UNKNOWN if cards is None else cards_name(cards)}"
+    now, before = Hand.start(hand.game), 0
+    for actions in hand.betting.rounds:
+        now, dealt = _next_cards(now, hand.board)
+        yield from (f"d db {dealt}",) if dealt else ()
+        before = max(now.betting.spent) if now.betting.round else 0
+        for action in actions:
+            assert now.to_act is not None
+            after = now.apply(action)
+            yield f"p{now.to_act + 1} {_action(action, max(after.betting.spent) - before)}"
+            now = after
+    if hand.betting.folded is None:
+        for player, cards in enumerate(hand.hole, start=1):
+            yield f"p{player} sm" + ("" if cards is None else f" {cards_name(cards)}")
+
+
+def _next_cards(hand: Hand, board: tuple[int, ...]) -> tuple[Hand, str]:
+    if not hand.to_deal:
+        return hand, ""
+    dealt = board[len(hand.board) : len(hand.board) + hand.to_deal]
+    return hand.deal(dealt), cards_name(dealt)
+
+
+def _action(action: str, total: int) -> str:
+    return {"f": "f", "c": "cc"}.get(action, f"cbr {total}")
+
+
+def _record(game: Game, number: int, table: Any) -> LoggedHand:
+    if not isinstance(table, dict):
+        raise InputError(f"expected a table, found {shown(table)}")
+    _require(table, "variant", _variant(game))
+    _require(table, "blinds_or_straddles", list(reversed(game.blinds)))
+    _require(table, "antes", [0, 0])
+    if game.stacks is not None:
+        _require(table, "starting_stacks", list(game.stacks))
+    actions = table.get("actions")
+    if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
+        raise InputError(f"actions: expected a list of texts, found {shown(actions)}")
+    hand = _replayed(game, [action.partition("#")[0].strip() for action in actions])
+    told = table.get("hand", number)
+    first, second = _names(table.get("players", ["player 1", "player 2"]))
+    return LoggedHand(told if isinstance(told, int) else number, hand, (first, second))
+
+
+def _require(table: dict[str, Any], key: str, expected: Any) -> None:
+    if table.get(key) != expected:
+        raise InputError(f"{key}: expected {expected}, found {shown(table.get(key))}")
+
+
+def _names(players: Any) -> tuple[str, str]:
+    if not isinstance(players, list) or len(players) != 2:
+        raise InputError(f"players: expected two, found {shown(players)}")
+    return str(players[0]), str(players[1])
+
+
+def _replayed(game: Game, actions: list[str]) -> Hand:
+    hole: list[HoleCards] = [None, None]
+    for action in actions:
+        dealt = _DEALT.fullmatch(action) or _SHOWN.fullmatch(action)
+        if dealt and dealt[2] not in (None, UNKNOWN, "-"):
+            hole[int(dealt[1]) - 1] = _cards(dealt[2])
+    hand = Hand.start(game, (hole[0], hole[1]))
+    before = 0
+    for action in actions:
+        if _DEALT.fullmatch(action) or _SHOWN.fullmatch(action):
+            continue
+        board = _BOARD.fullmatch(action)
+        if board:
+            hand, before = hand.deal(_cards(board[1])), max(hand.betting.spent)
+        else:
+            hand = _acted(hand, action, before)
+    if not hand.is_over:
+        raise InputError(f"actions: expected a hand that is over, found {shown(hand.betting.line)}")
+    return hand
+
+
+def _acted(hand: Hand, text: str, before: int) -> Hand:
+    found = _ACTION.fullmatch(text)
+    if found is None or int(found[1]) - 1 != hand.to_act:
+        player = "nobody" if hand.to_act is None else f"p{hand.to_act + 1}"
+        raise InputError(f"actions: expected f, cc or cbr of {player}, found {shown(text)}")
+    if not found[3]:
+        return hand.apply(found[2][0])
+    total = int(found[3]) + before
+    bounds = hand.betting.raise_bounds()
+    if hand.game.limit and (bounds is None or bounds[0] != total):
+        raise InputError(f"actions: expected a legal raise, found {shown(text)}")
+    return hand.apply("r" if hand.game.limit else f"r{total}")
+
+
+def _cards(text: str) -> tuple[int, ...]:
+    try:
+        return parse_cards(text)
+    except CardError as error:
+        raise InputError(f"actions: {error}") from None

@@ -1,0 +1,172 @@
+"""The log of one run of a match: it grows hand by hand, and an interrupted run goes on from it.
+
+What a hand's comments tell stands before its ``STATE`` line, so a hand is whole once that line is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from spewy.bot.acpc import LoggedHand
+from spewy.errors import InputError, path_text, shown
+from spewy.game.gamefile import Game
+from spewy.match.log import read_log
+from spewy.match.table import Played
+from spewy.system.textfile import exists, read_text
+
+_WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
+_SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
+_COMMENT = re.compile(r"^# (aivat|fault) ([0-9]{1,18}):(.*)$", re.MULTILINE)
+_FAULT = re.compile(r"([01]):(.*)")
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a player did wrong in a hand."""
+
+    number: int
+    player: int
+    text: str
+
+
+@dataclass(frozen=True)
+class RunRead:
+    """What is in a log.
+
+    Attributes:
+        records: its hands.
+        aivat: what each was worth to player 0 without luck; None: not told.
+        notes: what was done wrong.
+    """
+
+    records: tuple[LoggedHand, ...]
+    aivat: tuple[float | None, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """A run's log.
+
+    Attributes:
+        path: of the file.
+        game: what is played.
+        hands: of the whole run.
+        seed: of the cards.
+        names: of the bots, by seat.
+        aivat: whether hands are estimated without luck.
+    """
+
+    path: Path
+    game: Game
+    hands: int
+    seed: int
+    names: tuple[str, str]
+    aivat: bool
+
+    def begin(self) -> int:
+        """Cut off what was not written to its end; how many hands there are.
+
+        Raises:
+            InputError: it is the log of something else.
+        """
+        text = self._whole() or self._head
+        self.path.write_text(text, encoding="utf-8")
+        return len(_WHOLE.findall(text))
+
+    def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
+        """Add a hand; names are in the order of players."""
+        lines = [f"# fault {number}:{fault.player}:{_one_line(fault.text)}" for fault in played.faults]
+        if aivat is not None:
+            lines.append(f"# aivat {number}:{aivat:.6g}")
+        lines.append(LoggedHand(number, played.hand, names).text)
+        self._append("\n".join(lines) + "\n")
+
+    def end(self) -> None:
+        """Add the score: chips by seat."""
+        totals = [0, 0]
+        for record in self.read().records:
+            for value, name in zip(record.hand.net(), record.names, strict=True):
+                totals[self.names.index(name)] += value
+        self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
+
+    def count(self) -> int:
+        """How many hands are in it.
+
+        Raises:
+            InputError: it is the log of something else.
+        """
+        return len(_WHOLE.findall(self._whole()))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the whole run is there."""
+        return _SCORE.search(self._text()) is not None
+
+    def read(self) -> RunRead:
+        """All that is in it.
+
+        Raises:
+            InputError: it is the log of something else, or damaged.
+        """
+        text, subject = self._whole(), f"log {path_text(self.path)}"
+        records = tuple(read_log(self.game, text.splitlines(), subject))
+        for number, record in enumerate(records):
+            if record.number != number or set(record.names) != set(self.names):
+                raise InputError(
+                    f"{subject}: expected hand {number} of {' and '.join(self.names)}, "
+                    f"found hand {record.number} of {' and '.join(record.names)}"
+                )
+        clean, notes = dict[int, float](), list[Note]()
+        for kind, number, told in _COMMENT.findall(text):
+            if kind == "aivat":
+                clean[int(number)] = _number(told, subject)
+            else:
+                notes.append(_note(int(number), told, subject))
+        return RunRead(records, tuple(clean.get(record.number) for record in records), tuple(notes))
+
+    @property
+    def _head(self) -> str:
+        luck = "with" if self.aivat else "without"
+        return (
+            f"# name/game/hands/seed {self.path.stem} {self.game.name} {self.hands} {self.seed}\n"
+            f"# seats {'|'.join(self.names)}, {luck} aivat\n"
+        )
+
+    def _text(self) -> str:
+        return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
+
+    def _whole(self) -> str:
+        """The head and the hands that were written to their ends."""
+        text, head = self._text(), self._head
+        if not text.startswith(head):
+            if head.startswith(text):
+                return ""
+            raise InputError(
+                f"log {path_text(self.path)}: expected one that begins with {shown(head)}, found {shown(text)}"
+            )
+        ends = [match.end() for match in _WHOLE.finditer(text)]
+        return text[: ends[-1]] if ends else head
+
+    def _append(self, text: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _number(text: str, subject: str) -> float:
+    if not re.fullmatch(r"-?[0-9.]{1,20}(e[-+]?[0-9]{1,3})?", text):
+        raise InputError(f"{subject}: expected # aivat HAND:VALUE, found {shown(text)}")
+    return float(text)
+
+
+def _note(number: int, text: str, subject: str) -> Note:
+    found = _FAULT.fullmatch(text)
+    if found is None:
+        raise InputError(f"{subject}: expected # fault HAND:PLAYER:WHAT, found {shown(text)}")
+    return Note(number, int(found.group(1)), found.group(2))

@@ -1,0 +1,210 @@
+"""One hand between two bots, whatever they do: what is wrong is noted and replaced, as the ACPC's dealer does it.
+
+A reply that is not legal becomes the nearest legal raise, if it is a no-limit raise of a wrong size, and else a call. A
+bot that fails folds where it faces a bet, and checks where it does not. One that takes longer than it may is not asked
+again: it would take as long in every hand to come.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TypeVar, cast
+
+from spewy.bot.acpc import read_action
+from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.errors import shown
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand
+from spewy.match.cards import Dealt
+
+Answer = TypeVar("Answer")
+
+AGAIN_SECONDS = 1.0
+"""After this a bot that caught the interruption, as it catches everything, is interrupted again."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that a bot did wrong: which player it was, and what."""
+
+    player: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decision of a hand.
+
+    Attributes:
+        hand: before it, without anybody's hole cards.
+        action: what was done.
+        mix: what the player would do there with each hand; None where it does not tell.
+    """
+
+    hand: Hand
+    action: str
+    mix: Mix | None
+
+    @property
+    def player(self) -> int:
+        """Who decided."""
+        player = self.hand.to_act
+        assert player is not None
+        return player
+
+
+@dataclass(frozen=True)
+class Played:
+    """A hand that is over: all cards, each decision, and what was done wrong."""
+
+    hand: Hand
+    steps: tuple[Step, ...]
+    faults: tuple[Fault, ...]
+
+
+class BotGoneError(Exception):
+    """A bot that will never answer again: its process ended, or its connection is closed."""
+
+
+class _OutOfTimeError(BaseException):
+    """Passes through bots, which may catch every `Exception`."""
+
+
+class Seated:
+    """A bot at a table, whose failures are noted and never raised.
+
+    Args:
+        bot: who plays.
+        seconds: how long a single answer may take; None: forever. It is kept in the main thread of a process only.
+    """
+
+    def __init__(self, bot: Bot, seconds: float | None = None) -> None:
+        self.bot = bot
+        self.seconds = seconds
+        self._faults: list[str] = []
+        self._out = False
+
+    @property
+    def reveals(self) -> bool:
+        """Whether the bot tells its strategy."""
+        return hasattr(self.bot, "strategy")
+
+    def new_hand(self, hand: Hand, player: int, seed: int) -> None:
+        """A hand begins."""
+        self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
+
+    def act(self, hand: Hand) -> str:
+        """A legal action, what the bot does or what stands for it."""
+        failed = len(self._faults)
+        found = self._ask("act", lambda: self.bot.act(hand))
+        if self._out or len(self._faults) > failed:
+            return "f" if hand.betting.can_fold else "c"
+        action, wrong = read_action(hand, found if isinstance(found, str) else "")
+        if wrong is not None:
+            subject, expected = f"action after {hand.betting.line!r}", hand.betting.legal_text()
+            self._faults.append(f"{subject}: expected {expected}, found {shown(found)}")
+        return action
+
+    def strategy(self, hand: Hand) -> Mix | None:
+        """What the bot would do with each hand; None if it does not tell."""
+        if not self.reveals:
+            return None
+        return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
+
+    def hand_over(self, hand: Hand) -> None:
+        """The hand is over."""
+        self._ask("hand_over", lambda: self.bot.hand_over(hand))
+
+    def close(self) -> None:
+        """No hand follows; a bot that is not asked any more is closed too."""
+        self._out = False
+        self._ask("close", self.bot.close)
+
+    def take_faults(self) -> list[str]:
+        """What went wrong since the last time that this was asked."""
+        taken, self._faults = self._faults, []
+        return taken
+
+    def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
+        """What the bot returns; None of one that fails, or is not asked any more."""
+        if self._out:
+            return None
+        try:
+            with _within(self.seconds):
+                return function()
+        except _OutOfTimeError:
+            self._out = True
+            self._faults.append(f"{name}: expected an answer within {self.seconds:g} s, found none")
+        except BotGoneError as error:
+            self._out = True
+            self._faults.append(f"{name}: {error}")
+        except Exception as error:
+            self._faults.append(f"{name}: expected an answer, found {type(error).__name__}: {error}")
+        return None
+
+
+@contextmanager
+def _within(seconds: float | None) -> Iterator[None]:
+    """Interrupt what takes longer."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def on_alarm(number: int, frame: FrameType | None) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def play_hand(
+    dealt: Dealt, bots: tuple[Seated, Seated], game: Game, seeds: tuple[int, int], record: bool = False
+) -> Played:
+    """Play one hand.
+
+    Args:
+        dealt: the cards.
+        bots: players 0 and 1.
+        game: what is played.
+        seeds: of what each draws at random.
+        record: ask bots that tell their strategies for them at each of their decisions.
+    """
+    hand, steps = Hand.start(game, dealt.hole), list[Step]()
+    for player, bot in enumerate(bots):
+        bot.new_hand(seen(hand, player), player, seeds[player])
+    while not hand.is_over:
+        if hand.to_deal:
+            hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + hand.to_deal])
+            continue
+        steps.append(_decided(hand, bots, record))
+        hand = hand.apply(steps[-1].action)
+    for player, bot in enumerate(bots):
+        bot.hand_over(seen(hand, player))
+    faults = [Fault(player, text) for player, bot in enumerate(bots) for text in bot.take_faults()]
+    return Played(hand, tuple(steps), tuple(faults))
+
+
+def _decided(hand: Hand, bots: tuple[Seated, Seated], record: bool) -> Step:
+    player = hand.to_act
+    assert player is not None
+    public = replace(hand, hole=(None, None))
+    mix = bots[player].strategy(public) if record else None
+    return Step(public, bots[player].act(seen(hand, player)), mix)
+
+
+def seen(hand: Hand, player: int) -> Hand:
+    """A hand as a player sees it: with the opponent's cards after a showdown only."""
+    if hand.is_over and hand.betting.folded is None:
+        return hand
+    own = hand.hole[player]
+    return replace(hand, hole=(own, None) if player == 0 else (None, own))

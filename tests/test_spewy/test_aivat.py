@@ -1,0 +1,58 @@
+"""Luck taken out of hands: no bias, whatever is known, and less error."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from naive_matches import ends, public, shares_of
+from stand_ins import Told, all_deals
+
+from spewy.game.gamefile import load_game
+from spewy.game.hand import Hand
+from spewy.match.aivat import estimate
+from spewy.match.table import Fault, Played, Step
+
+
+def moments(game, bots, known):
+    """Mean and standard deviation of chips and of the estimate, over everything that can happen."""
+    rows = []
+    deals = list(all_deals(game))
+    for first, second, board in deals:
+        start = Hand.start(game, (first, second))
+        for weight, hand, steps in ends(start, board, lambda hand: shares_of(bots[hand.to_act], hand)):
+            told = tuple(
+                Step(public(at), action, bots[at.to_act].strategy(public(at)) if known[at.to_act] else None)
+                for at, action in steps
+            )
+            found = estimate(Played(hand, told, ()), known, seed=0)
+            rows.append((weight / len(deals), hand.net()[0], found))
+    weights, won, found = np.array(rows).T
+    assert weights.sum() == pytest.approx(1)
+
+    def spread(values):
+        return np.sqrt(weights @ values**2 - (weights @ values) ** 2)
+
+    return weights @ won, weights @ found, spread(won), spread(found)
+
+
+KNOWN = [(True, False), (False, True), (True, True), (False, False)]
+GAMES = {
+    "kuhn": load_game("kuhn"),
+    "one suit": replace(load_game("leduc"), num_ranks=4, num_suits=1),
+    "leduc": load_game("leduc"),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("name", ["kuhn", "one suit", pytest.param("leduc", marks=pytest.mark.slow)])
+def test_it_is_unbiased_and_narrower(name, known):
+    game = GAMES[name]
+    won, found, plain, narrow = moments(game, (Told(game, 3), Told(game, 4)), known)
+    assert found == pytest.approx(won, abs=1e-9)
+    assert narrow < (0.9 if any(known) else 1.0) * plain
+
+
+def test_a_hand_with_a_fault_is_worth_what_was_won():
+    game = load_game("kuhn")
+    hand = Hand.start(game, (game.deck.cards[:1], game.deck.cards[1:2])).apply("c").apply("c")
+    assert estimate(Played(hand, (), (Fault(0, "act: expected an answer"),)), (True, True), seed=0) == -1

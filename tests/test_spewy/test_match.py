@@ -1,0 +1,218 @@
+"""Duplicate matches: cards, bots that fail, logs that go on, and sums told by hand."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from match_tables import entrants, logs, play
+from stand_ins import Rule, call, crashing, illegal, looping, raiser
+
+from buckets.cards import cards_name
+from spewy.errors import InputError
+from spewy.game.gamefile import load_game
+from spewy.match.cards import deals
+from spewy.match.match import Match, Run
+from spewy.match.score import Result, score
+from spewy.match.table import Seated, play_hand
+
+LIMIT = load_game("holdem.limit.2p.reverse_blinds")
+NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
+LEDUC = load_game("leduc")
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def told(dealt):
+    return "|".join(cards_name(cards) for cards in dealt.hole) + "/" + cards_name(dealt.board)
+
+
+@pytest.mark.parametrize(
+    ("seed", "hands"),
+    [
+        (0, ["5d5c|9hQd/8dAs8s4h6d", "6sKs|5dJd/2sTh2hQh8h"]),
+        (1, ["8s2h|Kd5c/7hAdTd4sKc"]),
+        (42, ["7d3d|2hAc/5sKs7s9s6h"]),
+    ],
+)
+def test_the_cards_are_the_reference_dealers(seed, hands):
+    found = deals(LIMIT, seed)
+    assert [told(next(found)) for _ in hands] == hands
+
+
+def one_hand(game, first, second, seconds=None):
+    return play_hand(next(deals(game, 0)), (Seated(first(game), seconds), Seated(second(game))), game, (1, 2))
+
+
+def test_a_bot_that_crashes_folds_and_is_noted():
+    played = one_hand(LIMIT, crashing, raiser)
+    assert played.hand.betting.line == "rf"
+    assert [fault.player for fault in played.faults] == [0]
+    assert "ZeroDivisionError" in played.faults[0].text
+
+
+def test_two_bots_that_crash_end_the_hand():
+    played = one_hand(LIMIT, crashing, crashing)
+    assert (played.hand.betting.line, played.hand.net()) == ("f", (5, -5))
+
+
+def test_an_illegal_answer_is_a_call():
+    played = one_hand(LIMIT, illegal, illegal)
+    assert played.hand.betting.line == "cc/cc/cc/cc"
+    assert len(played.faults) == 8
+    assert "action after '': expected f, c, r, found 'x'" in {fault.text for fault in played.faults}
+
+
+def test_a_bot_that_thinks_forever_is_asked_once():
+    table = (Seated(looping(LIMIT), 0.2), Seated(raiser(LIMIT)))
+    lines = [play_hand(dealt, table, LIMIT, (1, 2)) for dealt in islice(deals(LIMIT, 0), 3)]
+    assert [played.hand.betting.line for played in lines] == ["rf"] * 3
+    assert [len(played.faults) for played in lines] == [1, 0, 0]
+    assert lines[0].faults[0].text == "act: expected an answer within 0.2 s, found none"
+
+
+def test_a_wrong_raise_is_moved_to_the_nearest():
+    played = one_hand(NO_LIMIT, call, lambda game: Rule(game, lambda hand: "r120"))
+    assert played.hand.betting.rounds[0] == ("r200", "c")
+    assert "expected f, c, r200 to r20000, found 'r120'" in played.faults[0].text
+
+
+def test_bots_see_the_other_hand_after_a_showdown_only():
+    first, second = call(LIMIT), call(LIMIT)
+    dealt = next(deals(LIMIT, 0))
+    play_hand(dealt, (Seated(first), Seated(second)), LIMIT, (1, 2))
+    assert first.over[0].hole == dealt.hole
+    first = call(LIMIT)
+    play_hand(dealt, (Seated(first), Seated(crashing(LIMIT))), LIMIT, (1, 2))
+    assert first.over[0].hole == (dealt.hole[0], None)
+
+
+def test_seats_are_swapped_and_the_button_goes_round():
+    assert [Run(1, False).position(0, n) for n in range(3)] == [0, 1, 0]
+    assert [Run(1, True).position(0, n) for n in range(3)] == [1, 0, 1]
+
+
+def test_duplicate_hands_are_scored_in_pairs():
+    results = [
+        Result(1, False, 0, 30),
+        Result(1, False, 1, -10),
+        Result(1, True, 0, -20),
+        Result(1, True, 1, -10),
+        Result(2, False, 0, 10),  # nobody has swapped yet
+    ]
+    found = score(results, LIMIT)
+    assert (found.plain.mean, found.plain.n) == (0, 5)
+    assert found.plain.half == pytest.approx(1.959964 * 20 / math.sqrt(5) * 100)
+    # Pairs: (30 - 20) / 2 = 5 and (-10 - 10) / 2 = -10 chips of a tenth of a big blind.
+    assert found.duplicate.mean == pytest.approx(-250)
+    assert found.duplicate.half == pytest.approx(1.959964 * 7.5 * math.sqrt(2) / math.sqrt(2) * 100)
+    assert found.aivat is None
+
+
+def test_a_bot_against_itself_wins_nothing_in_duplicate(tmp_path):
+    match = Match(LIMIT, entrants("raiser", "call"), 20, (1, 2), aivat=False)
+    found = play(match, tmp_path)
+    assert found.complete
+    assert found.score.plain.n == 80
+    same = play(replace(match, entrants=entrants("call", "call")), tmp_path / "same")
+    assert (same.score.duplicate.mean, same.score.duplicate.half) == (0, 0)
+    assert match.names == ("raiser", "call")
+    assert "SCORE:" in (tmp_path / "same" / "seed-1.log").read_text()
+
+
+def test_a_log_line_is_the_reference_dealers(tmp_path):
+    match = Match(LIMIT, entrants("call", "call"), 2, (0,), aivat=False)
+    play(match, tmp_path)
+    assert (tmp_path / "seed-0.log").read_text().splitlines() == [
+        "# name/game/hands/seed seed-0 holdem.limit.2p.reverse_blinds 2 0",
+        "# seats call|call-2, without aivat",
+        "STATE:0:cc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d:10|-10:call|call-2",
+        "STATE:1:cc/cc/cc/cc:6sKs|5dJd/2sTh2h/Qh/8h:10|-10:call-2|call",
+        "SCORE:0|0:call|call-2",
+    ]
+
+
+MATCH = Match(LEDUC, entrants("told", "other_told"), 30, (3, 4))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("match")
+    return play(MATCH, folder), logs(folder)
+
+
+@pytest.mark.parametrize("cut", [0, 20, 130, 700, -1])
+def test_a_match_goes_on_to_the_same_bytes(whole, tmp_path, cut):
+    for name, text in whole[1].items():
+        (tmp_path / name).write_bytes(text[:cut])
+    assert play(MATCH, tmp_path) == whole[0]
+    assert logs(tmp_path) == whole[1]
+
+
+def test_processes_play_the_same_match(whole, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(TESTS), prepend=":")
+    assert play(MATCH, tmp_path, workers=2) == whole[0]
+    assert logs(tmp_path) == whole[1]
+
+
+def test_luck_is_taken_out(whole):
+    found = whole[0].score
+    assert found.aivat.n == found.plain.n == 120
+    assert found.aivat.half < 0.7 * found.plain.half
+
+
+def test_another_match_in_the_folder_is_refused(whole, tmp_path):
+    for name, text in whole[1].items():
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(InputError, match="expected one that begins with"):
+        play(replace(MATCH, hands=31), tmp_path)
+    assert logs(tmp_path) == whole[1]
+
+
+def test_a_damaged_log_is_refused(whole, tmp_path):
+    for name, text in whole[1].items():
+        (tmp_path / name).write_bytes(text.replace(b"STATE:7:", b"STATE:8:"))
+    with pytest.raises(InputError, match="expected hand 7 of"):
+        play(MATCH, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"hands": 0}, "hands: expected"),
+        ({"seeds": ()}, "seeds: "),
+        ({"seeds": (1, 1)}, "each once"),
+        ({"seeds": (-1,)}, "0 to"),
+    ],
+)
+def test_impossible_matches(change, text):
+    with pytest.raises(InputError, match=text):
+        replace(MATCH, **change)
+
+
+def test_ctrl_c_loses_no_hand(tmp_path, whole):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path\n"
+        "from match_tables import *; from spewy.match.match import *; from spewy.game.gamefile import load_game\n"
+        "def tell(done, total): print(done, flush=True)\n"
+        "match = Match(load_game('leduc'), entrants('told', 'other_told'), 30, (3, 4))\n"
+        "play_match(match, Path(sys.argv[2]), tell, 1)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, TESTS, tmp_path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as child:
+        for line in child.stdout:
+            if int(line) == 40:
+                child.send_signal(2)
+                break
+        child.stdout.read()
+    assert child.returncode != 0
+    found = logs(tmp_path)
+    assert found != whole[1]
+    assert play(MATCH, tmp_path) == whole[0]
+    assert logs(tmp_path) == whole[1]

@@ -1,0 +1,132 @@
+"""Who can be asked to a match: opponents by name, folders, clients of the ACPC's protocol, Local Best Response."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from cli_runs import LEDUC, good, write
+from match_tables import play
+
+from spewy.errors import InputError, PeerError
+from spewy.game.gamefile import load_game
+from spewy.match.entrants import Folder, Judge, Remote, Rules, entrant
+from spewy.match.match import Match
+
+LIMIT, LEDUC_GAME = load_game("holdem.limit.2p.reverse_blinds"), load_game("leduc")
+CLIENT = Path(__file__).resolve().parents[1] / "acpc_client.py"
+
+
+def client(wish, seconds=20.0):
+    return Remote(f"{sys.executable} {CLIENT} {wish}", 0, seconds)
+
+
+@pytest.fixture(scope="module")
+def leduc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("leduc")
+    good("solve", write(folder, LEDUC), "--out", folder / "leduc")
+    return folder / "leduc"
+
+
+def test_words(leduc):
+    assert entrant("equity", 1.0) == Rules("equity")
+    assert entrant("lbr:fcpa", 1.0) == Judge("fcpa")
+    assert entrant("cmd:./start me", 5.0) == Remote("./start me", 0, 5.0)
+    assert entrant("tcp:20001", 5.0) == Remote("", 20001, 5.0)
+    assert entrant(str(leduc), 5.0, (("resolve", "never"),)) == Folder(leduc, (("resolve", "never"),))
+    assert [
+        e.name for e in (entrant("cmd:/a/b.sh x", 1), entrant("tcp:5", 1), Folder(leduc), Judge("56"))
+    ] == [
+        "b.sh",
+        "tcp-5",
+        "leduc",
+        "lbr-56",
+    ]
+
+
+@pytest.mark.parametrize("text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", ""])
+def test_words_without_meaning(text):
+    with pytest.raises(InputError, match="expected one of random, call, raise"):
+        entrant(text, 1.0)
+
+
+def test_clients_play_the_same_match_as_bots(tmp_path):
+    here = play(Match(LIMIT, (Rules("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "a")
+    there = play(Match(LIMIT, (client("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "b")
+    assert there.faults == ((), ())
+    assert there.score == here.score
+
+
+def test_a_client_that_talks_nonsense_calls(tmp_path):
+    found = play(Match(LIMIT, (client("nonsense"), Rules("call")), 2, (1,), aivat=False), tmp_path)
+    assert found.complete
+    assert len(found.faults[0]) == 4 * 2 * 2
+    assert "expected c, r, found 'z'" in found.faults[0][0]
+
+
+@pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
+def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
+    started = time.monotonic()
+    found = play(Match(LIMIT, (client(wish, seconds), Rules("raise")), 20, (1,), aivat=False), tmp_path)
+    assert found.complete
+    assert [len(faults) for faults in found.faults] == [2, 0]  # one in each run
+    assert time.monotonic() - started < 55  # it would sleep for 60 seconds in each hand
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "text"),
+    [
+        (f"{sys.executable} {CLIENT} version", PeerError, "expected VERSION:2.0.0, found 'VERSION:x'"),
+        (f"{sys.executable} -c 1", PeerError, "expected to connect, found that it ended with 0"),
+        ("/nothing/here", InputError, "expected one that can be run, found: No such file"),
+        ("'", InputError, "expected one that can be run, found: No closing quotation"),
+    ],
+)
+def test_clients_that_cannot_be_had(tmp_path, command, error, text):
+    with pytest.raises(error, match=text):
+        play(Match(LIMIT, (Remote(command, 0, 20.0), Rules("call")), 2, (1,)), tmp_path)
+
+
+def test_somebody_else_starts_a_client(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    match = Match(LIMIT, (Remote("", port, 20.0), Rules("call")), 3, (1,), aivat=False)
+    command = [sys.executable, CLIENT, "call", "127.0.0.1", str(port)]
+
+    over = threading.Event()
+
+    def start():
+        while not over.wait(0.1):  # it is there for both runs
+            subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=60)
+
+    thread = threading.Thread(target=start, daemon=True)
+    thread.start()
+    try:
+        found = play(match, tmp_path)
+    finally:
+        over.set()
+        thread.join(60)
+    assert (found.complete, found.faults) == (True, ((), ()))
+
+
+def test_a_folder_plays_its_game_only(tmp_path, leduc):
+    found = play(Match(LEDUC_GAME, (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "a")
+    assert (found.complete, found.faults) == (True, ((), ()))
+    assert found.score.aivat.half < found.score.plain.half
+    with pytest.raises(InputError, match="expected lockers of kuhn, found those of another"):
+        play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
+
+
+def test_lbr_plays_against_a_folder(tmp_path, leduc):
+    found = play(Match(LEDUC_GAME, (Judge("all"), Folder(leduc)), 100, (1,)), tmp_path)
+    assert (found.complete, found.faults) == (True, ((), ()))
+    assert found.score.aivat.half < found.score.plain.half
+
+
+@pytest.mark.parametrize("other", [Rules("call"), Judge("fc")])
+def test_lbr_needs_a_strategy(tmp_path, other):
+    with pytest.raises(InputError, match=r"tells no strategy|expected one that plays by itself"):
+        play(Match(LEDUC_GAME, (Judge("all"), other), 2, (1,)), tmp_path)
