@@ -1,7 +1,7 @@
 """Sub-games solved at the table: as good as the exact solve of the same spot, and safe where that is asked for."""
 
-import time
 from functools import cache
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +13,7 @@ from naive_spot import NaiveSpot
 
 from buckets.cards import parse_cards
 from buckets.hands import blocked, hands
+from spewy.bot import resolve as resolving
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot
 from spewy.bot.resolve import Limits, best_elsewhere, resolve, resolve_safely
@@ -110,12 +111,15 @@ def test_play_goes_on_within_a_round():
     assert found.frequencies("cr100", BOARD).shape[0] == 3
 
 
-def test_a_budget_of_time_ends_a_solve():
+def test_a_budget_of_time_ends_a_solve(monkeypatch):
+    """On a clock that each look moves on by a second."""
     job, _ = solved_river()
-    games, limits = river_games(job), Limits(1_000_000, time.monotonic() + 0.1)
-    found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, limits)
+    looks = count()
+    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    games = river_games(job)
+    found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
-    late = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, time.monotonic() - 1))
+    late = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
     assert late.iterations == 1
 
 
