@@ -7,6 +7,7 @@ The variants are in ``variants.py``; Zinkevich et al. 2007 is the source of the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -78,7 +79,11 @@ class Cfr:
 
     def enter(self, p: int, reach: Floats) -> None:
         """Let player p come with another range from now on; measurements weigh by the same."""
-        self.game.reach[p][0, : len(reach)] = reach
+        ranges = [mine.copy() for mine in self.game.reach]
+        ranges[p][0, : len(reach)] = reach
+        self.game = self.walker.game = replace(self.game, reach=(ranges[0], ranges[1]))
+        if "judge" in self.__dict__:
+            self.judge.game = self.game
 
     def root_values(self, p: int) -> Floats:
         """``[row]``: player p's values in the last iteration, against the strategy that the other played in it."""

@@ -183,7 +183,7 @@ class ExactCfr:
         self._rig.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
-        """``[row]``: player p's values in the last iteration, against the strategy that the other played in it."""
+        """``[row]``: values of player p in the last iteration, or of `best_values`, if asked for since."""
         return self._rig.root_values(p)[: len(self._reach[p])]
 
     def best_values(self, p: int) -> Floats:

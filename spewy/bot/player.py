@@ -21,13 +21,14 @@ import numpy as np
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked, hands
+from buckets.hands import blocked
+from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
 from spewy.bot.fallback import passive
-from spewy.bot.ranges import Answer, Options, Resolve, Track
-from spewy.bot.resolve import Budget
+from spewy.bot.options import Options, Resolve, Translation
+from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
-from spewy.bot.translate import Translation, drawn
+from spewy.bot.translate import drawn
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
@@ -52,12 +53,9 @@ class LockerBot(Closing):
     """
 
     def __init__(self, policy: Decides, options: Options | None = None) -> None:
-        config = policy.problem.tree.config
-        if config.is_spot:
-            raise InputError("lockers: expected those of a whole game, found those of a spot")
         self.options = options or Options()
-        self._policy, self._games = policy, SubGames(config)
-        self._hands = hands(config.game.deck, config.game.num_hole_cards)
+        self._book = Book(policy)
+        self._games = SubGames(self._book.config)
         self._seat, self._seed = 0, 0
         self._track = self._begun()
 
@@ -75,7 +73,7 @@ class LockerBot(Closing):
     def act(self, hand: Hand) -> str:
         """A legal ACPC action of the player to act, drawn from what its hole cards do."""
         try:
-            answer = self._answer(hand)
+            answer = self.answer(hand)
             action = self._drawn(hand, answer)
             hand.apply(action)
         except Exception as error:
@@ -90,16 +88,24 @@ class LockerBot(Closing):
         Raises:
             InputError: nobody acts, or the hand is of another game.
         """
+        answer = self.answer(hand)
+        live = np.flatnonzero(~blocked(self._book.hands, hand.board))
+        return Mix(answer.actions, live, answer.frequencies[:, live])
+
+    def answer(self, hand: Hand) -> Answer:
+        """The same over all hands of the deck, and where it comes from.
+
+        Raises:
+            InputError: as `strategy`.
+        """
+        self._require_game(hand)
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
-        answer = self._answer(hand)
-        live = np.flatnonzero(~blocked(self._hands, hand.board))
-        return Mix(answer.actions, live, answer.frequencies[:, live])
+        return self._track.answer(self._track.at(hand))
 
     def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
         """``[hand of the deck]``, both players' reach at a public state, by what this bot plays."""
         self._require_game(hand)
-        self._track.within_budget()
         state = self._track.at(hand)
         return self._track.range(state, 0), self._track.range(state, 1)
 
@@ -108,15 +114,10 @@ class LockerBot(Closing):
 
     def close(self) -> None:
         """Close the lockers."""
-        self._policy.close()
+        self._book.close()
 
     def _begun(self) -> Track:
-        return Track(self._policy, self._games, self.options, self._seed)
-
-    def _answer(self, hand: Hand) -> Answer:
-        self._require_game(hand)
-        self._track.within_budget()
-        return self._track.answer(self._track.at(hand))
+        return Track(self._book, self._games, self.options, self._seed)
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:
@@ -207,8 +208,8 @@ def open_bot(
     resolve: Resolve = "off-tree",
     rounds: int = 2,
     safe: bool | Literal["margin"] = False,
-    iterations: int = Budget.iterations,
-    seconds: float | None = Budget.seconds,
+    iterations: int = Options.iterations,
+    seconds: float | None = Options.seconds,
     translation: Translation = "random",
     threads: int = 1,
 ) -> LockerBot:
@@ -216,7 +217,7 @@ def open_bot(
 
     Args:
         folder: the solve's, or a copy of its play locker alone.
-        resolve: when sub-games are solved again; see `spewy.bot.ranges.Options`.
+        resolve: when sub-games are solved again; see `spewy.bot.options.Options`.
         rounds: of the last ones, in how many that is allowed.
         safe: whether re-solving may give the other player nothing, by CFR-D's gadget or the largest margin's.
         iterations: most iterations of a solve.
@@ -231,8 +232,7 @@ def open_bot(
     from spewy.look.policy import open_policy
 
     gadget: Literal["cfr-d", "margin"] | None = None if safe is False else "cfr-d" if safe is True else safe
-    options = Options(resolve, rounds, gadget, Budget(iterations, seconds), translation, threads)
-    _require(options)
+    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads)
     policy = open_policy(folder)
     try:
         bot = LockerBot(policy, options)
@@ -241,27 +241,6 @@ def open_bot(
     except BaseException:
         policy.close()
         raise
-
-
-def _require(options: Options) -> None:
-    """Refuse arguments that cannot be."""
-    for name, found, allowed in (
-        ("resolve", options.resolve, ("never", "off-tree", "always")),
-        ("safe", options.safe, (None, "cfr-d", "margin")),
-        ("translation", options.translation, ("random", "likelier")),
-    ):
-        if found not in allowed:
-            raise InputError(f"{name}: expected one of {', '.join(map(str, allowed))}, found {shown(found)}")
-    seconds = options.budget.seconds
-    for name, number in (
-        ("rounds", options.rounds),
-        ("iterations", options.budget.iterations),
-        ("threads", options.threads),
-    ):
-        if number < 1:
-            raise InputError(f"{name}: expected at least 1, found {shown(number)}")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds: expected more than 0, found {shown(seconds)}")
 
 
 def _make_ready(bot: LockerBot) -> None:

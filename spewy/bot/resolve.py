@@ -26,19 +26,23 @@ Plays = Callable[[str, tuple[int, ...]], Floats]
 """``[action, hand of the deck]`` that a player plays after a line of a sub-game on a board."""
 
 BOARDS_READ = 4
+RESERVE = 0.9
+"""Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
 
 
 @dataclass(frozen=True)
-class Budget:
-    """When a solve ends: whatever comes first.
+class Limits:
+    """When a solve ends: whatever comes first, but for one iteration, which is always done.
 
     Attributes:
         iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
-        seconds: for all that one decision needs; None: as long as it takes. One iteration is always done.
+        deadline: on the clock of `time.monotonic`; None: none.
+        threads: that share boards.
     """
 
-    iterations: int = 100
-    seconds: float | None = 1.0
+    iterations: int
+    deadline: float | None = None
+    threads: int = 1
 
 
 class Resolved:
@@ -101,10 +105,7 @@ def resolve(
     root: Root,
     board: tuple[int, ...],
     ranges: tuple[Floats, Floats],
-    budget: Budget,
-    *,
-    deadline: float | None = None,
-    threads: int = 1,
+    limits: Limits,
 ) -> Resolved:
     """Solve a sub-game for both players with the ranges ``[hand of the deck]`` that they come with.
 
@@ -113,18 +114,16 @@ def resolve(
         root: its betting.
         board: public cards at the root.
         ranges: of both players.
-        budget: of iterations.
-        deadline: on the clock of `time.monotonic`; None: none.
-        threads: that share boards.
+        limits: when it ends.
 
     Raises:
         InputError: the sub-game cannot be, or is too large.
         solvers.errors.SolverError: no hand of one goes with a hand of the other.
     """
     layout = games.of(root, board)
-    solver = solver_of(entered(layout, ranges), threads)
+    solver = solver_of(entered(layout, ranges), limits.threads)
     try:
-        _run(solver.run, budget.iterations, deadline)
+        _run(solver.run, limits)
     finally:
         solver.close()
     return Resolved(games, root, layout, solver)
@@ -138,10 +137,7 @@ def resolve_safely(
     reach: Floats,
     elsewhere: Floats,
     gadget: Gadget,
-    budget: Budget,
-    *,
-    deadline: float | None = None,
-    threads: int = 1,
+    limits: Limits,
 ) -> Resolved:
     """Solve a sub-game for one player, so that no hand of the other gets more than it can get elsewhere.
 
@@ -153,9 +149,7 @@ def resolve_safely(
         reach: ``[hand of the deck]``, the player's range.
         elsewhere: ``[hand of the deck]``, of the other as `best_elsewhere` finds them.
         gadget: how that is seen to.
-        budget: as `resolve`.
-        deadline: as `resolve`.
-        threads: as `resolve`.
+        limits: as `resolve`.
 
     Raises:
         InputError: as `resolve`.
@@ -165,9 +159,9 @@ def resolve_safely(
     game = entered(layout, _against_all(mine, reach))
     hands = layout.board(0, 0).rows[other].hands
     step = STEPS[gadget](elsewhere[hands], _meets(game, mine)[: len(hands)])
-    solver = solver_of(game, threads)
+    solver = solver_of(game, limits.threads)
     try:
-        _run(lambda few: iterate(solver, other, step, few), budget.iterations, deadline)
+        _run(lambda few: iterate(solver, other, step, few), limits)
     finally:
         solver.close()
     return Resolved(games, root, layout, solver)
@@ -231,17 +225,18 @@ def _meets(game: LiveGame, mine: int) -> Floats:
     return np.where(found > 1e-9, found, 0.0)
 
 
-def _run(run: Callable[[int], None], iterations: int, deadline: float | None) -> None:
-    """Do so many iterations, or those that end before the deadline; at least one."""
-    if deadline is None:
-        run(iterations)
+def _run(run: Callable[[int], None], limits: Limits) -> None:
+    """Do iterations up to a limit: one, then as many as those that are done say there is time for."""
+    if limits.deadline is None:
+        run(limits.iterations)
         return
     done, began = 0, time.monotonic()
-    while done < iterations:
+    while done < limits.iterations:
         few = 1
         if done:
-            pace = (time.monotonic() - began) / done
-            few = min(iterations - done, done, int((deadline - time.monotonic()) / max(pace, 1e-9)))
+            now = time.monotonic()
+            in_time = int(RESERVE * (limits.deadline - now) * done / max(now - began, 1e-9))
+            few = min(limits.iterations - done, done, in_time)
             if few < 1:
                 return
         run(few)

@@ -172,3 +172,12 @@ def shifted(line: str, chips: int) -> str:
     ('cr220c/r400', 'rrc/')
     """
     return re.sub(r"r(\d+)", lambda found: f"r{int(found[1]) + chips}", line)
+
+
+def tokens(line: str) -> tuple[str, ...]:
+    """The actions of one round.
+
+    >>> tokens("cr120c"), tokens("rr"), tokens("")
+    (('c', 'r120', 'c'), ('r', 'r'), ())
+    """
+    return tuple(re.findall(r"[fc]|r\d*", line))

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
+from spewy.bot.options import Translation
 from spewy.game.betting import Betting
 from spewy.game.tree import Node
-
-Translation = Literal["random", "likelier"]
 
 
 def share_of_smaller(x: float, smaller: float, larger: float) -> float:

@@ -289,3 +289,18 @@ def test_its_memory_is_known_before(make, short):
     buffers = {id(a): a for own in engine._rig.scratch for pair in own for s in pair for a in s}
     assert found.buffers == engine._rig.portions.nbytes + sum(a.nbytes for a in buffers.values())
     engine.close()
+
+
+@pytest.mark.parametrize("make", [two_round_game, last_round])
+def test_both_engines_tell_root_values_and_take_other_ranges(make):
+    game = make(5)
+    exact, generic = ExactCfr(game, VARIANTS["dcfr"]), Cfr(game, VARIANTS["dcfr"])
+    other = np.linspace(0, 1, int(game.rounds[0].rows[1].count[0]))
+    for solver in (exact, generic):
+        solver.run(3)
+        solver.enter(1, other)
+        solver.run(2)
+    for told in ("root_values", "best_values"):
+        for p in (0, 1):
+            mine = getattr(exact, told)(p)
+            np.testing.assert_allclose(mine, getattr(generic, told)(p)[: len(mine)], rtol=1e-4, atol=1e-4)

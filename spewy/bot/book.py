@@ -1,0 +1,81 @@
+"""The lockers of a whole game as a bot reads them: a decision as one array over all hands of the deck."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from buckets.hands import hands
+from lockers import LockerError
+from solvers.forest import Floats
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.game.tree import Node
+from spewy.records.policy import Decides
+
+LOG = logging.getLogger(__name__)
+
+
+class Book:
+    """Average strategies, while a job may be improving them.
+
+    Args:
+        policy: of a whole game.
+
+    Raises:
+        InputError: it is a spot's.
+    """
+
+    def __init__(self, policy: Decides) -> None:
+        self.config = policy.problem.tree.config
+        if self.config.is_spot:
+            raise InputError("lockers: expected those of a whole game, found those of a spot")
+        self._policy = policy
+        self.hands = hands(self.game.deck, self.game.num_hole_cards)
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.config.game
+
+    @property
+    def smallest_stack(self) -> int | None:
+        """Of both players at the deal; None: unlimited."""
+        return None if self.game.stacks is None else min(self.game.stacks)
+
+    def node(self, line: str) -> Node:
+        """The decision at a line of the tree."""
+        return self._policy.node(line)
+
+    def start(self, player: int) -> Floats:
+        """``[hand of the deck]``: the range at the deal."""
+        problem = self._policy.problem
+        weights = problem.ranges[player]
+        return weights if problem.units is None else weights * problem.units[player]
+
+    def frequencies(self, line: str, board: tuple[int, ...]) -> Floats:
+        """``[action, hand of the deck]``: what is stored; even where a hand cannot be held.
+
+        Raises:
+            InputError: nothing is stored.
+            lockers.LockerError: what is stored is damaged.
+        """
+        found = self._policy.decision(line, board)
+        out = np.full((len(found.actions), len(self.hands)), 1.0 / len(found.actions))
+        out[:, found.hands] = found.frequencies
+        return out
+
+    def found(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
+        """The same; None, which is logged: nothing can be read."""
+        if line is None:
+            return None
+        try:
+            return self.frequencies(line, board)
+        except (InputError, LockerError) as error:
+            LOG.warning("line %r of the tree: the locker has no answer: %s", line, error)
+            return None
+
+    def close(self) -> None:
+        """Close the lockers."""
+        self._policy.close()

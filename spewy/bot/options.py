@@ -1,0 +1,56 @@
+"""How a bot plays from its lockers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from solvers.gadget import Gadget
+from spewy.errors import InputError, shown
+
+Resolve = Literal["never", "off-tree", "always"]
+Translation = Literal["random", "likelier"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a bot may do beyond reading its lockers.
+
+    Attributes:
+        resolve: when sub-games are solved again: where the lockers have no answer to what was done ("off-tree"), or at
+            the beginning of each round that allows it too ("always").
+        rounds: how many rounds allow it, counted from the last: 2 are turn and river. The first round never does.
+        safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
+        iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.
+        seconds: for all that one decision needs, at most, but for one iteration of each solve; None: no limit.
+        translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
+        threads: of a solve.
+
+    Raises:
+        InputError: one of them cannot be.
+    """
+
+    resolve: Resolve = "off-tree"
+    rounds: int = 2
+    safe: Gadget | None = None
+    iterations: int = 100
+    seconds: float | None = 1.0
+    translation: Translation = "random"
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        allowed: dict[str, tuple[Any, ...]] = {
+            "resolve": get_args(Resolve),
+            "safe": (None, *get_args(Gadget)),
+            "translation": get_args(Translation),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                told = ", ".join(map(str, values))
+                raise InputError(f"{name}: expected one of {told}, found {shown(getattr(self, name))}")
+        for name in ("rounds", "iterations", "threads"):
+            number = getattr(self, name)
+            if not isinstance(number, int) or number < 1:
+                raise InputError(f"{name}: expected a whole number from 1 on, found {shown(number)}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise InputError(f"seconds: expected more than 0, found {shown(self.seconds)}")

@@ -1,0 +1,152 @@
+"""Sub-games that a hand comes to: solved when they are asked for, and kept until the hand is over or they are many.
+
+Where one is solved safely, the other player's values are those of what would be played without it: of the sub-game that
+its root lies in, or of the locker. The locker's may be of another pot, where bets were translated; its values are then
+scaled.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from solvers.forest import Floats
+from spewy.bot.book import Book
+from spewy.bot.options import Options
+from spewy.bot.resolve import Limits, Plays, Resolved, best_elsewhere, resolve, resolve_safely
+from spewy.bot.subgames import Root, SubGames, shifted, tokens
+from spewy.game.betting import Betting
+from spewy.game.tree import entry
+
+LOG = logging.getLogger(__name__)
+MOST_HELD = 1 << 30
+"""Bytes of sub-games that are kept for a hand; older ones are solved again where they are asked for."""
+
+
+@dataclass(eq=False)
+class Part:
+    """A sub-game of a hand.
+
+    Attributes:
+        root: its betting, with the actual bets.
+        betting: of the hand at its root.
+        board: at its root.
+        stored: the root's line in the locker's tree; None: it has none.
+        ranges: a player's range at the root.
+        outer: the sub-game that the root lies in, which is played on where this one is not solved.
+        failed: players for whom it could not be solved.
+    """
+
+    root: Root
+    betting: Betting
+    board: tuple[int, ...]
+    stored: str | None
+    ranges: Callable[[int], Floats]
+    outer: Part | None
+    failed: set[int] = field(default_factory=set)
+
+    def line(self, betting: Betting) -> str:
+        """The line of the sub-game that leads to a betting of the hand."""
+        rounds = betting.rounds[self.root.round :]
+        return shifted("/".join("".join(actions) for actions in rounds), -self.root.base)
+
+
+class Parts:
+    """Solves the sub-games of one hand.
+
+    Args:
+        book: what is played without them.
+        games: makes them.
+        options: how.
+
+    Attributes:
+        deadline: of the decision, on the clock of `time.monotonic`; None: none.
+    """
+
+    def __init__(self, book: Book, games: SubGames, options: Options) -> None:
+        self._book, self._games, self._options = book, games, options
+        self._held: OrderedDict[tuple[Part, int], Resolved] = OrderedDict()
+        self.deadline: float | None = None
+
+    def within_budget(self) -> None:
+        """A decision's time begins to run."""
+        seconds = self._options.seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+
+    def covers(self, part: Part, betting: Betting) -> bool:
+        """Whether a sub-game has the decision of a betting."""
+        return self._games.decision(part.root, part.line(betting)) is not None
+
+    def menu(self, part: Part, betting: Betting) -> tuple[str, ...]:
+        """The actions of a decision that a sub-game has."""
+        found = self._games.decision(part.root, part.line(betting))
+        assert found is not None
+        return tuple(shifted(action.acpc, part.root.base) for action in found[2].actions)
+
+    def frequencies(self, part: Part, betting: Betting, board: tuple[int, ...]) -> Floats | None:
+        """``[action of the menu, hand of the deck]``; None: it does not go there, or cannot be solved."""
+        player = betting.to_act
+        assert player is not None
+        mine = self._mine(player)
+        if not self.covers(part, betting) or mine in part.failed:
+            return None
+        try:
+            return self._solved(part, mine).frequencies(part.line(betting), board)
+        except Exception as error:
+            # Whatever it is, a hand is being played, and the lockers still have an answer.
+            LOG.warning("line %r: re-solving failed: %s", part.betting.line, error, exc_info=True)
+            part.failed.add(mine)
+            return None
+
+    def _mine(self, player: int) -> int:
+        """Whom a sub-game is solved for: each player safely, or both at once."""
+        return player if self._options.safe is not None else 0
+
+    def _solved(self, part: Part, mine: int) -> Resolved:
+        key = part, mine
+        if key not in self._held:
+            self._held[key] = self._solve(part, mine)
+        self._held.move_to_end(key)
+        while sum(each.n_bytes for each in self._held.values()) > MOST_HELD and len(self._held) > 1:
+            self._held.popitem(last=False)
+        return self._held[key]
+
+    def _solve(self, part: Part, mine: int) -> Resolved:
+        safe = self._options.safe
+        limits = Limits(self._options.iterations, self.deadline, self._options.threads)
+        elsewhere = None if safe is None else self._elsewhere(part, mine)
+        if safe is None or elsewhere is None:
+            ranges = part.ranges(0), part.ranges(1)
+            return resolve(self._games, part.root, part.board, ranges, limits)
+        reach = part.ranges(mine)
+        return resolve_safely(self._games, part.root, part.board, mine, reach, elsewhere, safe, limits)
+
+    def _elsewhere(self, part: Part, mine: int) -> Floats | None:
+        """What the other's hands make of what mine would play without this sub-game; None: nothing is known of it."""
+        found = self._otherwise(part, mine)
+        if found is None:
+            return None
+        root, plays = found
+        values = best_elsewhere(self._games, root, part.board, mine, part.ranges(mine), plays)
+        return values * (part.root.base / root.base)
+
+    def _otherwise(self, part: Part, mine: int) -> tuple[Root, Plays] | None:
+        """The same sub-game where it is played otherwise, maybe of another pot, and how mine plays there."""
+        outer = part.outer
+        if outer is not None and mine not in outer.failed and self.covers(outer, part.betting):
+            solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
+            by = part.root.base - outer.root.base
+            root = replace(part.root, more=())
+            return root, lambda line, board: solved.frequencies(before + shifted(line, by), board)
+        if part.stored is None:
+            return None
+        begun = entry(part.stored)
+        base = self._book.node(begun).put_in[0]
+        least = self._book.smallest_stack
+        actions = tokens(shifted(part.stored[len(begun) :], -base))
+        stack = None if least is None else least - base
+        root = replace(part.root, base=base, stack=stack, actions=actions, more=())
+        return root, lambda line, board: self._book.frequencies(begun + shifted(line, base), board)

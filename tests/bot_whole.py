@@ -1,0 +1,32 @@
+"""The whole strategy of a bot in a small game, as others judge it."""
+
+from types import SimpleNamespace
+
+from open_spiel.python.algorithms.exploitability import exploitability
+from spiel import tabular_policy
+
+from buckets.hands import hand_name, hands
+from spewy.game.betting import parse_line
+from spewy.game.hand import Hand
+
+LABELS = {"f": "Fold", "c": "Call", "r": "Raise"}
+
+
+def exploitability_of_bot(bot, name):
+    """OpenSpiel's exploitability, in chips, of what a bot says that it plays at every public state."""
+    deck = hands(bot.game.deck, 1)
+
+    def node(line, cards):
+        hand = Hand(parse_line(bot.game, line), board=cards)
+        mix = bot.strategy(hand)
+        return SimpleNamespace(
+            player=hand.to_act,
+            hands=[hand_name(deck[number]) for number in mix.hands],
+            actions=[LABELS[action] for action in mix.actions],
+            strategy=mix.frequencies,
+        )
+
+    problem = SimpleNamespace(hands=deck)
+    return exploitability(
+        *tabular_policy(SimpleNamespace(layout=SimpleNamespace(problem=problem), node=node), name)
+    )

@@ -1,0 +1,231 @@
+"""The bot that plays from lockers: never an illegal action, never a crash, the same again under the same seed."""
+
+import logging
+from collections import Counter
+
+import numpy as np
+import pytest
+from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
+from cli_runs import POLARISED, good, write
+from jobs import toy
+
+from buckets.cards import parse_cards
+from solvers.exact import ExactCfr
+from spewy import InputError, Player, open_bot
+from spewy.bot import parts
+from spewy.bot.options import Options
+from spewy.bot.player import LockerBot
+from spewy.errors import SolveError
+from spewy.game.gamefile import load_game
+from spewy.game.hand import Hand
+from spewy.look.policy import open_policy
+from spewy.records.averages import Averages
+from spewy.records.policy import Policy
+from spewy.run.session import Session
+
+QUICK = {"iterations": 5, "seconds": None}
+HOWS = {
+    "never": {"resolve": "never"},
+    "off-tree": {"resolve": "off-tree", "translation": "likelier"},
+    "always": {"resolve": "always"},
+    "rivers": {"resolve": "always", "rounds": 1},
+    "flops too": {"resolve": "always", "rounds": 3},
+    "safe": {"resolve": "always", "safe": True},
+    "margin": {"resolve": "off-tree", "safe": "margin"},
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    games = {"limit": LIMIT_GAME, "no-limit": NO_LIMIT_GAME, "a chip behind": SHORT_GAME}
+    return {name: folder_of(tmp_path_factory.mktemp("game"), game, 100) for name, game in games.items()}
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
+def test_random_opponents_meet_legal_actions_alone(folders, game, how, caplog):
+    with open_bot(folders[game], **HOWS[how], **QUICK) as bot, caplog.at_level(logging.WARNING):
+        for seed in range(20):
+            hand, _ = play(bot, seed % 2, seed)
+            assert hand.is_over
+    assert not caplog.records
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
+def test_thousands_of_random_hands(folders, game, how, caplog):
+    with open_bot(folders[game], **HOWS[how], **QUICK) as bot, caplog.at_level(logging.WARNING):
+        for seed in range(2000):
+            play(bot, seed % 2, seed)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("how", ["never", "always", "safe"])
+def test_the_same_seed_plays_the_same_hand(folders, how):
+    with open_bot(folders["no-limit"], **HOWS[how], **QUICK) as bot:
+        first = [play(bot, 1, seed)[0].betting.line for seed in range(10)]
+        second = [play(bot, 1, seed)[0].betting.line for seed in reversed(range(10))]
+    assert first == second[::-1]
+    assert len(set(first)) > 3
+
+
+def test_a_bot_that_missed_the_hand_goes_on_from_it(folders):
+    with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
+        for seed in range(6):
+            _, done = play(bot, 0, seed)
+            for hand, action in done:
+                if hand.to_act == 0:
+                    bot.new_hand(seen_by(hand, 0), 0, seed)
+                    assert bot.act(seen_by(hand, 0)) == action
+
+
+def test_actions_are_drawn_as_often_as_the_strategy_says(folders):
+    with open_bot(folders["limit"], resolve="never") as bot:
+        hole = bot.game.deck.cards[3], bot.game.deck.cards[9]
+        hand, found = Hand.start(bot.game, (None, hole)), Counter()
+        expected = bot.strategy(hand).of(bot.game.hand_number(hole))
+        for seed in range(2000):
+            bot.new_hand(hand, 1, seed)
+            found[bot.act(hand)] += 1
+        for action, often in zip(bot.strategy(hand).actions, expected, strict=True):
+            assert found[action] / 2000 == pytest.approx(often, abs=0.05)
+
+
+def test_a_strategy_is_of_all_hands_that_the_board_leaves(folders):
+    with open_bot(folders["limit"], resolve="always", **QUICK) as bot:
+        hand = Hand.start(bot.game).apply("c").apply("c").deal(bot.game.deck.cards[:3]).apply("c").apply("c")
+        hand = hand.deal(bot.game.deck.cards[3:4])
+        mix = bot.strategy(hand)
+        assert bot.answer(hand).source == "re-solved"
+        assert len(mix.hands) == 55
+        np.testing.assert_allclose(mix.frequencies.sum(axis=0), 1)
+
+
+# What fails
+
+
+def off_tree(bot):
+    """A turn after a bet that the tree lacks."""
+    hand = Hand.start(bot.game, (parse_cards("JdTd"), None)).apply("c").apply("c")
+    hand = hand.deal(parse_cards("QdQhQs")).apply("c").apply("c").deal(parse_cards("Kd"))
+    return hand.apply("c").apply("r37")
+
+
+def test_where_re_solving_fails_the_locker_answers(folders, caplog, monkeypatch):
+    def fail(*args):
+        raise SolveError("no such luck")
+
+    with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
+        hand = off_tree(bot)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "re-solved"
+        monkeypatch.setattr(parts, "resolve", fail)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "locker"
+        hand.apply(bot.act(hand))
+    assert "re-solving failed: no such luck" in caplog.text
+
+
+def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
+    monkeypatch.setattr(ExactCfr, "read", lambda *asked: (np.full((40, 200), np.nan),) * 2)
+    with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
+        hand = off_tree(bot)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "locker"
+    assert "expected numbers" in caplog.text
+
+
+def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
+    def fail(*args):
+        raise InputError("the disk is gone")
+
+    with open_bot(folders["no-limit"], resolve="never") as bot:
+        monkeypatch.setattr(Averages, "frequencies", fail)
+        hand = off_tree(bot)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "equity"
+        assert bot.answer(hand).actions == ("f", "c")
+        hand.apply(bot.act(hand))
+    assert "the disk is gone" in caplog.text
+
+
+def test_whatever_fails_an_action_comes(folders, caplog, monkeypatch):
+    with open_bot(folders["no-limit"]) as bot:
+        hand = off_tree(bot)
+        monkeypatch.setattr(LockerBot, "answer", lambda bot, hand: 1 / 0)
+        assert bot.act(hand) == "f"
+        assert bot.act(Hand.start(bot.game, (None, parse_cards("JdTd"))).apply("c")) == "c"
+    assert "division by zero" in caplog.text
+
+
+@pytest.mark.parametrize(("resolve", "source"), [("never", "equity"), ("off-tree", "re-solved")])
+def test_lines_that_leave_the_tree_are_answered(folders, resolve, source):
+    """A bet that is taken for all-in, and called, has nothing behind it in the tree."""
+    with open_bot(folders["no-limit"], resolve=resolve, **QUICK) as bot:
+        hand = Hand.start(bot.game).apply("c").apply("c").deal(parse_cards("QdQhQs"))
+        turn = hand.apply("r380").apply("c").deal(parse_cards("Kd"))
+        assert bot.answer(turn).source == source
+        assert bot.answer(turn.apply("r400")).source == source
+
+
+def test_what_is_no_bot_is_refused(folders, tmp_path):
+    good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
+    with pytest.raises(InputError, match="expected those of a whole game, found those of a spot"):
+        open_bot(tmp_path / "out")
+    for wrong, told in (
+        ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
+        ({"safe": "very"}, "safe: expected one of None, cfr-d, margin, found 'very'"),
+        ({"rounds": 0}, "rounds: expected a whole number from 1 on, found 0"),
+        ({"iterations": 1.5}, "iterations: expected a whole number from 1 on, found 1.5"),
+        ({"seconds": float("nan")}, "seconds: expected more than 0, found nan"),
+    ):
+        with pytest.raises(InputError, match=told):
+            open_bot(folders["limit"], **wrong)
+    with open_bot(folders["limit"]) as bot:
+        with pytest.raises(InputError, match=r"hand: expected one of 'game\.text', found one of 'kuhn'"):
+            bot.strategy(Hand.start(load_game("kuhn")))
+        with pytest.raises(InputError, match="expected a player to act, found none"):
+            bot.strategy(Hand.start(bot.game).apply("f"))
+
+
+def test_games_that_were_solved_whole_are_played_too():
+    job = toy("kuhn", max_sweeps=300)
+    session = Session(job)
+    session.solve()
+    bot = LockerBot(Policy(job.problem, session.store), Options(resolve="always"))
+    for seed in range(50):
+        play(bot, seed % 2, seed)
+    queen_facing_a_bet = bot.strategy(Hand.start(bot.game).apply("r")).of(1)
+    assert queen_facing_a_bet[1] == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_a_player_is_told_one_thing_at_a_time(folders):
+    with open_bot(folders["limit"], resolve="always", **QUICK) as bot:
+        player = Player(bot)
+        with pytest.raises(InputError, match="player: expected a hand that has begun, found none"):
+            player.act()
+        player.new_hand("JdTd", seat=1, seed=4)
+        player.observe("c")
+        player.observe("c")
+        player.observe("Qd Qh Qs")
+        player.observe("r")
+        mix = player.strategy()
+        assert mix.actions == ("f", "c")
+        action = player.act()
+        assert action in mix.actions
+        player.observe(action)
+        with pytest.raises(InputError, match="seat: expected 0 or 1, found 2"):
+            player.new_hand("JdTd", seat=2)
+        with pytest.raises(InputError, match="hole cards"):
+            player.new_hand("2s3s", seat=0)
+
+
+def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):
+    job = folders["limit"].parent / "job.toml"
+    with open_bot(folders["limit"], resolve="never") as bot:
+        good("solve", job, "--out", folders["limit"], "--set", "solve.max_sweeps=130")
+        for seed in range(5):
+            play(bot, seed % 2, seed)
+    with open_policy(folders["limit"]) as policy:
+        assert policy.averages.saved.deals == 130

@@ -1,0 +1,248 @@
+"""Sub-games solved at the table: as good as the exact solve of the same spot, and safe where that is asked for."""
+
+from functools import cache
+from itertools import count
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from bot_games import LIMIT_GAME
+from bot_whole import exploitability_of_bot
+from jobs import toy
+from naive_spot import NaiveSpot
+
+from buckets.cards import parse_cards
+from buckets.hands import blocked, hands
+from spewy.bot import resolve as resolving
+from spewy.bot.options import Options
+from spewy.bot.player import LockerBot
+from spewy.bot.resolve import Limits, best_elsewhere, resolve, resolve_safely
+from spewy.bot.subgames import Root, SubGames, entered
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.game.gamefile import parse_game
+from spewy.game.tree import game_config, player_sizes
+from spewy.job.job import Job
+from spewy.records.policy import Policy
+from spewy.run.session import Session
+
+RIVER = {
+    "name": "river",
+    "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+    "spot": {
+        "board": "Ks 9d 6h 3c 2s",
+        "pot": 200,
+        "stack": 900,
+        "oop": "KK,99,JTs,QJs:0.5,A9s,87s",
+        "ip": "AA,K9s,T8s,66,KQo:0.25,54s",
+    },
+    "bets": {"river": {"bet": "50%, a", "raise": "100%"}},
+    "tree": {"min_bet": 100},
+    "solve": {"target": "0.05%", "max_sweeps": 5000},
+}
+BOARD = parse_cards("Ks 9d 6h 3c 2s")
+SIZES = player_sizes("50%, a", "100%")
+
+
+def river_games(job):
+    return SubGames(game_config(job.rules, {0: (SIZES, SIZES)}))
+
+
+class Table(NaiveSpot):
+    """A spot's judge of what was re-solved; the spot's ranges, the table's strategies."""
+
+    def __init__(self, job, resolved):
+        super().__init__(
+            job, SimpleNamespace(layout=Layout.of(job.problem), solver=SimpleNamespace(sums=None))
+        )
+        self.resolved = resolved
+
+    def strategy(self, node, board):
+        return self.resolved.frequencies(node.line, board)[:, self.held]
+
+
+def judged(job, resolved):
+    """Exploitability and value of player 0, in % of the pot, of a river's re-solved strategies."""
+    table = Table(job, resolved)
+    (best, value), (other, _) = table.best_response(0), table.best_response(1)
+    return 50 * (best + other) / job.spot.pot, 100 * value / job.spot.pot
+
+
+@cache
+def solved_river(oop_bets="50%, a"):
+    """A job, and what its own solve is worth to player 0 in % of the pot."""
+    bets = RIVER["bets"]["river"]
+    job = Job.of(RIVER | {"bets": {"river": {"oop": bets | {"bet": oop_bets}, "ip": bets}}})
+    result = Session(job).solve()
+    return job, 100 * (result.ev[0] - job.spot.pot / 2) / job.spot.pot
+
+
+def test_a_re_solved_river_is_the_spots_exact_solve():
+    job, value = solved_river()
+    found = resolve(river_games(job), Root(3, 100, 900), BOARD, job.problem.ranges, Limits(600))
+    exploitability, mine = judged(job, found)
+    assert exploitability < 0.2
+    assert mine == pytest.approx(value, abs=0.4)
+
+
+def test_an_actual_bet_is_answered_as_where_it_is_a_size_of_the_tree():
+    job, value = solved_river("50%, 65%, a")
+    games, root = river_games(job), Root(3, 100, 900, more=("r130",))
+    found = resolve(games, root, BOARD, job.problem.ranges, Limits(600))
+    exploitability, mine = judged(job, found)
+    assert exploitability < 0.2
+    assert mine == pytest.approx(value, abs=0.4)
+
+
+def test_a_bet_that_is_not_legal_is_refused():
+    job, _ = solved_river()
+    with pytest.raises(InputError, match="action 'r74' after '': expected c, r100 to r900"):
+        river_games(job).tree(Root(3, 100, 900, more=("r74",)))
+
+
+def test_play_goes_on_within_a_round():
+    """A sub-game whose root lies behind a bet has what follows the bet in the round's own sub-game."""
+    job, _ = solved_river()
+    games, ones = river_games(job), job.problem.ranges
+    whole = {node.line for node in games.tree(Root(3, 100, 900)).nodes()}
+    part = {node.line for node in games.tree(Root(3, 100, 900, ("c", "r100"))).nodes()}
+    assert part == {line for line in whole if line.startswith("cr100")}
+    found = resolve(games, Root(3, 100, 900, ("c", "r100")), BOARD, ones, Limits(20))
+    assert found.frequencies("cr100", BOARD).shape[0] == 3
+
+
+def test_a_budget_of_time_ends_a_solve(monkeypatch):
+    """On a clock that each look moves on by a second."""
+    job, _ = solved_river()
+    looks = count()
+    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    games = river_games(job)
+    found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
+    assert 1 < found.iterations < 1_000_000
+    late = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
+    assert late.iterations == 1
+
+
+def test_sub_games_that_are_too_large_or_of_nothing_are_refused():
+    game = parse_game(LIMIT_GAME, "small")
+    ones, board = np.ones(105), game.deck.cards[:4]
+    with pytest.raises(
+        InputError, match=r"sub-game after '' in round 2: expected at most 0 MiB, found 0 MiB"
+    ):
+        resolve(
+            SubGames(game_config(game), most_bytes=1000), Root(2, 20, None), board, (ones, ones), Limits(1)
+        )
+    with pytest.raises(InputError, match="sub-game in round 2: expected chips in the middle, found none"):
+        SubGames(game_config(game)).tree(Root(2, 0, None))
+
+
+# Safety: a turn of a small deck, solved well, whose rivers are solved again
+
+
+TURN = Root(2, 20, None)
+GAMES = SubGames(game_config(parse_game(LIMIT_GAME, "small")))
+CARDS = GAMES.game.deck.cards[:12:3]
+
+
+@cache
+def blueprint():
+    """Ranges of a few hands each, and the turn that is solved with them."""
+    rng = np.random.default_rng(2)
+    live = ~blocked(hands(GAMES.game.deck, 2), CARDS)
+    ranges = live * rng.random(GAMES.n_hands) ** 8, live * rng.random(GAMES.n_hands) ** 8
+    return ranges, resolve(GAMES, TURN, CARDS, ranges, Limits(3000))
+
+
+def exploitability_of(plays):
+    """In % of the pot, of strategies for both players on the turn and all rivers."""
+    ranges, _ = blueprint()
+    layout = GAMES.of(TURN, CARDS)
+    weight = entered(layout, ranges).deal_weight * ranges[0].max() * ranges[1].max()
+    best = [
+        best_elsewhere(GAMES, TURN, CARDS, 1 - p, ranges[1 - p], plays) * ranges[1 - p].max() for p in (0, 1)
+    ]
+    return 50 * sum(float(ranges[p] @ best[p]) for p in (0, 1)) / weight / TURN.pot
+
+
+def ranges_at(line, river):
+    """Both ranges where a river is entered, by the blueprint."""
+    (first, second), solved = blueprint()
+    out = [first, second]
+    played, tokens = "", line.rstrip("/")
+    for token in tokens:
+        _, _, node = GAMES.decision(TURN, played)
+        action = [each.acpc for each in node.actions].index(token)
+        out[node.player] = out[node.player] * solved.frequencies(played, CARDS)[action]
+        played += token
+    dead = blocked(hands(GAMES.game.deck, 2), river)
+    return [np.where(dead, 0, mine) for mine in out]
+
+
+def with_rivers(how):
+    """The blueprint with all rivers solved again: for both at once, or for each of them safely."""
+    _, solved = blueprint()
+    done = {}
+
+    def river(line, board, player):
+        before, after = line[: line.index("/") + 1], line[line.index("/") + 1 :]
+        mine = player if how else 0
+        if (before, board, mine) not in done:
+            spent = GAMES.tree(TURN).find(before).put_in[0]
+            root, ranges = Root(3, 20 + spent, None), ranges_at(before, board)
+            if how:
+                values = best_elsewhere(
+                    GAMES,
+                    root,
+                    board,
+                    mine,
+                    ranges[mine],
+                    lambda rest, cards: solved.frequencies(before + rest, cards),
+                )
+                found = resolve_safely(GAMES, root, board, mine, ranges[mine], values, how, Limits(100))
+            else:
+                found = resolve(GAMES, root, board, tuple(ranges), Limits(100))
+            done[before, board, mine] = found
+        return done[before, board, mine].frequencies(after, board)
+
+    def plays(line, board):
+        if "/" not in line:
+            return solved.frequencies(line, board)
+        return river(line, board, GAMES.decision(TURN, line)[2].player)
+
+    return plays
+
+
+@pytest.fixture(scope="module")
+def before():
+    return exploitability_of(blueprint()[1].frequencies)
+
+
+def test_solving_rivers_again_as_given_loses(before):
+    assert before < 0.01
+    assert exploitability_of(with_rivers(None)) > 3
+
+
+@pytest.mark.parametrize("gadget", ["cfr-d", "margin"])
+def test_solving_rivers_again_safely_loses_nothing(before, gadget):
+    assert exploitability_of(with_rivers(gadget)) < before + 0.5
+
+
+@pytest.fixture(scope="module")
+def leduc():
+    job = toy("leduc", max_sweeps=600, leaves="live")
+    session = Session(job)
+    session.solve()
+    return job, session.store
+
+
+def leduc_with(leduc, **options):
+    """Exploitability in chips of a bot in Leduc."""
+    bot = LockerBot(Policy(leduc[0].problem, leduc[1]), Options(**options, iterations=150, seconds=None))
+    return exploitability_of_bot(bot, "leduc")
+
+
+def test_whole_games_of_single_cards_are_re_solved_too(leduc):
+    before = leduc_with(leduc, resolve="never")
+    unsafe, safe = (leduc_with(leduc, resolve="always", safe=gadget) for gadget in (None, "cfr-d"))
+    assert before < 0.005
+    assert safe < unsafe / 2
