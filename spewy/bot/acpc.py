@@ -7,7 +7,7 @@ byte as it came, or an `InputError` says where it differs. Positions are players
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from buckets.cards import cards_name, parse_cards
@@ -110,15 +110,7 @@ def parse_state(game: Game, line: bytes | str) -> MatchState:
 
 def state_text(hand: Hand, position: int, number: int) -> str:
     """What a dealer sends of a hand to one player."""
-    return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(seen(hand, position))}"
-
-
-def seen(hand: Hand, position: int) -> Hand:
-    """What a player may know of a hand: the opponent's cards only where both are shown."""
-    if hand.is_over and hand.betting.folded is None:
-        return hand
-    first, second = hand.hole
-    return replace(hand, hole=(first, None) if position == 0 else (None, second))
+    return f"MATCHSTATE:{position}:{number}:{hand.betting.line}:{cards_text(hand.seen_by(position))}"
 
 
 def cards_text(hand: Hand) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from spewy.bot.bot import Reveals
+    from spewy.bot.options import Resolve
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -38,12 +38,13 @@ def resolve_option(function: Decorated) -> Decorated:
     )(function)
 
 
-def open_bot(folder: Path, resolve: str) -> Reveals:
+def open_bot(folder: Path, resolve: Resolve) -> Reveals:
     """The bot that plays from a folder.
 
     Raises:
         InputError: nothing there can be played from.
         lockers.LockerError: it is damaged.
     """
-    bot: Reveals = import_module("spewy").open_bot(folder, resolve=resolve)
-    return bot
+    import spewy
+
+    return spewy.open_bot(folder, resolve=resolve)

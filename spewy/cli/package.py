@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.bots import open_bot, resolve_option
 from spewy.cli.options import folder_argument, verbose_option
 from spewy.cli.tables import facts, size
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Resolve
 
 
 @click.group()
@@ -26,7 +30,7 @@ def package() -> None:
 @click.argument("out", type=click.Path(path_type=Path))
 @resolve_option
 @verbose_option
-def acpc(folder: Path, out: Path, resolve: str) -> None:
+def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     """Put into a new folder OUT what a bot of the ACPC needs: startme.sh, a copy of the play locker, code, a README.
 
     The README says what must be installed where it is to run. A job may go on improving FOLDER meanwhile.

@@ -18,6 +18,7 @@ from spewy.cli.tables import facts
 
 if TYPE_CHECKING:
     from spewy.bot.client import Match
+    from spewy.bot.options import Resolve
 
 
 @click.command()
@@ -50,7 +51,7 @@ def acpc(
     host: str,
     port: int,
     folder: Path,
-    resolve: str,
+    resolve: Resolve,
     seed: int,
     log: Path | None,
     wait: float,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.bots import lockers_option, open_bot, resolve_option
 from spewy.cli.files import line_writer
 from spewy.cli.options import verbose_option
+
+if TYPE_CHECKING:
+    from spewy.bot.options import Resolve
 
 MOST_OF_LINE = 1000
 
@@ -29,7 +33,7 @@ MOST_OF_LINE = 1000
     help="Add all hands to a file, as ACPC logs have them.",
 )
 @verbose_option
-def terminal(folder: Path, resolve: str, hands: int | None, seed: int | None, log: Path | None) -> None:
+def terminal(folder: Path, resolve: Resolve, hands: int | None, seed: int | None, log: Path | None) -> None:
     """Play against the bot, in words: fold, check, call, raise 300, all-in; ? tells more.
 
     After each hand you read what the strategy would have done with your cards, decision by decision. The end of input

@@ -99,6 +99,13 @@ class Hand:
         self._require(f"public cards after {self.betting.line!r}", cards, self.to_deal)
         return replace(self, board=(*self.board, *cards))
 
+    def seen_by(self, player: int) -> Hand:
+        """What a player may know of the hand: the opponent's cards only where both are shown."""
+        if self.is_over and self.betting.folded is None:
+            return self
+        first, second = self.hole
+        return replace(self, hole=(first, None) if player == 0 else (None, second))
+
     def net(self) -> tuple[int, int]:
         """Chips that each player has won, less those put in; they sum to 0.
 

@@ -23,7 +23,6 @@ from spewy.match.aivat import stake
 from spewy.match.replay import acted, by_action, decisions
 from spewy.match.score import MBB
 from spewy.match.shares import shares
-from spewy.match.table import seen
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class _Hand:
         self.deck = hands(hand.game.deck, hand.game.num_hole_cards)
         self.mixes: dict[str, Mix] = {}
         player = 0 if hand.hole[0] is not None else 1
-        bot.new_hand(seen(Hand.start(hand.game, hand.hole), player), player, seed)
+        bot.new_hand(Hand.start(hand.game, hand.hole).seen_by(player), player, seed)
 
     def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
         ranges = [np.ones(len(self.deck)), np.ones(len(self.deck))]

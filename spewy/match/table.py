@@ -181,7 +181,7 @@ def play_hand(
     """
     hand, steps = Hand.start(game, dealt.hole), list[Step]()
     for player, bot in enumerate(bots):
-        bot.new_hand(seen(hand, player), player, seeds[player])
+        bot.new_hand(hand.seen_by(player), player, seeds[player])
     while not hand.is_over:
         if hand.to_deal:
             hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + hand.to_deal])
@@ -189,7 +189,7 @@ def play_hand(
         steps.append(_decided(hand, bots, record))
         hand = hand.apply(steps[-1].action)
     for player, bot in enumerate(bots):
-        bot.hand_over(seen(hand, player))
+        bot.hand_over(hand.seen_by(player))
     faults = [Fault(player, text) for player, bot in enumerate(bots) for text in bot.take_faults()]
     return Played(hand, tuple(steps), tuple(faults))
 
@@ -199,12 +199,4 @@ def _decided(hand: Hand, bots: tuple[Seated, Seated], record: bool) -> Step:
     assert player is not None
     public = replace(hand, hole=(None, None))
     mix = bots[player].strategy(public) if record else None
-    return Step(public, bots[player].act(seen(hand, player)), mix)
-
-
-def seen(hand: Hand, player: int) -> Hand:
-    """A hand as a player sees it: with the opponent's cards after a showdown only."""
-    if hand.is_over and hand.betting.folded is None:
-        return hand
-    own = hand.hole[player]
-    return replace(hand, hole=(own, None) if player == 0 else (None, own))
+    return Step(public, bots[player].act(hand.seen_by(player)), mix)

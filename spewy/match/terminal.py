@@ -5,18 +5,18 @@ Nothing here knows a terminal: lines are asked for and told by functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Protocol
 
 from buckets.cards import cards_name
-from spewy.bot.acpc import LoggedHand, seen
+from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Reveals
 from spewy.bot.client import fallback, hand_seed
 from spewy.errors import InputError, short
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt, deals
+from spewy.match.replay import decisions
+from spewy.match.review import Decided, review_hand
 from spewy.match.words import HELP, action_text, parse_words, words_text
 
 LEAST_TOLD = 0.005
@@ -27,75 +27,8 @@ Ask = Callable[[str], str | None]
 """From a prompt to a line; None: there is no more."""
 
 
-class Verdict(Protocol):
-    """What is said of one decision: what was done, how often the bot does what, and what it cost."""
-
-    @property
-    def line(self) -> str:
-        """The betting before it."""
-        ...
-
-    @property
-    def action(self) -> str:
-        """What was done."""
-        ...
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What the bot does there."""
-        ...
-
-    @property
-    def frequencies(self) -> tuple[float, ...] | None:
-        """``[action]``, with the hand that was held; None: it is not known."""
-        ...
-
-    @property
-    def cost(self) -> float | None:
-        """Chips; None: nobody has worked it out."""
-        ...
-
-
-Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Verdict]]
+Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Decided]]
 """From a bot, a hand that is over, the players that are judged, and the hand's seed."""
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A decision by the frequencies of a bot's strategy alone."""
-
-    line: str
-    action: str
-    actions: tuple[str, ...]
-    frequencies: tuple[float, ...] | None
-    cost: float | None = None
-
-
-def by_frequencies(bot: Reveals, hand: Hand, players: Sequence[int], seed: int) -> list[Decided]:
-    """What a bot does at each decision that some players took in a hand which it still plays."""
-    return list(_decided(bot, hand, players))
-
-
-def _decided(bot: Reveals, hand: Hand, players: Sequence[int]) -> Iterator[Decided]:
-    for before, action in decisions(hand):
-        player = before.to_act
-        if player is not None and player in players:
-            held = hand.hole[player]
-            mix = bot.strategy(before)
-            found = None if held is None else tuple(mix.of(hand.game.hand_number(held)).tolist())
-            yield Decided(before.betting.line, action, mix.actions, found)
-
-
-def decisions(hand: Hand) -> Iterator[tuple[Hand, str]]:
-    """The public states of a hand where somebody acted, with what was done."""
-    public, left = Hand.start(hand.game), hand.board
-    for actions in hand.betting.rounds:
-        for action in actions:
-            while public.to_deal:
-                size = public.to_deal
-                public, left = public.deal(left[:size]), left[size:]
-            yield public, action
-            public = public.given_up() if action == "f" else public.apply(action)
 
 
 class Terminal:
@@ -111,7 +44,7 @@ class Terminal:
     """
 
     def __init__(
-        self, bot: Reveals, ask: Ask, tell: Tell, log: Tell, review: Review = by_frequencies, seed: int = 0
+        self, bot: Reveals, ask: Ask, tell: Tell, log: Tell, review: Review = review_hand, seed: int = 0
     ) -> None:
         self.hands = 0
         self.chips = 0
@@ -128,7 +61,7 @@ class Terminal:
         """Play a hand; whether the person stayed."""
         person = (number + 1) % 2
         hand = Hand.start(self._bot.game, dealt.hole)
-        self._bot.new_hand(seen(hand, 1 - person), 1 - person, hand_seed(self._seed, number))
+        self._bot.new_hand(hand.seen_by(1 - person), 1 - person, hand_seed(self._seed, number))
         place = "on the button" if person == 1 else "out of position"
         self._tell(f"\nHand {number + 1}: {place}, with {cards_name(dealt.hole[person])}")
         while not hand.is_over:
@@ -169,7 +102,7 @@ class Terminal:
 
     def _bots(self, hand: Hand) -> str:
         try:
-            action = self._bot.act(seen(hand, hand.to_act or 0))
+            action = self._bot.act(hand.seen_by(hand.to_act or 0))
             hand.apply(action)
         except Exception as error:  # whatever it is, the hand goes on
             self._tell(f"WARNING: the bot failed: {type(error).__name__}: {short(str(error))}")
@@ -190,7 +123,7 @@ class Terminal:
         self._log(LoggedHand(number, hand, (first, second)).text)
         for text in self._verdicts(hand, number, person):
             self._tell(f"  {text}")
-        self._bot.hand_over(seen(hand, 1 - person))
+        self._bot.hand_over(hand.seen_by(1 - person))
 
     def _verdicts(self, hand: Hand, number: int, person: int) -> list[str]:
         try:
@@ -200,7 +133,7 @@ class Terminal:
         return [verdict_text(hand, verdict) for verdict in told]
 
 
-def verdict_text(hand: Hand, verdict: Verdict) -> str:
+def verdict_text(hand: Hand, verdict: Decided) -> str:
     """One decision in words."""
     state = next(before for before, _ in decisions(hand) if before.betting.line == verdict.line)
     done = action_text(state.betting, verdict.action)
