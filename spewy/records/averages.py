@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockers import DamagedLockerError, Reads, Store, Transaction, open_store
+from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
 from solvers.forest import Floats, Ints
 from spewy.errors import InputError
 from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
@@ -253,6 +253,19 @@ def create(
         store.close()
         raise
     return store
+
+
+def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
+    """What `create` put into a folder's play locker of classes and rows; None where there is none yet.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder is another job's.
+        lockers.DamagedLockerError: what it holds is damaged.
+    """
+    if not holds_store(folder):
+        return None
+    with Averages(open_store(folder, manifest, read_only=True)) as found:
+        return None if found.store.get(META, SAVED_KEY) is None else found.arrays()
 
 
 def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:

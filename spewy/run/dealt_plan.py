@@ -52,7 +52,7 @@ class DealtCost:
         disk_bytes: the folder.
         play_bytes: the play locker in it.
         seconds_per_deal: of one core, roughly.
-        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are kept.
+        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are there.
     """
 
     lines: tuple[int, ...]
@@ -87,8 +87,12 @@ class DealtPlan:
     cost: DealtCost
 
     @classmethod
-    def of(cls, job: Job) -> DealtPlan:
+    def of(cls, job: Job, *, made: bool = False) -> DealtPlan:
         """Make the plan of a job.
+
+        Args:
+            job: what is solved.
+            made: whether its folder has classes and rows already.
 
         Raises:
             InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
@@ -99,7 +103,8 @@ class DealtPlan:
         classes, rows = n_classes(wish), n_rows(wish)
         _require_possible(job, classes, rows)
         rounds = line_forests(job.betting_tree)
-        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows))
+        made = made or is_kept(wish)
+        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows, made=made))
 
     @property
     def refusal(self) -> str | None:
@@ -203,7 +208,13 @@ def _itemsize(job: Job) -> int:
 
 
 def _cost(
-    job: Job, wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
+    job: Job,
+    wish: Wish,
+    rounds: Sequence[LineForest],
+    classes: Sequence[int],
+    rows: Sequence[int],
+    *,
+    made: bool,
 ) -> DealtCost:
     from solvers.sampled.numbers import class_size
     from solvers.sampled.strips import all_strips
@@ -218,7 +229,7 @@ def _cost(
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
     tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve.workers)
-    final = 0 if is_kept(wish) else count_boards(wish.deck, wish.n_board)
+    final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
     play_bytes = play.total + boards + SHARD_BYTES
     return DealtCost(

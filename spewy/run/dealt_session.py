@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockers import open_store
 from spewy.chunks.abstractions import abstraction
@@ -19,7 +21,7 @@ from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
 from spewy.records.class_numbers import Mark
-from spewy.records.class_policy import ClassPolicy
+from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
 from spewy.records.status import Judged
 from spewy.run.dealt_plan import DealtPlan, cost_text
@@ -34,6 +36,9 @@ from spewy.run.result import SolveResult
 from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
 
 PORTION_SECONDS = 0.3
 """Of deals, between two of which it is looked at what else is to be done."""
@@ -66,7 +71,9 @@ class DealtSession(Closing):
                 f"{shown(folder)}"
             )
         self.job, self.folder = job, as_path(folder, "folder")
-        self.plan = DealtPlan.of(job)
+        kept = averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
+        self._classes = None if kept is None else board_classes(job.rules, kept)
+        self.plan = DealtPlan.of(job, made=kept is not None)
         self.plan.require(self.folder)
         self.save_every = save_every
         self._policies: list[ClassPolicy] = []
@@ -92,8 +99,22 @@ class DealtSession(Closing):
     def policy(self) -> ClassPolicy:
         """What was saved, to be asked for decisions, until the session is closed."""
         found = Averages.open(self.folder / averages.FOLDER)
-        self._policies.append(ClassPolicy(self.job.problem, found, abstraction(self.plan.wish)))
+        try:
+            self._policies.append(ClassPolicy.of(self.job.problem, found))
+        except BaseException:
+            found.close()
+            raise
         return self._policies[-1]
+
+    def classes(self, progress: Callable[[int, int], object]) -> Abstraction:
+        """Classes and rows of boards: those of the folder where it has any, else the user's, which may have to be made.
+
+        Args:
+            progress: told (boards done, boards in all), if any are to be done.
+        """
+        if self._classes is None:
+            self._classes = abstraction(self.plan.wish, progress)
+        return self._classes
 
     def close(self) -> None:
         """Let go of the policies; nothing else stays open between two solves."""
@@ -149,7 +170,7 @@ class _Run(Closing):
         make_ready("sampled", len(plan.rounds), job.solve.short, note)
         if plan.cost.making_seconds > LONG:
             note(f"{job.name}: finding classes and rows of all boards, once: minutes")
-        found, folder = abstraction(plan.wish, self._report.boards), self._session.folder
+        found, folder = self._session.classes(self._report.boards), self._session.folder
         engine = SampledEngine(
             job.rules,
             plan.rounds,

@@ -11,6 +11,7 @@ import pytest
 from cli_runs import COMMAND, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
 
+from buckets import Abstraction
 from lockers import holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
@@ -153,6 +154,31 @@ def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
     with open_play(tmp_path / "out") as policy:
         for board in ("Qs Jh 3h", "2s 3s 7d", "Ah Ad Ac"):
             assert policy.decision("rc/", board).frequencies.shape[0] == 2
+
+
+@pytest.fixture
+def unmade(tmp_path, monkeypatch):
+    """An empty bucket locker, as on another machine, and nobody makes classes and rows."""
+    monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "empty"))
+    monkeypatch.setattr(Abstraction, "of", lambda *asked: pytest.fail("they were made"))
+
+
+def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path, unmade):
+    shutil.copytree(solved[1], tmp_path / "out")
+    told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
+    assert told["sweeps"] == 3001
+    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+        assert session.plan.cost.making_seconds == 0
+        assert session.policy().decision("cc/", "Qh").frequencies.shape[0] == 2
+
+
+@pytest.mark.usefixtures("unmade")
+def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
+    shutil.copytree(solved[1], tmp_path / "out")
+    with open_store(tmp_path / "out" / "play") as store:
+        store.transact(b"rows", lambda txn: txn.delete("classes", b"rows"))
+    assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert "found no rows" in refused("show", tmp_path / "out")
 
 
 # Checks

@@ -28,7 +28,19 @@ PACKAGES = (
 )
 ROOMS = {
     f"spewy.{name}"
-    for name in ("batch", "bot", "chunks", "game", "job", "learn", "look", "match", "records", "run", "system")
+    for name in (
+        "batch",
+        "bot",
+        "chunks",
+        "game",
+        "job",
+        "learn",
+        "look",
+        "match",
+        "records",
+        "run",
+        "system",
+    )
 } | {"solvers.sampled"}
 """What is inside is not public by itself: `spewy` and `solvers` name what is."""
 
