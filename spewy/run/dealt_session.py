@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from spewy.records.averages import Averages
 from spewy.records.class_numbers import Mark
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
-from spewy.records.status import Judged
+from spewy.records.status import STOP, Judged
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
@@ -93,7 +93,8 @@ class DealtSession(Closing):
                 with _Run(self, unfailing(reporter or Silent()), log) as run:
                     return run.to_the_end(stop)
             except BaseException as error:
-                log.write("stop", " ".join(f"{type(error).__name__} {error}".split()))
+                with suppress(OSError):  # of a full disk, which is the failure perhaps
+                    log.write(STOP, _failure(error))
                 raise
 
     def policy(self) -> ClassPolicy:
@@ -153,9 +154,9 @@ class _Run(Closing):
         if not result.interrupted:
             with self._store() as store:
                 write_result(store, result.to_json())
-        self._progress.end(mark, mark.deals, ended)
-        self._log.write("save", f"{mark.deals} deals")
-        self._log.write("stop", f"{ended}, {mark.deals} deals, {mark.seconds:.1f} s of work")
+        self._progress.end(mark, mark.deals)
+        self._log.write("save", f"{mark.deals} deals, {mark.seconds:.1f} s of work")
+        self._log.write(STOP, ended)
         return result
 
     def close(self) -> None:
@@ -254,7 +255,7 @@ class _Run(Closing):
         """Measure the strategies as they are in the real game, unless that is interrupted."""
         begun, deals = time.perf_counter(), self._engine.deals
         self._saving.begin(self._mark())  # a check takes minutes, in which everything may be lost
-        found = self._engine.judge(self._dealing.check_flops, self._stop, self._report.boards)
+        found = self._engine.judge(self._dealing.check_flops, self._stop, self._judged)
         self._checking += time.perf_counter() - begun
         self._progress.pause()
         if found is None:
@@ -268,6 +269,11 @@ class _Run(Closing):
         self._trace.append((deals, self._mark().seconds, found.exploitability))
         self._write_trace()
         self._tell(found, deals)
+
+    def _judged(self, done: int, total: int) -> None:
+        """Tell how a check goes."""
+        self._report.boards(done, total)
+        self._progress.checks(self._mark(), self._saving.saved.deals, done, total)
 
     def _write_trace(self) -> None:
         with self._store() as store:
@@ -308,3 +314,10 @@ class _Run(Closing):
             peak_rss_mib=peak_rss_mib(),
             trace=tuple(self._trace),
         )
+
+
+def _failure(error: BaseException) -> str:
+    """Why a solve failed, in words."""
+    if isinstance(error, KeyboardInterrupt):
+        return "broken off"
+    return " ".join(f"failed, {type(error).__name__}: {error}".split())

@@ -12,12 +12,13 @@ from cli_runs import COMMAND, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
 
 from buckets import Abstraction
-from lockers import holds_store, open_store
+from lockers import StorageError, holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.look.play import open_play
+from spewy.look.status import status_of
 from spewy.records.averages import Averages
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, read_status
@@ -40,6 +41,10 @@ def solve(job, folder, *settings, save_every=None):
     """Solve in this process."""
     with DealtSession(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
+
+
+def raising(error):
+    raise error
 
 
 def log_lines(folder):
@@ -129,7 +134,7 @@ def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
     assert solve(leduc[0], tmp_path / "out", *settings).sweeps == first.sweeps
     longer = f"solve.max_time={read_status(tmp_path / 'out').seconds + 0.5} s"
     assert solve(leduc[0], tmp_path / "out", settings[0], longer).sweeps > first.sweeps
-    assert read_status(tmp_path / "out").ended == "time is up"
+    assert status_of(tmp_path / "out").ended == "time is up"
 
 
 def test_again_begins_from_nothing(leduc, tmp_path):
@@ -228,14 +233,57 @@ def test_a_target_that_is_reached_ends_it(leduc, tmp_path, judge_of):
     result = solve(leduc[0], tmp_path / "out", *settings)
     assert result.converged
     assert len(asked) == 2
-    assert read_status(tmp_path / "out").ended == "target reached"
+    assert status_of(tmp_path / "out").ended == "target reached"
 
 
 def test_an_exploitability_that_is_no_number_fails(leduc, tmp_path, judge_of):
     judge_of(float("nan"))
     with pytest.raises(SolveError, match="deal 3000: expected a finite exploitability, found nan"):
         solve(leduc[0], tmp_path / "out")
-    assert log_lines(tmp_path / "out")[-1].startswith("stop  SolveError")
+    assert log_lines(tmp_path / "out")[-1].startswith("stop  failed, SolveError: leduc-dealt, deal 3000")
+    assert "not running: failed, SolveError: leduc-dealt, deal 3000" in good("status", tmp_path / "out")
+
+
+def test_a_solve_tells_that_it_checks(leduc, tmp_path, monkeypatch):
+    told, judge = [], SampledEngine.judge
+
+    def looked_at(engine, flops, stop, tell):
+        def tell_and_look(done, total):
+            tell(done, total)
+            told.append((good_json("status", tmp_path / "out")["checking"], [done, total]))
+
+        return judge(engine, flops, stop, tell_and_look)
+
+    monkeypatch.setattr(SampledEngine, "judge", looked_at)
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=10")
+    assert [found for found, _ in told] == [expected for _, expected in told] == [[n, 6] for n in range(7)]
+    assert good_json("status", tmp_path / "out")["checking"] is None
+
+
+@pytest.mark.parametrize("deals", [0, 100])
+@pytest.mark.usefixtures("unjudged")
+def test_a_solve_that_failed_tells_how_it_ended(leduc, tmp_path, monkeypatch, deals):
+    """A disk without room, before anything was saved or later."""
+    folder = tmp_path / "out"
+    if deals:
+        solve(leduc[0], folder, f"solve.max_sweeps={deals}")
+    full = StorageError(f"{folder}: expected room on the disk, found none")
+    monkeypatch.setattr("spewy.run.dealt_saving.write_classes", lambda *asked: raising(full))
+    with pytest.raises(StorageError):
+        solve(leduc[0], folder, "solve.max_sweeps=200")
+    told = good_json("status", folder)
+    assert (told["running"], told["saved_deals"]) == (False, deals)
+    assert told["ended"] == f"failed, StorageError: {folder}: expected room on the disk, found none"
+
+
+def test_damage_that_a_solve_finds_is_its_last_word(leduc, solved, tmp_path):
+    shutil.copytree(solved[1], tmp_path / "out")
+    with open_store(tmp_path / "out") as store:
+        store.transact(b"1.2|0", lambda txn: txn.delete("regret", b"1.2|0"))
+    line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
+    told = good_json("status", tmp_path / "out")
+    assert told["ended"] == line.replace("Error: ", "failed, DamagedLockerError: ", 1)
+    assert told["deals"] == 3000
 
 
 def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
@@ -309,7 +357,7 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert told["interrupted"] is True
     assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
     assert "Traceback" not in err
-    assert read_status(folder).ended == "interrupted"
+    assert status_of(folder).ended == "interrupted"
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
     assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == told["sweeps"] + 10
