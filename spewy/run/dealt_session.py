@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lockers import open_store
+from lockers import holds_store, open_store
 from spewy.chunks.abstractions import abstraction
-from spewy.errors import InputError, SolveError, shown
+from spewy.errors import InputError, SolveError, path_text, shown
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.combined_flops import Finding
@@ -20,7 +20,7 @@ from spewy.learn.engine import Stop
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark
+from spewy.records.class_numbers import Mark, require_numbers
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
 from spewy.records.status import STOP, Judged
@@ -58,7 +58,8 @@ class DealtSession(Closing):
         plan: what a solve will do.
 
     Raises:
-        InputError: the job takes more memory or room than there is; before the folder is created.
+        InputError: the job takes more memory or room than there is, before the folder is created; or what it would go
+            on from was dropped.
         lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
         lockers.DamagedLockerError: what it holds is damaged.
     """
@@ -71,6 +72,9 @@ class DealtSession(Closing):
                 f"{shown(folder)}"
             )
         self.job, self.folder = job, as_path(folder, "folder")
+        if holds_store(self.folder):
+            with open_store(self.folder, job.manifest(), read_only=True) as store:
+                require_numbers(store, f"folder {path_text(self.folder)}")
         kept = averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
         self._classes = None if kept is None else board_classes(job.rules, kept)
         self.plan = DealtPlan.of(job, made=kept is not None)

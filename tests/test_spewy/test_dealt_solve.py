@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 import pytest
-from cli_runs import COMMAND, good, good_json, refused, spewy, write
+from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
 
 from buckets import Abstraction
-from lockers import StorageError, holds_store, open_store
+from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
@@ -412,6 +412,71 @@ def test_others_look_while_it_is_solved(leduc, tmp_path):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
+
+
+# Dropped regrets
+
+
+@pytest.fixture
+def played_only(solved, tmp_path):
+    """A solved folder from which regrets and sums were dropped, and what the command told."""
+    shutil.copytree(solved[1], tmp_path / "out")
+    return tmp_path / "out", good_json("drop", tmp_path / "out", "--regrets")
+
+
+def test_dropped_regrets_give_the_disk_back(solved, played_only):
+    folder, told = played_only
+    assert (told["name"], told["dropped"]) == ("leduc-dealt", ["regrets", "sums"])
+    sizes = [sum(path.stat().st_size for path in f.glob("*.mdb")) for f in (solved[1], folder)]
+    assert [told["bytes_before"], told["bytes_after"]] == sizes
+    assert told["bytes_after"] < told["bytes_before"] / 2
+    assert numbers_in(folder) == {}
+    assert good_json("drop", folder, "--regrets") == told | {"bytes_before": told["bytes_after"]}
+
+
+def test_what_plays_and_looks_needs_no_regrets(solved, played_only):
+    folder, _ = played_only
+    for command in (("show",), ("exploit", "--workers", 1)):
+        name, *rest = command
+        assert good(name, folder, *rest) == good(name, solved[1], *rest)
+    told = good_json("status", folder)
+    assert (told["deals"], told["running"], told["ended"]) == (3000, False, "regrets and sums dropped")
+    assert good("check", folder).endswith(": healthy\n")
+
+
+def test_a_solve_whose_regrets_were_dropped_says_so(leduc, played_only):
+    folder, _ = played_only
+    settings = ("--set", "solve.max_sweeps=50")
+    line = refused("solve", leduc[0], "--out", folder, *settings)
+    assert "out: expected regrets and sums to go on from, found them dropped; " in line
+    assert good_json("solve", leduc[0], "--out", folder, *settings, "--again")["sweeps"] == 50
+    assert good_json("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=60")["sweeps"] == 60
+
+
+def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch):
+    folder = shutil.copytree(solved[1], tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr("spewy.records.class_numbers.AT_ONCE", 1)
+        patch.setattr(LmdbStore, "keys", lambda *asked: raising(KeyboardInterrupt()))
+        assert spewy("drop", folder, "--regrets").exit_code == 130
+    assert "found them dropped" in refused("solve", leduc[0], "--out", folder)
+    good("drop", folder, "--regrets")
+    assert numbers_in(folder) == {}
+
+
+def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
+    folder = shutil.copytree(solved[1], tmp_path / "out")
+    with LogFile(folder):
+        assert "found another process that does" in refused("drop", folder, "--regrets")
+    shutil.rmtree(folder / "play")
+    assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
+    assert numbers_in(folder) == numbers_in(solved[1])
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
+    assert "--regrets: expected a whole game with [boards]" in refused(
+        "drop", tmp_path / "walked", "--regrets"
+    )
+    for options in ((), ("--regrets", "--round", "flop")):
+        assert "expected either --round or --regrets" in refused("drop", folder, *options)
 
 
 # Refusals
