@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -20,8 +21,10 @@ from spewy.learn.sampled_engine import SampledEngine
 from spewy.look.play import open_play
 from spewy.look.status import status_of
 from spewy.records.averages import Averages
+from spewy.records.class_numbers import read_mark
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, read_status
+from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
 from spewy.run.logfile import LogFile
 
@@ -121,6 +124,15 @@ def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solve
     assert numbers_in(tmp_path / "out") == numbers_in(solved[1])
 
 
+@pytest.mark.slow
+def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_path):
+    settings = ["solve.precision=16-bit", "solve.max_sweeps=2000"]
+    solve(leduc[0], tmp_path / "whole", *settings)
+    for n in (1, 300, 1234, 2000):
+        solve(leduc[0], tmp_path / "out", settings[0], f"solve.max_sweeps={n}")
+    assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole")
+
+
 def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):
     solve(leduc[0], tmp_path / "out", save_every=0.0)
     assert sum(line.startswith("save") for line in log_lines(tmp_path / "out")) > 1
@@ -135,6 +147,20 @@ def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
     longer = f"solve.max_time={read_status(tmp_path / 'out').seconds + 0.5} s"
     assert solve(leduc[0], tmp_path / "out", settings[0], longer).sweeps > first.sweeps
     assert status_of(tmp_path / "out").ended == "time is up"
+
+
+def test_a_target_in_mbb_is_reached_and_a_lower_one_gone_on_to(leduc, tmp_path):
+    settings = ["solve.check_every=0.05 s", "solve.max_sweeps=1000000"]
+    first = solve(leduc[0], tmp_path / "out", "solve.target=150 mbb", *settings)
+    assert first.converged
+    assert first.exploitability_mbb <= 150
+    assert solve(leduc[0], tmp_path / "out", "solve.target=150 mbb", *settings).sweeps == first.sweeps
+    lower = f"solve.target={first.exploitability_mbb / 2} mbb"
+    second = solve(leduc[0], tmp_path / "out", lower, *settings)
+    assert second.converged
+    assert second.exploitability_mbb <= first.exploitability_mbb / 2
+    assert second.sweeps > first.sweeps
+    assert second.trace[: len(first.trace)] == first.trace
 
 
 def test_again_begins_from_nothing(leduc, tmp_path):
@@ -371,6 +397,52 @@ def test_an_interruption_loses_no_bit(leduc, tmp_path):
         deals = json.loads(process.communicate(timeout=60)[0])["sweeps"]
     good("solve", leduc[0], "--out", whole, "--set", f"solve.max_sweeps={deals}")
     assert numbers_in(folder) == numbers_in(whole)
+
+
+@pytest.mark.usefixtures("unjudged")
+@pytest.mark.parametrize("in_background", [False, True], ids=["the last save", "a save in the background"])
+def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkeypatch, in_background):
+    """What was saved before is kept: the classes that the save has written come again."""
+    folder, every = tmp_path / "out", "0" if in_background else "1000"
+    solve(leduc[0], folder, "solve.max_sweeps=500")
+    run, write = SampledEngine.run, dealt_saving.write_classes
+
+    def run_and_interrupt(engine, n):
+        run(engine, n)
+        signal.raise_signal(signal.SIGINT)
+
+    def write_and_interrupt(store, classes):
+        write(store, classes)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.2)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SampledEngine, "run", run_and_interrupt)
+        patch.setattr(dealt_saving, "write_classes", write_and_interrupt)
+        patch.setattr(dealt_saving, "AT_ONCE", 1)
+        result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
+    assert result.exit_code == 130
+    assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
+    assert status_of(folder).ended == "broken off"
+    assert deals_saved(folder) == 500
+    assert good("check", folder).endswith(": healthy\n")
+    assert solve(leduc[0], folder, "solve.max_sweeps=510").sweeps == 510
+
+
+def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, tmp_path):
+    folder = tmp_path / "out"
+    with start(leduc[0], folder, "--save-every", "0.01") as process:
+        wait_for(lambda: deals_saved(folder), process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with open_store(folder, read_only=True) as store:
+        mark = read_mark(store)
+    assert mark.seconds > 0
+    settings = ["solve.max_sweeps=1000000000", f"solve.max_time={mark.seconds} s"]
+    assert solve(leduc[0], folder, *settings).sweeps == mark.deals
+    settings[1] = f"solve.max_time={mark.seconds + 0.5} s"
+    assert solve(leduc[0], folder, *settings).sweeps > mark.deals
+    assert status_of(folder).seconds >= mark.seconds + 0.5
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
