@@ -19,9 +19,10 @@ from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.look.play import open_play
-from spewy.look.status import status_of
+from spewy.look.status import disk_bytes, status_of
 from spewy.records.averages import Averages
 from spewy.records.class_numbers import read_mark
+from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, read_status
 from spewy.run import dealt_saving
@@ -653,7 +654,25 @@ def test_an_estimate_of_disk_is_what_is_written(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 60"))
     told = good_json("estimate", job)
     good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=600")
-    assert good_json("status", tmp_path / "out")["disk_bytes"] == pytest.approx(told["disk_bytes"], rel=0.2)
+    written = good_json("status", tmp_path / "out")["disk_bytes"]
+    assert written == pytest.approx(told["disk_bytes"] - told["judged_bytes"], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "boards", "kinds", "part"),
+    [("", 1755, 169, 50), ('preflop = "hands"', 22_100, 1326, 500)],
+    ids=["kinds of hands", "hands"],
+)
+def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, kinds, part):
+    """A part of all findings is written."""
+    job = write(tmp_path, DEALT_FLOP.replace("[rows]", f"[rows]\n{rows}"))
+    told = good_json("estimate", job, "--set", "solve.memory=100 GiB")
+    assert told["disk_bytes"] > told["judged_bytes"] > told["play_bytes"]
+    finding = FlopFinding(np.random.default_rng(0).random((2, 7, kinds)), 0.0, 1.0)
+    with JudgedBoards.within(tmp_path, {"any": "job"}) as kept:
+        for first in range(boards // part):
+            kept.keep("0" * 24, first, finding)
+    assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
 
 
 def test_an_estimate_in_words(tmp_path):
