@@ -10,7 +10,7 @@ from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
-from spewy.records.averages import Averages
+from spewy.records.averages import Averages, found_saved
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Judged, Status, last_word, read_status, running
 from spewy.system.textfile import as_path
@@ -45,11 +45,10 @@ def disk_bytes(folder: Path) -> int:
 
 
 def _of_play(job: Job, folder: Path) -> Status:
-    """What a play locker alone tells, a copy perhaps; a solve that has failed early has none."""
-    deals, at = 0, None
-    if holds_store(folder):
-        with Averages.open(folder) as averages:
-            deals, at = averages.saved.deals, averages.saved.saved_at
+    """What a play locker alone tells, a copy perhaps; a solve that has failed early has made none."""
+    with Averages.open(folder) as averages:
+        saved = found_saved(averages.store)
+    deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)
     return Status(
         name=job.name,
         deals=deals,

@@ -231,10 +231,12 @@ def create(
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
+        lockers.DamagedLockerError: the structure of what is there is damaged, and would not bear to be written to.
     """
     store = open_store(folder, manifest, shards=1)
     try:
-        if store.get(META, SAVED_KEY) is None:
+        store.require_sound()
+        if found_saved(store) is None:
             first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
 
             def write(txn: Transaction) -> None:
@@ -265,7 +267,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
     if not holds_store(folder):
         return None
     with Averages(open_store(folder, manifest, read_only=True)) as found:
-        return None if found.store.get(META, SAVED_KEY) is None else found.arrays()
+        return None if found_saved(found.store) is None else found.arrays()
 
 
 def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:
@@ -293,9 +295,17 @@ def read_saved(store: Reads) -> Saved:
     Raises:
         InputError: nothing was saved yet.
     """
+    found = found_saved(store)
+    if found is None:
+        raise InputError("play locker: expected strategies that are stored, found none yet")
+    return found
+
+
+def found_saved(store: Reads) -> Saved | None:
+    """What a play locker tells of itself; None: it was not made yet."""
     array = store.get(META, SAVED_KEY)
     if array is None:
-        raise InputError("play locker: expected strategies that are stored, found none yet")
+        return None
     found = json.loads(array.tobytes())
     return Saved(tuple(found["classes"]), tuple(found["rows"]), found["deals"], found["saved_at"])
 

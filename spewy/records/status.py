@@ -10,9 +10,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from spewy.errors import InputError, path_text, shown
 from spewy.system.textfile import read_text, replace_text
@@ -126,24 +128,48 @@ def read_status(folder: Path) -> Status | None:
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process solves in a folder right now; None where no solve keeps a log."""
-    try:
-        with (folder / LOG).open("rb") as file:
+    """Whether a process solves in a folder right now; None where no solve keeps a log.
+
+    Raises:
+        InputError: its log cannot be read.
+    """
+    with _log(folder) as file:
+        if file is None:
+            return None
+        try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        return None
-    return False
+        except BlockingIOError:
+            return True
+        return False
 
 
 def last_word(folder: Path) -> str | None:
-    """Why the last solve in a folder ended, as its log tells; None: it tells nothing, or nobody keeps one."""
-    try:
-        with (folder / LOG).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_OF_WORD))
-            lines = file.read().decode(errors="replace").splitlines()
-    except FileNotFoundError:
-        return None
+    """Why the last solve in a folder ended, as its log tells; None: it tells nothing, or nobody keeps one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with _log(folder) as file:
+        if file is None:
+            return None
+        file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_OF_WORD))
+        lines = file.read().decode(errors="replace").splitlines()
     event, _, text = lines[-1][STAMP:].partition(" ") if lines else ("", "", "")
     return text.strip() if event == STOP else None
+
+
+@contextmanager
+def _log(folder: Path) -> Iterator[BinaryIO | None]:
+    """The log of a folder, to be read; None where there is none."""
+    path = folder / LOG
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield None
+        return
+    except OSError as error:
+        raise InputError(
+            f"file {path_text(path)}: expected a log that can be read, found: {error.strerror}"
+        ) from error
+    with file:
+        yield file

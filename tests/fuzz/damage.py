@@ -15,7 +15,7 @@ PAGE = 4096
 
 def damage(rng: Random, folder: Path, others: list[Path]) -> str:
     """Damage one file of a folder; what was done. ``others`` are folders to take files from."""
-    files = sorted(path for path in folder.iterdir() if not path.name.endswith("-lock"))
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.endswith("-lock"))
     file = rng.choice(files)
     change = rng.choice(
         (

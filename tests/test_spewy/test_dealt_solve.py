@@ -598,6 +598,22 @@ def test_a_folder_is_needed(leduc):
         DealtSession(Job.load(leduc[0]), None)
 
 
+def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
+    """A write into damaged pages can end the process."""
+    folder, looked_at = shutil.copytree(solved[1], tmp_path / "out"), []
+    require_sound = LmdbStore.require_sound
+
+    def noted(store):
+        looked_at.append(store.folder)
+        require_sound(store)
+
+    monkeypatch.setattr(LmdbStore, "require_sound", noted)
+    good("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=3001")
+    assert looked_at == [folder, folder / "play"]
+    good("exploit", folder, "--workers", 1)
+    assert looked_at[2:] == [folder / "judged"]
+
+
 @pytest.mark.parametrize(
     ("locker", "key", "value"),
     [

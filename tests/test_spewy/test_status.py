@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from class_numbers import ClassSums
@@ -17,6 +18,7 @@ from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.records.status import LOG, STATUS, Judged, Status, last_word, read_status, running, write_status
 from spewy.run.logfile import LogFile
+from spewy.system.failures import failure_text
 
 LIMIT = Job.of(
     {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
@@ -101,6 +103,33 @@ def test_a_status_of_an_earlier_version_is_read(folder):
     del found["checking"]
     (folder / STATUS).write_text(json.dumps(found | {"ended": "interrupted"}))
     assert read_status(folder) == STANDS
+
+
+def test_a_solve_that_failed_before_it_told_anything(folder):
+    with LogFile(folder) as log:
+        log.write("stop", "failed, StorageError: no room")
+    told = good_json("status", folder)
+    assert (told["name"], told["deals"], told["ended"]) == ("limit", 0, "failed, StorageError: no room")
+
+
+def test_a_folder_where_a_file_should_be_is_told(folder):
+    (folder / LOG).mkdir()
+    assert f"{LOG}: expected a log that can be read, found: Is a directory" in refused("status", folder)
+    with pytest.raises(InputError, match=f"{LOG}: expected a log that can be written, found: Is a directory"):
+        LogFile(folder)
+    (folder / STATUS).mkdir()
+    with pytest.raises(
+        InputError, match=f"{STATUS}: expected a file that can be written, found: Is a directory"
+    ):
+        write_status(folder, STANDS)
+
+
+def test_a_status_for_which_there_is_no_room_is_a_failure_of_the_machine(folder, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(Path, "write_text", lambda *args, **options: (_ for _ in ()).throw(full))
+    with pytest.raises(InputError) as error:
+        write_status(folder, STANDS)
+    assert f"{STATUS}: expected a file that can be written, found: No space left" in failure_text(error.value)
 
 
 @pytest.mark.parametrize("lines", [[], ["check  2 deals"], ["stop  time is up", "start  5 deals"]])
