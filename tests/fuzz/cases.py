@@ -64,9 +64,9 @@ def dealt_jobs(case: Case) -> None:
 def _damage_dealt(case: Case, job: str) -> None:
     """What looks at a damaged folder, and goes on with it."""
     rng, folder = case.rng, Path("out")
-    for _ in range(rng.choice((0, 1, 2))):
-        inside = rng.choice((folder, folder / "play"))
-        case.note(f"{inside}: {damages.damage(rng, inside, [folder])}")
+    others = [case.templates / other.name for other in TEMPLATES]
+    for inside in rng.sample((folder, folder / "play"), rng.choice((0, 1, 2))):
+        case.note(f"{inside}: {damages.damage(rng, inside, others)}")
     for command in rng.sample(
         (["show"], ["status"], ["check"], ["exploit", "--workers", "1"], ["drop", "--regrets"]), 2
     ):

@@ -130,7 +130,10 @@ def _exchange(rng: Random, file: Path, files: list[Path], _: object) -> str:
 
 def _replace(rng: Random, file: Path, _: list[Path], others: list[Path]) -> str:
     """A file of another folder."""
-    source = rng.choice(sorted(path for path in rng.choice(others).iterdir() if path.suffix == file.suffix))
+    sources = sorted(path for path in rng.choice(others).iterdir() if path.suffix == file.suffix)
+    if not sources:
+        return f"{file.name} not, no other folder has one of its kind"
+    source = rng.choice(sources)
     shutil.copy(source, file)
     return f"{file.name} by {source.parent.name}/{source.name}"
 
