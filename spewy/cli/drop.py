@@ -1,14 +1,19 @@
-"""``spewy drop``: let the last rounds of a solve go, which are most of it."""
+"""``spewy drop``: let go of most of a folder, the last rounds or what only going on needs."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
 from spewy.cli.tables import facts, json_text, size
+
+if TYPE_CHECKING:
+    from lockers import Store
+    from spewy.job.job import Job
 
 
 @click.command()
@@ -17,49 +22,51 @@ from spewy.cli.tables import facts, json_text, size
     "--round",
     "name",
     metavar="ROUND",
-    required=True,
     help="Drop this round and all later ones: flop, turn or river, after the round of the root.",
+)
+@click.option(
+    "--regrets",
+    is_flag=True,
+    help="Of a whole game with [boards]: drop regrets and sums, which only going on needs.",
 )
 @json_option
 @verbose_option
-def drop(folder: Path, name: str, as_json: bool) -> None:
-    """Drop the last rounds of a solve from its folder, and give the disk space back.
+def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
+    """Drop the last rounds of a solve from its folder, or its regrets and sums, and give the disk space back.
 
-    Strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is kept, so EVs
-    there stay what they are. show and report solve a dropped chunk anew when they look at it, from the ranges that
-    are played down to it; export and exploit need all rounds, and solve would have to begin --again.
+    --round: strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is
+    kept, so EVs there stay what they are. show and report solve a dropped chunk anew when they look at it, from the
+    ranges that are played down to it; export and exploit need all rounds, and solve would have to begin --again.
+
+    --regrets: a whole game with [boards] keeps its play locker, from which bots play and which show and exploit look
+    at. It cannot be solved further; solve would have to begin --again.
 
     Nobody else may have the folder open meanwhile. Dropping again does nothing, but finishes what was interrupted.
 
     \b
     Examples:
       spewy drop results/T1 --round river
+      spewy drop results/limit-holdem --regrets
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d"
 
     \b
     --json prints one object:
-      name, dropped (all dropped rounds), bytes_before, bytes_after (of the data files)
+      name, dropped (all dropped rounds; or regrets, sums), bytes_before, bytes_after (of the data files)
     """  # noqa: D301
-    from tqdm import tqdm
-
     from lockers import open_store
-    from spewy.look.drop import drop as drop_rounds
-    from spewy.look.drop import round_number
-    from spewy.look.stored import walked_job
+    from spewy.look.drop_numbers import drop_regrets
+    from spewy.look.stored import stored_job, walked_job
 
+    if regrets == (name is not None):
+        raise click.UsageError("expected either --round or --regrets")
     with open_store(folder) as store:
-        job = walked_job(store, folder)
-        first = round_number(job, name)
         before = store.size()
-        with tqdm(
-            desc="boards", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()
-        ) as bar:
-
-            def progress(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
-
-            names = drop_rounds(job, store, first, progress)
+        if name is None:
+            job = stored_job(store, folder)
+            names = drop_regrets(job, folder, store)
+        else:
+            job = walked_job(store, folder)
+            names = _drop_rounds(job, store, name)
         after = store.size()
     if as_json:
         found = {"name": job.name, "dropped": names, "bytes_before": before, "bytes_after": after}
@@ -74,3 +81,20 @@ def drop(folder: Path, name: str, as_json: bool) -> None:
             ]
         )
     )
+
+
+def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
+    """Drop a round and those after it, with a bar where one can be drawn."""
+    from tqdm import tqdm
+
+    from spewy.look.drop import drop as drop_rounds
+    from spewy.look.drop import round_number
+
+    first = round_number(job, name)
+    with tqdm(desc="boards", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        return drop_rounds(job, store, first, progress)

@@ -48,8 +48,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     Of a job whose lower bounds are too large already, what takes a closer look is null.
     Of a job with [boards], which deals them:
       name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
-      memory_bytes, disk_bytes, play_bytes (of the play locker, in disk_bytes), seconds_per_deal (of one core, roughly),
-      making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
+      memory_bytes, disk_bytes, play_bytes (of the play locker, in disk_bytes), judged_bytes (what exploit --flops all
+      keeps, in disk_bytes), seconds_per_deal (of one core, roughly), making_seconds (of classes and rows, roughly;
+      0: they are there), budget_bytes, fits, betting_nodes
     """  # noqa: D301
     from spewy.job.job import Job
     from spewy.job.units import parse_memory
@@ -91,7 +92,11 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         ("state", size(cost.state_bytes)),
         ("tables", size(cost.table_bytes)),
         ("memory", f"{size(cost.memory_bytes)}, {verdict}"),
-        ("disk", f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from"),
+        (
+            "disk",
+            f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
+            "to judge all first boards",
+        ),
         ("deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"),
     ]
     if cost.making_seconds:

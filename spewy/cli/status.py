@@ -31,7 +31,8 @@ def status(folder: Path, as_json: bool) -> None:
 
     \b
     --json prints one object; what is not known is null:
-      name, running, ended (why the last run ended, in words), deals (or sweeps), saved_deals, per_second,
+      name, running, checking [flops judged, of] (while a check runs), ended (why the last run ended, in words),
+      deals (or sweeps), saved_deals, per_second,
       seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
       null: all boards are walked through),
       value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
@@ -67,7 +68,10 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
 def _state(found: Status, runs: bool | None) -> str:
     ago = "" if found.at is None else f"; {duration(max(0.0, time.time() - found.at))} ago"
     if runs:
-        return f"running{ago}"
+        checks = (
+            "" if found.checking is None else ", checks: {:,} of {:,} flops judged".format(*found.checking)
+        )
+        return f"running{checks}{ago}"
     if found.ended is not None:
         return f"not running: {found.ended}{ago}"
     return "not told" if runs is None else f"not running, it ended without a word{ago}"

@@ -158,6 +158,7 @@ class RealGame:
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
         total, desks = len(waiting), SimpleQueue[Desk]()
+        tell(0, total)
         for _ in range(threads):
             desks.put(self.desk())
 

@@ -16,9 +16,9 @@ from solvers.sampled.strips import Strips, all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.look.play import board_classes
 from spewy.look.stored import stored_job
 from spewy.records.averages import Averages
+from spewy.records.class_policy import board_classes
 
 
 @dataclass(frozen=True)

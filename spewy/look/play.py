@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from lockers import Store, holds_store, open_store
-from spewy.game.gamefile import Game
-from spewy.job.job import Job
+from lockers import holds_store, open_store
 from spewy.look.stored import stored_job
 from spewy.records.averages import FOLDER, Averages
-from spewy.records.class_policy import BoardClasses, ClassPolicy
+from spewy.records.class_policy import ClassPolicy
 from spewy.system.textfile import as_path
 
 
@@ -39,29 +34,10 @@ def open_play(folder: str | Path) -> ClassPolicy:
     """
     store = open_store(play_folder(folder), read_only=True)
     try:
-        return class_policy(stored_job(store, folder), store)
+        return ClassPolicy.of(stored_job(store, folder).problem, Averages(store))
     except BaseException:
         store.close()
         raise
-
-
-def class_policy(job: Job, store: Store) -> ClassPolicy:
-    """The policy of a job with classes of boards.
-
-    Raises:
-        InputError: nothing was saved yet.
-    """
-    averages = Averages(store)
-    averages.saved  # noqa: B018 - which refuses a locker with nothing in it
-    return ClassPolicy(job.problem, averages, board_classes(job.rules, averages.arrays()))
-
-
-def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> BoardClasses:
-    """The classes of a game's boards and the rows of hands there, as a play locker keeps them."""
-    from buckets.abstraction import Abstraction
-
-    found: BoardClasses = Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, dict(arrays))
-    return found
 
 
 def play_folder(folder: str | Path) -> Path:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import open_store
-from spewy.look.play import class_policy, play_folder
+from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
+from spewy.records.averages import Averages
+from spewy.records.class_policy import ClassPolicy
 from spewy.records.policy import Decides, Policy
 
 
@@ -23,7 +25,9 @@ def open_policy(folder: str | Path) -> Decides:
     store = open_store(play_folder(folder), read_only=True)
     try:
         job = stored_job(store, folder)
-        return class_policy(job, store) if job.sampled else Policy(job.problem, store)
+        if job.sampled:
+            return ClassPolicy.of(job.problem, Averages(store))
+        return Policy(job.problem, store)
     except BaseException:
         store.close()
         raise

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
-from spewy.records.averages import Averages, Saved
+from spewy.records.averages import Averages, found_saved
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
-from spewy.records.status import Judged, Status, read_status
+from spewy.records.status import Judged, Status, last_word, read_status, running
 from spewy.system.textfile import as_path
 
 
@@ -26,12 +27,12 @@ def status_of(folder: str | Path) -> Status:
     with open_store(path if holds_store(path) else play_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         found = read_status(path)
-        if found is not None:
-            return found
-        if not job.sampled:
+        if found is None and not job.sampled:
             return _of_lockers(job, store)
-    with Averages.open(play_folder(path)) as averages:
-        return _of_play(job, averages.saved)
+    if found is None:
+        found = _of_play(job, play_folder(path))
+    checking = found.checking if running(path) else None
+    return replace(found, checking=checking, ended=last_word(path))
 
 
 def disk_bytes(folder: Path) -> int:
@@ -43,12 +44,15 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def _of_play(job: Job, saved: Saved) -> Status:
-    """What a play locker alone tells, a copy perhaps."""
+def _of_play(job: Job, folder: Path) -> Status:
+    """What a play locker alone tells, a copy perhaps; a solve that has failed early has made none."""
+    with Averages.open(folder) as averages:
+        saved = found_saved(averages.store)
+    deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)
     return Status(
         name=job.name,
-        deals=saved.deals,
-        saved_deals=saved.deals,
+        deals=deals,
+        saved_deals=deals,
         per_second=None,
         seconds=None,
         seconds_left=None,
@@ -56,8 +60,7 @@ def _of_play(job: Job, saved: Saved) -> Status:
         value=None,
         judged=None,
         target=None,
-        ended=None,
-        at=saved.saved_at,
+        at=at,
     )
 
 
@@ -80,6 +83,6 @@ def _of_lockers(job: Job, store: Store) -> Status:
         value=None,
         judged=judged,
         target=last_target(store),
-        ended=None if read_result(store) is None else "finished",
         at=None,
+        ended=None if read_result(store) is None else "finished",
     )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockers import DamagedLockerError, Reads, Store, Transaction, open_store
+from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
 from solvers.forest import Floats, Ints
 from spewy.errors import InputError
 from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
@@ -231,10 +231,12 @@ def create(
 
     Raises:
         lockers.ManifestMismatchError: the folder is another job's.
+        lockers.DamagedLockerError: the structure of what is there is damaged, and would not bear to be written to.
     """
     store = open_store(folder, manifest, shards=1)
     try:
-        if store.get(META, SAVED_KEY) is None:
+        store.require_sound()
+        if found_saved(store) is None:
             first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
 
             def write(txn: Transaction) -> None:
@@ -253,6 +255,19 @@ def create(
         store.close()
         raise
     return store
+
+
+def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
+    """What `create` put into a folder's play locker of classes and rows; None where there is none yet.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder is another job's.
+        lockers.DamagedLockerError: what it holds is damaged.
+    """
+    if not holds_store(folder):
+        return None
+    with Averages(open_store(folder, manifest, read_only=True)) as found:
+        return None if found_saved(found.store) is None else found.arrays()
 
 
 def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:
@@ -280,9 +295,17 @@ def read_saved(store: Reads) -> Saved:
     Raises:
         InputError: nothing was saved yet.
     """
+    found = found_saved(store)
+    if found is None:
+        raise InputError("play locker: expected strategies that are stored, found none yet")
+    return found
+
+
+def found_saved(store: Reads) -> Saved | None:
+    """What a play locker tells of itself; None: it was not made yet."""
     array = store.get(META, SAVED_KEY)
     if array is None:
-        raise InputError("play locker: expected strategies that are stored, found none yet")
+        return None
     found = json.loads(array.tobytes())
     return Saved(tuple(found["classes"]), tuple(found["rows"]), found["deals"], found["saved_at"])
 

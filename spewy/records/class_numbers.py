@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ import numpy as np
 from lockers import DamagedLockerError, Reads, Store, Transaction
 from lockers.codec import Array
 from solvers.forest import Ints
-from spewy.records.keys import META, REGRET, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
+from spewy.errors import InputError
+from spewy.records.keys import META, NUMBERS_KEY, REGRET, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
 from spewy.records.progress import require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 128 << 20
 """Bytes of classes, about, that are read from a store before it is opened anew."""
+AT_ONCE = 1000
+"""Keys that are deleted in one transaction."""
 DEALS_KEY = SWEEP_KEY
 """Whose shard part is written to: the store has a single one."""
 
@@ -126,6 +130,38 @@ def read_classes(opened: Callable[[], Store], numbers: Numbers) -> None:
             raise DamagedLockerError(
                 f"locker {VISITS!r}, round {t}: expected classes that {deals:,} deals have visited, found none"
             )
+
+
+def drop_numbers(store: Store) -> None:
+    """Delete all that is only gone on from; where that was killed, the same call goes on.
+
+    That it was dropped is written first, so that nobody takes what is left for all that there was.
+    """
+    store.transact(DEALS_KEY, lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
+    store.flush()
+    for locker in (REGRET, STRATEGY, VISITS):
+        keys = list(store.keys(locker))
+        for first in range(0, len(keys), AT_ONCE):
+            store.transact(DEALS_KEY, partial(_delete, locker, keys[first : first + AT_ONCE]))
+    store.flush()
+
+
+def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
+    for key in keys:
+        txn.delete(locker, key)
+
+
+def require_numbers(store: Reads, subject: str) -> None:
+    """Refuse to go on from what was dropped.
+
+    Raises:
+        InputError: it was.
+    """
+    if store.get(META, NUMBERS_KEY) is not None:
+        raise InputError(
+            f"{subject}: expected regrets and sums to go on from, found them dropped; "
+            '"spewy solve JOB.toml --again" begins from nothing'
+        )
 
 
 def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from buckets.errors import BoardError
 from buckets.symmetry import check_history
+from lockers import DamagedLockerError
 from solvers.forest import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
+from spewy.game.gamefile import Game
 from spewy.game.tree import entry
 from spewy.records.averages import Averages
+from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, Decides, Decision
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
 
 
 class BoardClasses(Protocol):
@@ -40,6 +46,17 @@ class ClassPolicy(Decides):
         self.averages = averages
         self._classes = classes
         self._rows = lru_cache(BOARDS)(self._on_board)
+
+    @classmethod
+    def of(cls, problem: Problem, averages: Averages) -> ClassPolicy:
+        """That of a play locker which was made by a solve.
+
+        Raises:
+            InputError: nothing was saved yet.
+            lockers.DamagedLockerError: it does not tell its classes and rows.
+        """
+        averages.saved  # noqa: B018 - which refuses a locker with nothing in it
+        return cls(problem, averages, board_classes(problem.game, averages.arrays()))
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """The decision after ``line`` on ``board``, for all hands, as `Decides` has it."""
@@ -80,3 +97,18 @@ class ClassPolicy(Decides):
         dealt = np.array([[card for group in history for card in group]], dtype=np.int64)
         classes, rows = self._classes.boards(t, dealt.reshape(1, len(cards)))
         return int(classes[0]), rows[0]
+
+
+def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
+    """The classes of a game's boards and the rows of hands there, from what a play locker keeps of them.
+
+    Raises:
+        lockers.DamagedLockerError: some of it is missing.
+    """
+    from buckets.abstraction import Abstraction
+    from buckets.making import ARRAYS
+
+    missing = [name for name in ARRAYS if name not in arrays]
+    if missing:
+        raise DamagedLockerError(f"locker {CLASSES!r}: expected {', '.join(ARRAYS)}, found no {missing[0]}")
+    return Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, dict(arrays))

@@ -10,7 +10,7 @@ import numpy as np
 from lockers import DiskSize
 from spewy.records.averages import PORTION
 from spewy.records.chunks import Kind
-from spewy.records.keys import PAYOFF, PLAY, REGRET, STRATEGY, VISITS
+from spewy.records.keys import JUDGED, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -51,6 +51,12 @@ def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence
         for locker in (REGRET, STRATEGY):
             size = size.plus(locker, key, np.full(n_classes, mine))
     return size.plus(VISITS, key, np.full(n_classes, 16))
+
+
+def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
+    """The size of what is found on first boards, each of which so many lines enter with so many kinds of hands."""
+    n_bytes = 8 * (2 * lines * kinds + 2)
+    return DiskSize().plus(JUDGED, b"0" * 24 + f"|{n_boards}".encode(), np.full(n_boards, n_bytes))
 
 
 def with_class_bytes(size: DiskSize, t: int, n_classes: int, strips: Strips, n_rows: int) -> DiskSize:

@@ -63,7 +63,13 @@ class JudgedBoards(Closing):
         own = folder / FOLDER
         if not os.access(own if own.exists() else folder, os.W_OK):
             return cls(MemoryStore(manifest, shards=1))
-        return cls(open_store(own, manifest, shards=1))
+        store = open_store(own, manifest, shards=1)
+        try:
+            store.require_sound()
+        except BaseException:
+            store.close()
+            raise
+        return cls(store)
 
     def of(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
         """What was found on strategies, by first board; what was found on others is dropped.

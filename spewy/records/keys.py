@@ -23,6 +23,9 @@ RESULT_KEY = b"result|"
 DROPPED_KEY = b"dropped|"
 """Where the number of the first dropped round is."""
 
+NUMBERS_KEY = b"dropped|numbers"
+"""There once a solve's regrets and sums were dropped, without which it cannot go on."""
+
 SWEEP_KEY = b"sweep|"
 """Where the number of finished sweeps is, or of deals."""
 

@@ -1,22 +1,32 @@
 """How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
 
 The file takes its name when it is whole. Whoever solves in a folder holds a lock on its log, which ends with the
-process in any case: that tells whether a solve runs (`running`).
+process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last word
+(`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
-from dataclasses import asdict, dataclass, fields
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from spewy.errors import InputError, path_text, shown
 from spewy.system.textfile import read_text, replace_text
 
 STATUS, LOG = "status.json", "log.txt"
 VERSION = 1
+STOP = "stop"
+"""The event of the log's line that tells why a solve ended."""
+STAMP = len("2026-01-31 23:59:59 ")
+"""Characters before the event in a line of the log."""
+MOST_OF_WORD = 1 << 16
+"""Bytes of the log's end that its last line is looked for in."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +65,9 @@ class Status:
         value: net mbb per hand of player 0 in self-play; None: not measured.
         judged: the last check; None: there was none.
         target: as the job says it; None: not known.
-        ended: why the last run ended, in words; None: it runs, or ended without a word.
         at: when this was written, seconds since 1970.
+        checking: flops that the check which runs has judged, and how many it shall; None: no check runs.
+        ended: why the last run ended, in words, which the file does not say; None: it runs, or ended without a word.
     """
 
     name: str
@@ -69,13 +80,16 @@ class Status:
     value: float | None
     judged: Judged | None
     target: str | None
-    ended: str | None
     at: float | None
+    checking: tuple[int, int] | None = None
+    ended: str | None = None
 
 
 def write_status(folder: Path, status: Status) -> None:
     """Write how a solve stands, in place of what was there."""
-    replace_text(folder / STATUS, json.dumps({"version": VERSION, **asdict(status)}, indent=1) + "\n")
+    told = asdict(status)
+    del told["ended"]
+    replace_text(folder / STATUS, json.dumps({"version": VERSION, **told}, indent=1) + "\n")
 
 
 def read_status(folder: Path) -> Status | None:
@@ -93,25 +107,69 @@ def read_status(folder: Path) -> Status | None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{subject}: expected JSON, found: {error}") from None
     names = {field.name for field in fields(Status)}
-    if not isinstance(found, dict) or found.pop("version", None) != VERSION or found.keys() != names:
+    least = {field.name for field in fields(Status) if field.default is MISSING}
+    if (
+        not isinstance(found, dict)
+        or found.pop("version", None) != VERSION
+        or not least <= found.keys() <= names
+    ):
         raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}")
     try:
         judged = None if found["judged"] is None else Judged(**found["judged"])
-        visits = found["visits"]
+        visits, checking = found["visits"], found.get("checking")
         if visits is not None:
-            visits = tuple((int(least), float(median)) for least, median in visits)
+            visits = tuple((int(fewest), float(median)) for fewest, median in visits)
+        if checking is not None:
+            done, total = checking
+            checking = int(done), int(total)
     except (TypeError, ValueError):
         raise InputError(f"{subject}: expected a status of version {VERSION}, found {shown(found)}") from None
-    return Status(**{**found, "judged": judged, "visits": visits})
+    return Status(**{**found, "judged": judged, "visits": visits, "checking": checking, "ended": None})
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process solves in a folder right now; None where no solve keeps a log."""
-    try:
-        with (folder / LOG).open("rb") as file:
+    """Whether a process solves in a folder right now; None where no solve keeps a log.
+
+    Raises:
+        InputError: its log cannot be read.
+    """
+    with _log(folder) as file:
+        if file is None:
+            return None
+        try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        except BlockingIOError:
+            return True
+        return False
+
+
+def last_word(folder: Path) -> str | None:
+    """Why the last solve in a folder ended, as its log tells; None: it tells nothing, or nobody keeps one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with _log(folder) as file:
+        if file is None:
+            return None
+        file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_OF_WORD))
+        lines = file.read().decode(errors="replace").splitlines()
+    event, _, text = lines[-1][STAMP:].partition(" ") if lines else ("", "", "")
+    return text.strip() if event == STOP else None
+
+
+@contextmanager
+def _log(folder: Path) -> Iterator[BinaryIO | None]:
+    """The log of a folder, to be read; None where there is none."""
+    path = folder / LOG
+    try:
+        file = path.open("rb")
     except FileNotFoundError:
-        return None
-    return False
+        yield None
+        return
+    except OSError as error:
+        raise InputError(
+            f"file {path_text(path)}: expected a log that can be read, found: {error.strerror}"
+        ) from error
+    with file:
+        yield file

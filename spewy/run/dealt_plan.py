@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from buckets import Wish
+from buckets.board_features import start_kinds
 from buckets.board_maps import MAX_NUMBERS, board_map
 from buckets.symmetry import count_boards
 from lockers import SHARD_BYTES, DiskSize
@@ -23,7 +24,7 @@ from spewy.game.gamefile import Game
 from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
-from spewy.records.disk import with_class_bytes, with_class_numbers
+from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -49,10 +50,11 @@ class DealtCost:
         state_bytes: regrets and sums.
         table_bytes: the betting, classes and rows, and buffers of the threads.
         memory_bytes: what the process needs beside interpreter and libraries.
-        disk_bytes: the folder.
+        disk_bytes: the folder, once it was judged on all first boards.
         play_bytes: the play locker in it.
+        judged_bytes: what judging keeps in it.
         seconds_per_deal: of one core, roughly.
-        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are kept.
+        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are there.
     """
 
     lines: tuple[int, ...]
@@ -64,6 +66,7 @@ class DealtCost:
     memory_bytes: int
     disk_bytes: int
     play_bytes: int
+    judged_bytes: int
     seconds_per_deal: float
     making_seconds: float
 
@@ -87,8 +90,12 @@ class DealtPlan:
     cost: DealtCost
 
     @classmethod
-    def of(cls, job: Job) -> DealtPlan:
+    def of(cls, job: Job, *, made: bool = False) -> DealtPlan:
         """Make the plan of a job.
+
+        Args:
+            job: what is solved.
+            made: whether its folder has classes and rows already.
 
         Raises:
             InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
@@ -99,7 +106,8 @@ class DealtPlan:
         classes, rows = n_classes(wish), n_rows(wish)
         _require_possible(job, classes, rows)
         rounds = line_forests(job.betting_tree)
-        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows))
+        made = made or is_kept(wish)
+        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows, made=made))
 
     @property
     def refusal(self) -> str | None:
@@ -203,7 +211,13 @@ def _itemsize(job: Job) -> int:
 
 
 def _cost(
-    job: Job, wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
+    job: Job,
+    wish: Wish,
+    rounds: Sequence[LineForest],
+    classes: Sequence[int],
+    rows: Sequence[int],
+    *,
+    made: bool,
 ) -> DealtCost:
     from solvers.sampled.numbers import class_size
     from solvers.sampled.strips import all_strips
@@ -218,9 +232,9 @@ def _cost(
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
     tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve.workers)
-    final = 0 if is_kept(wish) else count_boards(wish.deck, wish.n_board)
+    final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
-    play_bytes = play.total + boards + SHARD_BYTES
+    play_bytes, judged = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds)
     return DealtCost(
         tuple(len(one.lines) for one in rounds),
         tuple(classes),
@@ -231,8 +245,9 @@ def _cost(
         state,
         tables,
         max(making, state + tables + COPIES),
-        disk.total + play_bytes + SHARD_BYTES,
+        disk.total + play_bytes + judged + SHARD_BYTES,
         play_bytes,
+        judged,
         _seconds_per_deal(wish, strips),
         MAKING_SECONDS * final,
     )
@@ -275,6 +290,17 @@ def _buffer_bytes(
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     return threads * (2 * held + dealt + JUDGING * hands * _below_first(wish))
+
+
+def _judged_bytes(wish: Wish, rounds: Sequence[LineForest]) -> int:
+    """Bytes that judging keeps of all first boards; suits that rows tell apart are walked one by one."""
+    t = int(len(rounds) > 1 and not wish.board_sizes[0])
+    lines, cards = len(rounds[t].lines), wish.board_sizes[t]
+    if "hands" in wish.rows:
+        boards, kinds = comb(len(wish.deck), cards), comb(len(wish.deck), wish.hole)
+    else:
+        boards, kinds = count_boards(wish.deck, cards), int(start_kinds(wish.deck, wish.hole).max()) + 1
+    return judged_size(boards, lines, kinds).total + SHARD_BYTES
 
 
 def _below_first(wish: Wish) -> int:

@@ -64,9 +64,13 @@ class DealtProgress:
         """What comes between is no part of the pace."""
         self._paces.clear()
 
-    def end(self, mark: Mark, saved: int, ended: str) -> None:
-        """Write how it stands in the end, and why it ended."""
-        write_status(self._folder, replace(self._status(mark, saved), seconds_left=None, ended=ended))
+    def checks(self, mark: Mark, saved: int, done: int, total: int) -> None:
+        """Write that a check runs, which has judged some of its flops."""
+        write_status(self._folder, replace(self._status(mark, saved), checking=(done, total)))
+
+    def end(self, mark: Mark, saved: int) -> None:
+        """Write how it stands in the end."""
+        write_status(self._folder, replace(self._status(mark, saved), seconds_left=None))
 
     def _status(self, mark: Mark, saved: int) -> Status:
         job, pace = self._plan.job, self._pace()
@@ -82,7 +86,6 @@ class DealtProgress:
             value=self.known.value,
             judged=self.known.judged,
             target=job.solve.target,
-            ended=None,
             at=time.time(),
         )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from buckets import Abstraction
-from lockers import open_store
+from lockers import holds_store, open_store
 from spewy.chunks.abstractions import abstraction
-from spewy.errors import InputError, SolveError, shown
+from spewy.errors import InputError, SolveError, path_text, shown
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.combined_flops import Finding
@@ -19,10 +20,10 @@ from spewy.learn.engine import Stop
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark
-from spewy.records.class_policy import ClassPolicy
+from spewy.records.class_numbers import Mark, require_numbers
+from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
-from spewy.records.status import Judged
+from spewy.records.status import STOP, Judged
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
@@ -36,6 +37,9 @@ from spewy.run.result import SolveResult
 from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
 
 PORTION_SECONDS = 0.3
 """Of deals, between two of which it is looked at what else is to be done."""
@@ -56,7 +60,8 @@ class DealtSession(Closing):
         plan: what a solve will do.
 
     Raises:
-        InputError: the job takes more memory or room than there is; before the folder is created.
+        InputError: the job takes more memory or room than there is, before the folder is created; or what it would go
+            on from was dropped.
         lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
         lockers.DamagedLockerError: what it holds is damaged.
     """
@@ -75,7 +80,12 @@ class DealtSession(Closing):
                 f"{shown(folder)}"
             )
         self.job, self.folder = job, as_path(folder, "folder")
-        self.plan = DealtPlan.of(job)
+        if holds_store(self.folder):
+            with open_store(self.folder, job.manifest(), read_only=True) as store:
+                require_numbers(store, f"folder {path_text(self.folder)}")
+        kept = averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
+        self._classes = None if kept is None else board_classes(job.rules, kept)
+        self.plan = DealtPlan.of(job, made=kept is not None)
         self.plan.require(self.folder)
         self.save_every, self.start_from = save_every, start_from
         self._policies: list[ClassPolicy] = []
@@ -95,14 +105,29 @@ class DealtSession(Closing):
                 with _Run(self, unfailing(reporter or Silent()), log) as run:
                     return run.to_the_end(stop)
             except BaseException as error:
-                log.write("stop", " ".join(f"{type(error).__name__} {error}".split()))
+                with suppress(OSError):  # of a full disk, which is the failure perhaps
+                    log.write(STOP, _failure(error))
                 raise
 
     def policy(self) -> ClassPolicy:
         """What was saved, to be asked for decisions, until the session is closed."""
         found = Averages.open(self.folder / averages.FOLDER)
-        self._policies.append(ClassPolicy(self.job.problem, found, abstraction(self.plan.wish)))
+        try:
+            self._policies.append(ClassPolicy.of(self.job.problem, found))
+        except BaseException:
+            found.close()
+            raise
         return self._policies[-1]
+
+    def classes(self, progress: Callable[[int, int], object]) -> Abstraction:
+        """Classes and rows of boards: those of the folder where it has any, else the user's, which may have to be made.
+
+        Args:
+            progress: told (boards done, boards in all), if any are to be done.
+        """
+        if self._classes is None:
+            self._classes = abstraction(self.plan.wish, progress)
+        return self._classes
 
     def close(self) -> None:
         """Let go of the policies; nothing else stays open between two solves."""
@@ -141,9 +166,9 @@ class _Run(Closing):
         if not result.interrupted:
             with self._store() as store:
                 write_result(store, result.to_json())
-        self._progress.end(mark, mark.deals, ended)
-        self._log.write("save", f"{mark.deals} deals")
-        self._log.write("stop", f"{ended}, {mark.deals} deals, {mark.seconds:.1f} s of work")
+        self._progress.end(mark, mark.deals)
+        self._log.write("save", f"{mark.deals} deals, {mark.seconds:.1f} s of work")
+        self._log.write(STOP, ended)
         return result
 
     def close(self) -> None:
@@ -158,7 +183,7 @@ class _Run(Closing):
         make_ready("sampled", len(plan.rounds), job.solve.short, note)
         if plan.cost.making_seconds > LONG:
             note(f"{job.name}: finding classes and rows of all boards, once: minutes")
-        found, folder = abstraction(plan.wish, self._report.boards), self._session.folder
+        found, folder = self._session.classes(self._report.boards), self._session.folder
         engine = SampledEngine(
             job.rules,
             plan.rounds,
@@ -255,7 +280,7 @@ class _Run(Closing):
         """Measure the strategies as they are in the real game, unless that is interrupted."""
         begun, deals = time.perf_counter(), self._engine.deals
         self._saving.begin(self._mark())  # a check takes minutes, in which everything may be lost
-        found = self._engine.judge(self._dealing.check_flops, self._stop, self._report.boards)
+        found = self._engine.judge(self._dealing.check_flops, self._stop, self._judged)
         self._checking += time.perf_counter() - begun
         self._progress.pause()
         if found is None:
@@ -269,6 +294,11 @@ class _Run(Closing):
         self._trace.append((deals, self._mark().seconds, found.exploitability))
         self._write_trace()
         self._tell(found, deals)
+
+    def _judged(self, done: int, total: int) -> None:
+        """Tell how a check goes."""
+        self._report.boards(done, total)
+        self._progress.checks(self._mark(), self._saving.saved.deals, done, total)
 
     def _write_trace(self) -> None:
         with self._store() as store:
@@ -309,3 +339,10 @@ class _Run(Closing):
             peak_rss_mib=peak_rss_mib(),
             trace=tuple(self._trace),
         )
+
+
+def _failure(error: BaseException) -> str:
+    """Why a solve failed, in words."""
+    if isinstance(error, KeyboardInterrupt):
+        return "broken off"
+    return " ".join(f"failed, {type(error).__name__}: {error}".split())

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from buckets import Abstraction
 from lockers import Store, open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -17,8 +16,12 @@ from spewy.job.units import parse_memory
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark, read_mark
+from spewy.records.class_numbers import Mark, read_mark, require_numbers
+from spewy.records.class_policy import board_classes
 from spewy.run.dealt_plan import DealtPlan
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
 """Sections in which two jobs may differ, one of which starts from the other."""
@@ -40,6 +43,7 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
     """
     opened = partial(open_store, folder, read_only=True)
     with opened() as store:
+        require_numbers(store, f"--start-from {folder}")
         old, mark = _same_game(store, plan.job, folder), read_mark(store)
     if not mark.deals:
         raise InputError(
@@ -54,9 +58,7 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
         )
     with Averages.open(folder / averages.FOLDER) as play:
         arrays = play.arrays()
-    game = old.rules
-    abstraction = Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, arrays)
-    engine.start_from(opened, abstraction, found, mark, short=old.solve.short)
+    engine.start_from(opened, board_classes(old.rules, arrays), found, mark, short=old.solve.short)
     return mark
 
 

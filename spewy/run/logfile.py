@@ -22,12 +22,20 @@ class LogFile(Closing):
         folder: of the solve.
 
     Raises:
-        InputError: another process solves in this folder.
+        InputError: another process solves in this folder, or its log cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG
-        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._descriptor = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except OSError as error:
+            self._descriptor = -1
+            raise InputError(
+                f"file {path_text(self._path)}: expected a log that can be written, found: {error.strerror}"
+            ) from error
         if not _locked(self._descriptor):
             self.close()
             raise InputError(

@@ -7,7 +7,7 @@ import stat
 from os import PathLike
 from pathlib import Path
 
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, path_text, shown
 
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -61,10 +61,18 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file, all of it or nothing: who reads it meanwhile sees what was there or what is there then."""
+    """Write a file, all of it or nothing: who reads it meanwhile sees what was there or what is there then.
+
+    Raises:
+        InputError: something else is there, or nobody may write there; or, caused by an `OSError`, there is no room.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"file {path_text(path)}: expected a file that can be written, found: {_reason(error)}"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from spewy.batch.batch import Batch
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
+from spewy.run.dealt_plan import DealtPlan
 from spewy.run.least import least_cost
 from spewy.run.plan import Plan
 
@@ -20,7 +21,7 @@ from . import truth
 from .case import Case
 from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
 from .mutate import GAMES, odd_job, override
-from .spots import Data, random_job, random_river, random_toy, random_turn, renamed, scaled
+from .spots import Data, random_dealt, random_job, random_river, random_toy, random_turn, renamed, scaled
 from .templates import TEMPLATES, Template
 from .text import ODD_NUMBERS, ODD_TEXTS, TOKENS, odd_text, some_text
 from .toml import toml
@@ -36,6 +37,42 @@ def odd_jobs(case: Case) -> None:
     job = case.write("job.toml", odd_job(rng, base))
     overrides = [override(rng) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
     _try_job(case, job, overrides)
+
+
+def dealt_jobs(case: Case) -> None:
+    """A whole game whose boards are dealt, by a job that is right or may be wrong; what is in its folder, then."""
+    rng = case.rng
+    data = random_dealt(rng)
+    right = rng.random() < 0.4
+    job = case.write("job.toml", toml(data) if right else odd_job(rng, data))
+    overrides = [] if right else [override(rng) for _ in range(rng.choice((0, 0, 1)))]
+    _try_job(case, job, overrides)
+    if not right or case.faults:
+        return
+    if not Path("out").exists():
+        case.expect(
+            case.spewy("solve", job, "--out", "out").code == 0, "expected a job that is right to be solved"
+        )
+    other = data | rng.choice(
+        ({"boards": {"flop": 2}, "rows": {"flop": 2}}, {"game": {"file": "kuhn"}, "rows": {}})
+    )
+    found = case.spewy("solve", case.write("other.toml", toml(other)), "--out", "out")
+    case.expect(found.code == 2, "expected a folder of another job to be refused")
+    _damage_dealt(case, job)
+
+
+def _damage_dealt(case: Case, job: str) -> None:
+    """What looks at a damaged folder, and goes on with it."""
+    rng, folder = case.rng, Path("out")
+    others = [case.templates / other.name for other in TEMPLATES]
+    for inside in rng.sample((folder, folder / "play"), rng.choice((0, 1, 2))):
+        case.note(f"{inside}: {damages.damage(rng, inside, others)}")
+    for command in rng.sample(
+        (["show"], ["status"], ["check"], ["exploit", "--workers", "1"], ["drop", "--regrets"]), 2
+    ):
+        name, *rest = command
+        case.spewy(name, folder, *rest, *(() if name == "check" else rng.choice(((), ("--json",)))))
+    case.spewy("solve", job, "--out", folder, "--set", "solve.max_sweeps=250", *rng.choice(([], ["--again"])))
 
 
 def odd_games(case: Case) -> None:
@@ -175,6 +212,7 @@ SURROUNDINGS = (
 KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (odd_jobs, 42),
     (odd_games, 8),
+    (dealt_jobs, 8),
     (right_jobs, 15),
     (odd_arguments, 15),
     (odd_boards, 4),
@@ -228,11 +266,41 @@ def _try_job(case: Case, job: str, overrides: Sequence[str]) -> None:
         solved = case.spewy("solve", job, *settings)
         case.expect(solved.code == 2, "expected a job that is refused to be refused by solve")
         return
+    if any(each.sampled for each in jobs):
+        _try_dealt(case, job, settings, estimated)
+        return
     if len(jobs) > 4 or not all(map(_is_small, jobs)):
         return
     solved = _solve(case, job, settings, jobs)
     if estimated.code == 2 and "boards" not in estimated.error:
         case.expect(solved.code == 2, "expected what estimate refuses to be refused by solve")
+
+
+def _try_dealt(case: Case, job: str, settings: list[str], estimated: Answer) -> None:
+    """A job whose boards are dealt: a few deals, unless it is large or refused."""
+    if estimated.code == 0 and not _few_boards(Job.load(job, settings[1::2])):
+        return
+    settings = [*settings, "--set", "solve.max_sweeps=200"]
+    if case.rng.random() < 0.2:
+        settings += ["--set", f"solve.memory={case.rng.choice(TOKENS['memory'])}"]
+    solved = case.spewy("solve", job, *settings, "--out", "out", "--json")
+    if estimated.code == 2:
+        case.expect(solved.code == 2, "expected what estimate refuses to be refused by solve")
+    if solved.code or case.faults:
+        return
+    case.faults += truth.dealt_lies(Job.load(job, settings[1::2]), solved.json())
+    if case.rng.random() < 0.3:
+        case.expect(
+            case.spewy("status", "out", "--json").json()["running"] is False, "expected an ended solve"
+        )
+        measured = case.spewy("exploit", "out", "--workers", "1", "--json")
+        case.expect(measured.code == 0, "expected to measure what was solved")
+
+
+def _few_boards(job: Job) -> bool:
+    """Whether its classes and rows are made, and its deals are walked, in little time."""
+    cost = DealtPlan.of(job).cost
+    return cost.memory_bytes <= SMALL_BYTES and cost.making_seconds < 1 and cost.seconds_per_deal < 0.01
 
 
 def _jobs_of(job: str, overrides: Sequence[str]) -> list[Job] | None:

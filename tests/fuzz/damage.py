@@ -15,7 +15,7 @@ PAGE = 4096
 
 def damage(rng: Random, folder: Path, others: list[Path]) -> str:
     """Damage one file of a folder; what was done. ``others`` are folders to take files from."""
-    files = sorted(path for path in folder.iterdir() if not path.name.endswith("-lock"))
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.endswith("-lock"))
     file = rng.choice(files)
     change = rng.choice(
         (
@@ -130,7 +130,10 @@ def _exchange(rng: Random, file: Path, files: list[Path], _: object) -> str:
 
 def _replace(rng: Random, file: Path, _: list[Path], others: list[Path]) -> str:
     """A file of another folder."""
-    source = rng.choice(sorted(path for path in rng.choice(others).iterdir() if path.suffix == file.suffix))
+    sources = sorted(path for path in rng.choice(others).iterdir() if path.suffix == file.suffix)
+    if not sources:
+        return f"{file.name} not, no other folder has one of its kind"
+    source = rng.choice(sources)
     shutil.copy(source, file)
     return f"{file.name} by {source.parent.name}/{source.name}"
 

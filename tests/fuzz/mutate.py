@@ -41,6 +41,8 @@ FREQUENCIES = (
     0.5,
 )
 ROWS = ("hands", 1, 2, 5, 40, 169, 2000, 0, "buckets")
+BOARDS = ("all", 1, 2, 3, 60, 1755, 1756, 10**9, 10**30, 0, -1, "some", True, 1.5)
+TIMES = ("0.2 s", "1e-9 s", "1e300 h", "8 h", "0 s", "-1 s", "8", "nan s", "")
 CATALOGUE: dict[str, tuple[Any, ...]] = {
     "name": ("odd", "a/b", "..", "con", "n" * 255, "\u202e", " "),
     "game.file": GAMES,
@@ -72,6 +74,10 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
     "rows.turn": ROWS,
     "rows.river": ROWS,
     "rows.preflop": ROWS,
+    "boards.flop": BOARDS,
+    "boards.turn": BOARDS,
+    "boards.river": BOARDS,
+    "boards": ({}, "all", []),
     "rows.clustering": CLUSTERINGS,
     "rows.weights": ("uniform", "ranges"),
     "solve.method": ("cfr", "lp", "mccfr"),
@@ -80,7 +86,10 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
     "solve.leaves": ("auto", "stored", "live", "dead"),
     "solve.target": TOKENS["target"],
     "solve.max_sweeps": (1, 2, 10, 2**40),
-    "solve.check_every": (1, 3, 2**40),
+    "solve.check_every": (1, 3, 2**40, "0.1 s", "1e-300 s"),
+    "solve.check_flops": (1, 3, 0, 2**70),
+    "solve.max_time": TIMES,
+    "solve.seed": (0, 7, 2**63 - 1, 2**63, -1),
     "solve.iterations": (1, 3, 10_000, 10_001),
     "solve.tremble": (0.001, 0.5, 1e-300, 1, 0),
     "solve.order": ("top-down", "bottom-up"),

@@ -64,6 +64,44 @@ def random_toy(rng: Random) -> Data:
     return {"name": "toy", "game": {"file": rng.choice(TOYS)}, "solve": {**solve, **unit}}  # type: ignore[dict-item]
 
 
+TWELVE_CARDS = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 2
+blind = 10 5
+raiseSize = 10 20
+firstPlayer = 2 1
+maxRaises = 2 2
+numSuits = 3
+numRanks = 4
+numHoleCards = 2
+numBoardCards = 0 3
+END GAMEDEF
+"""
+
+
+def random_dealt(rng: Random) -> Data:
+    """A whole small game of two rounds whose boards are dealt, in classes or a class each."""
+    solve: Data = {
+        "target": rng.choice(("0 mbb", "150 mbb", "0.5 chips")),
+        "max_sweeps": rng.choice((1, 20, 200)),
+    }
+    solve |= rng.choice(({}, {"workers": 2}, {"seed": rng.randrange(2**63)}, {"precision": "16-bit"}))
+    solve |= rng.choice(({}, {"max_time": "0.5 s"}, {"check_every": "0.1 s", "check_flops": 3}))
+    if rng.random() < 0.5:
+        file: Data = {"file": "leduc"}
+        boards, rows = rng.choice(
+            (({}, {}), ({"flop": 3}, {"flop": 3}), ({"flop": 1}, {"preflop": 2, "flop": 2}))
+        )
+    else:
+        file = {"text": TWELVE_CARDS}
+        boards, rows = (
+            {"flop": rng.choice((1, 5, "all"))},
+            {"preflop": rng.choice((1, 9)), "flop": rng.choice((1, 7))},
+        )
+    return {"name": "dealt", "game": file, "boards": boards, "rows": rows, "solve": solve}
+
+
 def renamed(rng: Random, data: Data) -> Data:
     """The same spot with its suits renamed."""
     suits = str.maketrans("cdhs", "".join(rng.sample("cdhs", 4)))

@@ -3,8 +3,12 @@
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import cli_runs
+
+from .spots import random_dealt
+from .toml import toml
 
 LOCKED = '[[lock]]\nline = ""\nstrategy = { Check = 1 }\n'
 RAKED = cli_runs.POLARISED.replace('ip = "AhAd"', 'ip = "AhAd"\nrake = { rate = 0.05, cap = 3 }')
@@ -82,6 +86,14 @@ def _compile(folder: Path) -> None:
             settings = ["--set", f"solve.precision={precision}", "--set", "solve.max_sweeps=2"]
             cli_runs.good("solve", job, "--out", scratch, *settings, "--set", "solve.workers=2")
             shutil.rmtree(scratch)
+    for precision in ("16-bit", "single"):
+        dealt = cli_runs.write(
+            folder, toml(random_dealt(Random(1)) | {"game": {"file": "leduc"}, "boards": {}, "rows": {}})
+        )
+        settings = ["--set", f"solve.precision={precision}", "--set", "solve.max_sweeps=2"]
+        cli_runs.good("solve", dealt, "--out", scratch, *settings)
+        cli_runs.good("exploit", scratch, "--workers", "1")
+        shutil.rmtree(scratch)
     for arguments in (("show", "dropped", "--line", "cc/", "--board", "Qs 7h 2d 3c 5h"), ("report", "turn")):
         command, name, *rest = arguments
         cli_runs.good(command, folder / name, *(rest or ["--line", "cc/"]))

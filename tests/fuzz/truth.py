@@ -43,6 +43,26 @@ def lies(job: Job, found: Found) -> Iterator[str]:
     yield from _wrong_shares(job, found, allowed) if job.spot else _wrong_value(found, allowed)
 
 
+def dealt_lies(job: Job, found: Found) -> Iterator[str]:
+    """What cannot be true of what ``solve --json`` tells about a job whose boards are dealt."""
+    epsilon, allowed = found["exploitability"], ROUNDING * unit(job)
+    amount, name = parse_target(job.solve.target)
+    target = amount * unit_chips(job.rules, 0.0, name)
+    assert job.dealing is not None
+    if epsilon is None or epsilon < -allowed:
+        yield f"expected an exploitability of at least 0, found {epsilon}"
+        return
+    if found["converged"] != (epsilon <= target):
+        yield f"expected converged to say whether {epsilon} is at most {target}"
+    if job.dealing.last_deal is not None and found["sweeps"] > job.dealing.last_deal:
+        yield f"expected at most {job.dealing.last_deal} deals, found {found['sweeps']}"
+    if found["interrupted"] or found["name"] != job.name:
+        yield "expected this job, not interrupted"
+    deals = [deals for deals, _, _ in found["trace"]]
+    if not deals or deals != sorted(deals) or deals[-1] != found["sweeps"]:
+        yield f"expected checks up to the last deal, found {deals}"
+
+
 def _wrong_shares(job: Job, found: Found, allowed: float) -> Iterator[str]:
     assert job.spot is not None
     most = _most_rake(job)

@@ -12,9 +12,9 @@ from spewy import open_policy
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.job.job import Job
-from spewy.look import play
 from spewy.look.grid import Grid
 from spewy.look.played import played
+from spewy.records import class_policy
 from spewy.records.averages import Averages
 from spewy.records.class_policy import ClassPolicy
 
@@ -50,7 +50,9 @@ def folder(job, sums, tmp_path_factory):
 @pytest.fixture
 def counted(job, monkeypatch):
     """Commands read boards' classes by hand."""
-    monkeypatch.setattr(play, "board_classes", lambda game, arrays: CountedClasses(game, CLASSES, ROWS))
+    monkeypatch.setattr(
+        class_policy, "board_classes", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
+    )
 
 
 @pytest.fixture

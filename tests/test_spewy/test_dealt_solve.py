@@ -4,22 +4,28 @@ import json
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
 import pytest
-from cli_runs import COMMAND, good, good_json, refused, spewy, write
+from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
 
-from lockers import holds_store, open_store
+from buckets import Abstraction
+from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.look.play import open_play
+from spewy.look.status import disk_bytes, status_of
 from spewy.records.averages import Averages
+from spewy.records.class_numbers import read_mark
+from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, read_status
+from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
 from spewy.run.logfile import LogFile
 
@@ -39,6 +45,10 @@ def solve(job, folder, *settings, save_every=None):
     """Solve in this process."""
     with DealtSession(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
+
+
+def raising(error):
+    raise error
 
 
 def log_lines(folder):
@@ -150,6 +160,15 @@ def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solve
     assert numbers_in(tmp_path / "out") == numbers_in(solved[1])
 
 
+@pytest.mark.slow
+def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_path):
+    settings = ["solve.precision=16-bit", "solve.max_sweeps=2000"]
+    solve(leduc[0], tmp_path / "whole", *settings)
+    for n in (1, 300, 1234, 2000):
+        solve(leduc[0], tmp_path / "out", settings[0], f"solve.max_sweeps={n}")
+    assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole")
+
+
 def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):
     solve(leduc[0], tmp_path / "out", save_every=0.0)
     assert sum(line.startswith("save") for line in log_lines(tmp_path / "out")) > 1
@@ -163,7 +182,21 @@ def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
     assert solve(leduc[0], tmp_path / "out", *settings).sweeps == first.sweeps
     longer = f"solve.max_time={read_status(tmp_path / 'out').seconds + 0.5} s"
     assert solve(leduc[0], tmp_path / "out", settings[0], longer).sweeps > first.sweeps
-    assert read_status(tmp_path / "out").ended == "time is up"
+    assert status_of(tmp_path / "out").ended == "time is up"
+
+
+def test_a_target_in_mbb_is_reached_and_a_lower_one_gone_on_to(leduc, tmp_path):
+    settings = ["solve.check_every=0.05 s", "solve.max_sweeps=1000000"]
+    first = solve(leduc[0], tmp_path / "out", "solve.target=150 mbb", *settings)
+    assert first.converged
+    assert first.exploitability_mbb <= 150
+    assert solve(leduc[0], tmp_path / "out", "solve.target=150 mbb", *settings).sweeps == first.sweeps
+    lower = f"solve.target={first.exploitability_mbb / 2} mbb"
+    second = solve(leduc[0], tmp_path / "out", lower, *settings)
+    assert second.converged
+    assert second.exploitability_mbb <= first.exploitability_mbb / 2
+    assert second.sweeps > first.sweeps
+    assert second.trace[: len(first.trace)] == first.trace
 
 
 def test_again_begins_from_nothing(leduc, tmp_path):
@@ -188,6 +221,31 @@ def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
     with open_play(tmp_path / "out") as policy:
         for board in ("Qs Jh 3h", "2s 3s 7d", "Ah Ad Ac"):
             assert policy.decision("rc/", board).frequencies.shape[0] == 2
+
+
+@pytest.fixture
+def unmade(tmp_path, monkeypatch):
+    """An empty bucket locker, as on another machine, and nobody makes classes and rows."""
+    monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "empty"))
+    monkeypatch.setattr(Abstraction, "of", lambda *asked: pytest.fail("they were made"))
+
+
+def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path, unmade):
+    shutil.copytree(solved[1], tmp_path / "out")
+    told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
+    assert told["sweeps"] == 3001
+    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+        assert session.plan.cost.making_seconds == 0
+        assert session.policy().decision("cc/", "Qh").frequencies.shape[0] == 2
+
+
+@pytest.mark.usefixtures("unmade")
+def test_classes_that_lack_a_part_are_damage(leduc, solved, tmp_path):
+    shutil.copytree(solved[1], tmp_path / "out")
+    with open_store(tmp_path / "out" / "play") as store:
+        store.transact(b"rows", lambda txn: txn.delete("classes", b"rows"))
+    assert "locker 'classes': expected groups, " in refused("solve", leduc[0], "--out", tmp_path / "out")
+    assert "found no rows" in refused("show", tmp_path / "out")
 
 
 # Checks
@@ -237,14 +295,57 @@ def test_a_target_that_is_reached_ends_it(leduc, tmp_path, judge_of):
     result = solve(leduc[0], tmp_path / "out", *settings)
     assert result.converged
     assert len(asked) == 2
-    assert read_status(tmp_path / "out").ended == "target reached"
+    assert status_of(tmp_path / "out").ended == "target reached"
 
 
 def test_an_exploitability_that_is_no_number_fails(leduc, tmp_path, judge_of):
     judge_of(float("nan"))
     with pytest.raises(SolveError, match="deal 3000: expected a finite exploitability, found nan"):
         solve(leduc[0], tmp_path / "out")
-    assert log_lines(tmp_path / "out")[-1].startswith("stop  SolveError")
+    assert log_lines(tmp_path / "out")[-1].startswith("stop  failed, SolveError: leduc-dealt, deal 3000")
+    assert "not running: failed, SolveError: leduc-dealt, deal 3000" in good("status", tmp_path / "out")
+
+
+def test_a_solve_tells_that_it_checks(leduc, tmp_path, monkeypatch):
+    told, judge = [], SampledEngine.judge
+
+    def looked_at(engine, flops, stop, tell):
+        def tell_and_look(done, total):
+            tell(done, total)
+            told.append((good_json("status", tmp_path / "out")["checking"], [done, total]))
+
+        return judge(engine, flops, stop, tell_and_look)
+
+    monkeypatch.setattr(SampledEngine, "judge", looked_at)
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=10")
+    assert [found for found, _ in told] == [expected for _, expected in told] == [[n, 6] for n in range(7)]
+    assert good_json("status", tmp_path / "out")["checking"] is None
+
+
+@pytest.mark.parametrize("deals", [0, 100])
+@pytest.mark.usefixtures("unjudged")
+def test_a_solve_that_failed_tells_how_it_ended(leduc, tmp_path, monkeypatch, deals):
+    """A disk without room, before anything was saved or later."""
+    folder = tmp_path / "out"
+    if deals:
+        solve(leduc[0], folder, f"solve.max_sweeps={deals}")
+    full = StorageError(f"{folder}: expected room on the disk, found none")
+    monkeypatch.setattr("spewy.run.dealt_saving.write_classes", lambda *asked: raising(full))
+    with pytest.raises(StorageError):
+        solve(leduc[0], folder, "solve.max_sweeps=200")
+    told = good_json("status", folder)
+    assert (told["running"], told["saved_deals"]) == (False, deals)
+    assert told["ended"] == f"failed, StorageError: {folder}: expected room on the disk, found none"
+
+
+def test_damage_that_a_solve_finds_is_its_last_word(leduc, solved, tmp_path):
+    shutil.copytree(solved[1], tmp_path / "out")
+    with open_store(tmp_path / "out") as store:
+        store.transact(b"1.2|0", lambda txn: txn.delete("regret", b"1.2|0"))
+    line = refused("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=4000")
+    told = good_json("status", tmp_path / "out")
+    assert told["ended"] == line.replace("Error: ", "failed, DamagedLockerError: ", 1)
+    assert told["deals"] == 3000
 
 
 def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
@@ -318,7 +419,7 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert told["interrupted"] is True
     assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
     assert "Traceback" not in err
-    assert read_status(folder).ended == "interrupted"
+    assert status_of(folder).ended == "interrupted"
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
     assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == told["sweeps"] + 10
@@ -332,6 +433,52 @@ def test_an_interruption_loses_no_bit(leduc, tmp_path):
         deals = json.loads(process.communicate(timeout=60)[0])["sweeps"]
     good("solve", leduc[0], "--out", whole, "--set", f"solve.max_sweeps={deals}")
     assert numbers_in(folder) == numbers_in(whole)
+
+
+@pytest.mark.usefixtures("unjudged")
+@pytest.mark.parametrize("in_background", [False, True], ids=["the last save", "a save in the background"])
+def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkeypatch, in_background):
+    """What was saved before is kept: the classes that the save has written come again."""
+    folder, every = tmp_path / "out", "0" if in_background else "1000"
+    solve(leduc[0], folder, "solve.max_sweeps=500")
+    run, write = SampledEngine.run, dealt_saving.write_classes
+
+    def run_and_interrupt(engine, n):
+        run(engine, n)
+        signal.raise_signal(signal.SIGINT)
+
+    def write_and_interrupt(store, classes):
+        write(store, classes)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.2)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SampledEngine, "run", run_and_interrupt)
+        patch.setattr(dealt_saving, "write_classes", write_and_interrupt)
+        patch.setattr(dealt_saving, "AT_ONCE", 1)
+        result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
+    assert result.exit_code == 130
+    assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
+    assert status_of(folder).ended == "broken off"
+    assert deals_saved(folder) == 500
+    assert good("check", folder).endswith(": healthy\n")
+    assert solve(leduc[0], folder, "solve.max_sweeps=510").sweeps == 510
+
+
+def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, tmp_path):
+    folder = tmp_path / "out"
+    with start(leduc[0], folder, "--save-every", "0.01") as process:
+        wait_for(lambda: deals_saved(folder), process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with open_store(folder, read_only=True) as store:
+        mark = read_mark(store)
+    assert mark.seconds > 0
+    settings = ["solve.max_sweeps=1000000000", f"solve.max_time={mark.seconds} s"]
+    assert solve(leduc[0], folder, *settings).sweeps == mark.deals
+    settings[1] = f"solve.max_time={mark.seconds + 0.5} s"
+    assert solve(leduc[0], folder, *settings).sweeps > mark.deals
+    assert status_of(folder).seconds >= mark.seconds + 0.5
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
@@ -373,6 +520,71 @@ def test_others_look_while_it_is_solved(leduc, tmp_path):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
+
+
+# Dropped regrets
+
+
+@pytest.fixture
+def played_only(solved, tmp_path):
+    """A solved folder from which regrets and sums were dropped, and what the command told."""
+    shutil.copytree(solved[1], tmp_path / "out")
+    return tmp_path / "out", good_json("drop", tmp_path / "out", "--regrets")
+
+
+def test_dropped_regrets_give_the_disk_back(solved, played_only):
+    folder, told = played_only
+    assert (told["name"], told["dropped"]) == ("leduc-dealt", ["regrets", "sums"])
+    sizes = [sum(path.stat().st_size for path in f.glob("*.mdb")) for f in (solved[1], folder)]
+    assert [told["bytes_before"], told["bytes_after"]] == sizes
+    assert told["bytes_after"] < told["bytes_before"] / 2
+    assert numbers_in(folder) == {}
+    assert good_json("drop", folder, "--regrets") == told | {"bytes_before": told["bytes_after"]}
+
+
+def test_what_plays_and_looks_needs_no_regrets(solved, played_only):
+    folder, _ = played_only
+    for command in (("show",), ("exploit", "--workers", 1)):
+        name, *rest = command
+        assert good(name, folder, *rest) == good(name, solved[1], *rest)
+    told = good_json("status", folder)
+    assert (told["deals"], told["running"], told["ended"]) == (3000, False, "regrets and sums dropped")
+    assert good("check", folder).endswith(": healthy\n")
+
+
+def test_a_solve_whose_regrets_were_dropped_says_so(leduc, played_only):
+    folder, _ = played_only
+    settings = ("--set", "solve.max_sweeps=50")
+    line = refused("solve", leduc[0], "--out", folder, *settings)
+    assert "out: expected regrets and sums to go on from, found them dropped; " in line
+    assert good_json("solve", leduc[0], "--out", folder, *settings, "--again")["sweeps"] == 50
+    assert good_json("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=60")["sweeps"] == 60
+
+
+def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch):
+    folder = shutil.copytree(solved[1], tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr("spewy.records.class_numbers.AT_ONCE", 1)
+        patch.setattr(LmdbStore, "keys", lambda *asked: raising(KeyboardInterrupt()))
+        assert spewy("drop", folder, "--regrets").exit_code == 130
+    assert "found them dropped" in refused("solve", leduc[0], "--out", folder)
+    good("drop", folder, "--regrets")
+    assert numbers_in(folder) == {}
+
+
+def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
+    folder = shutil.copytree(solved[1], tmp_path / "out")
+    with LogFile(folder):
+        assert "found another process that does" in refused("drop", folder, "--regrets")
+    shutil.rmtree(folder / "play")
+    assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
+    assert numbers_in(folder) == numbers_in(solved[1])
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
+    assert "--regrets: expected a whole game with [boards]" in refused(
+        "drop", tmp_path / "walked", "--regrets"
+    )
+    for options in ((), ("--regrets", "--round", "flop")):
+        assert "expected either --round or --regrets" in refused("drop", folder, *options)
 
 
 # Refusals
@@ -419,6 +631,22 @@ def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monke
 def test_a_folder_is_needed(leduc):
     with pytest.raises(InputError, match="folder of leduc-dealt: expected one"):
         DealtSession(Job.load(leduc[0]), None)
+
+
+def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
+    """A write into damaged pages can end the process."""
+    folder, looked_at = shutil.copytree(solved[1], tmp_path / "out"), []
+    require_sound = LmdbStore.require_sound
+
+    def noted(store):
+        looked_at.append(store.folder)
+        require_sound(store)
+
+    monkeypatch.setattr(LmdbStore, "require_sound", noted)
+    good("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=3001")
+    assert looked_at == [folder, folder / "play"]
+    good("exploit", folder, "--workers", 1)
+    assert looked_at[2:] == [folder / "judged"]
 
 
 @pytest.mark.parametrize(
@@ -477,7 +705,25 @@ def test_an_estimate_of_disk_is_what_is_written(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 60"))
     told = good_json("estimate", job)
     good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=600")
-    assert good_json("status", tmp_path / "out")["disk_bytes"] == pytest.approx(told["disk_bytes"], rel=0.2)
+    written = good_json("status", tmp_path / "out")["disk_bytes"]
+    assert written == pytest.approx(told["disk_bytes"] - told["judged_bytes"], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "boards", "kinds", "part"),
+    [("", 1755, 169, 50), ('preflop = "hands"', 22_100, 1326, 500)],
+    ids=["kinds of hands", "hands"],
+)
+def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, kinds, part):
+    """A part of all findings is written."""
+    job = write(tmp_path, DEALT_FLOP.replace("[rows]", f"[rows]\n{rows}"))
+    told = good_json("estimate", job, "--set", "solve.memory=100 GiB")
+    assert told["disk_bytes"] > told["judged_bytes"] > told["play_bytes"]
+    finding = FlopFinding(np.random.default_rng(0).random((2, 7, kinds)), 0.0, 1.0)
+    with JudgedBoards.within(tmp_path, {"any": "job"}) as kept:
+        for first in range(boards // part):
+            kept.keep("0" * 24, first, finding)
+    assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
 
 
 def test_an_estimate_in_words(tmp_path):

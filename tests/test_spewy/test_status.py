@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from class_numbers import ClassSums
@@ -15,8 +16,9 @@ from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
 from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.records.status import LOG, STATUS, Judged, Status, read_status, running, write_status
+from spewy.records.status import LOG, STATUS, Judged, Status, last_word, read_status, running, write_status
 from spewy.run.logfile import LogFile
+from spewy.system.failures import failure_text
 
 LIMIT = Job.of(
     {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
@@ -33,7 +35,6 @@ STANDS = Status(
     value=-112.4,
     judged=JUDGED,
     target="100 mbb",
-    ended=None,
     at=1.7e9,
 )
 
@@ -47,7 +48,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize(
     "status",
-    [STANDS, replace(STANDS, judged=None, value=None, at=None, per_second=None, ended="interrupted")],
+    [STANDS, replace(STANDS, judged=None, value=None, at=None, per_second=None, checking=(2, 5))],
 )
 def test_what_is_written_is_read(folder, status):
     write_status(folder, STANDS)
@@ -88,6 +89,60 @@ def test_status_as_json(folder):
     assert (told["deals"], told["visits"][3], told["ended"]) == (60_000, [0, 1.0], None)
 
 
+def test_a_check_is_told_while_it_runs(folder):
+    write_status(folder, replace(STANDS, checking=(2, 5)))
+    with LogFile(folder):
+        assert "running, checks: 2 of 5 flops judged; " in good("status", folder)
+        assert good_json("status", folder)["checking"] == [2, 5]
+    assert good_json("status", folder)["checking"] is None
+
+
+def test_a_status_of_an_earlier_version_is_read(folder):
+    write_status(folder, STANDS)
+    found = json.loads((folder / STATUS).read_text())
+    del found["checking"]
+    (folder / STATUS).write_text(json.dumps(found | {"ended": "interrupted"}))
+    assert read_status(folder) == STANDS
+
+
+def test_a_solve_that_failed_before_it_told_anything(folder):
+    with LogFile(folder) as log:
+        log.write("stop", "failed, StorageError: no room")
+    told = good_json("status", folder)
+    assert (told["name"], told["deals"], told["ended"]) == ("limit", 0, "failed, StorageError: no room")
+
+
+def test_a_folder_where_a_file_should_be_is_told(folder):
+    (folder / LOG).mkdir()
+    assert f"{LOG}: expected a log that can be read, found: Is a directory" in refused("status", folder)
+    with pytest.raises(InputError, match=f"{LOG}: expected a log that can be written, found: Is a directory"):
+        LogFile(folder)
+    (folder / STATUS).mkdir()
+    with pytest.raises(
+        InputError, match=f"{STATUS}: expected a file that can be written, found: Is a directory"
+    ):
+        write_status(folder, STANDS)
+
+
+def test_a_status_for_which_there_is_no_room_is_a_failure_of_the_machine(folder, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(Path, "write_text", lambda *args, **options: (_ for _ in ()).throw(full))
+    with pytest.raises(InputError) as error:
+        write_status(folder, STANDS)
+    assert f"{STATUS}: expected a file that can be written, found: No space left" in failure_text(error.value)
+
+
+@pytest.mark.parametrize("lines", [[], ["check  2 deals"], ["stop  time is up", "start  5 deals"]])
+def test_a_log_whose_last_line_is_no_end_has_no_last_word(folder, lines):
+    with LogFile(folder) as log:
+        for line in lines:
+            log.write(*line.split("  "))
+    assert last_word(folder) is None
+    with LogFile(folder) as log:
+        log.write("stop", "failed, StorageError: " + "no room " * 10)
+    assert last_word(folder) == ("failed, StorageError: " + "no room " * 10).strip()
+
+
 def test_whether_it_runs_is_known_after_it_was_killed(folder):
     write_status(folder, STANDS)
     code = (
@@ -101,7 +156,8 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
         child.wait()
     assert running(folder) is False
     assert "not running, it ended without a word" in good("status", folder)
-    write_status(folder, replace(STANDS, ended="interrupted"))
+    with LogFile(folder) as log:
+        log.write("stop", "interrupted")
     assert "not running: interrupted" in good("status", folder)
 
 
@@ -146,7 +202,16 @@ def test_a_file_that_is_no_status(folder, text):
 
 
 @pytest.mark.parametrize(
-    "change", [{"judged": {"mbb": 1}}, {"judged": 3}, {"visits": 1}, {"visits": [[1]]}, {"new": 1}]
+    "change",
+    [
+        {"judged": {"mbb": 1}},
+        {"judged": 3},
+        {"visits": 1},
+        {"visits": [[1]]},
+        {"checking": 1},
+        {"checking": [1]},
+        {"new": 1},
+    ],
 )
 def test_a_status_with_something_else_in_it(folder, change):
     write_status(folder, STANDS)

@@ -1,0 +1,56 @@
+"""Drop what only going on needs of a whole game whose boards are dealt: regrets and sums, most of its folder.
+
+Bots, `show`, `exploit` and `status` ask the play locker and the status, which stay as they are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lockers import Store, holds_store
+from spewy.errors import InputError, path_text
+from spewy.job.job import Job
+from spewy.records.averages import FOLDER, Averages
+from spewy.records.class_numbers import drop_numbers
+from spewy.records.progress import saved_sweeps
+from spewy.records.status import STOP
+from spewy.run.logfile import LogFile
+
+DROPPED = ("regrets", "sums")
+
+
+def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
+    """Drop regrets and sums of a solve, and give the disk its room back; what they are called.
+
+    Args:
+        job: what the store was made for.
+        folder: of the solve.
+        store: its lockers, which nobody else may have open.
+
+    Raises:
+        InputError: boards are not dealt, somebody solves in the folder, or its play locker lacks some deals.
+        lockers.LockerError: another process has the store open, or what is there is damaged.
+    """
+    if not job.sampled:
+        raise InputError("--regrets: expected a whole game with [boards], found another solve")
+    with LogFile(folder) as log:
+        store.require_alone()
+        store.require_sound()
+        _require_play(folder, saved_sweeps(store))
+        drop_numbers(store)
+        store.compact()
+        log.write(STOP, "regrets and sums dropped")
+    return DROPPED
+
+
+def _require_play(folder: Path, deals: int) -> None:
+    """Refuse to drop what is not in the play locker too."""
+    there = 0
+    if holds_store(folder / FOLDER):
+        with Averages.open(folder / FOLDER) as play:
+            there = play.saved.deals
+    if not deals or there != deals:
+        raise InputError(
+            f"folder {path_text(folder)}: expected a play locker with the strategies of all deals, "
+            f"found {there:,} of {deals:,} deals in it; spewy solve goes on and saves the rest"
+        )
