@@ -92,6 +92,21 @@ def write_status(folder: Path, status: Status) -> None:
     replace_text(folder / STATUS, json.dumps({"version": VERSION, **told}, indent=1) + "\n")
 
 
+def forget_status(folder: Path) -> None:
+    """Remove what a solve has written of itself, if it has.
+
+    Raises:
+        InputError: something else is there, or nobody may remove it.
+    """
+    path = folder / STATUS
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"file {path_text(path)}: expected a file that can be removed, found: {error.strerror}"
+        ) from error
+
+
 def read_status(folder: Path) -> Status | None:
     """How the solve in a folder stands; None where no solve has told.
 

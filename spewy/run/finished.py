@@ -15,7 +15,7 @@ from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.records.averages import FOLDER
 from spewy.records.progress import read_result, read_trace, saved_sweeps
-from spewy.records.status import STATUS
+from spewy.records.status import forget_status
 from spewy.run.result import SolveResult
 
 
@@ -49,12 +49,13 @@ def start_again(job: Job, folder: Path) -> None:
 
     Raises:
         lockers.LockerError: it holds another job, or somebody has it open.
+        InputError: what tells how it stands is no file.
     """
     look(job, folder)
     for store in (folder / FOLDER, folder):
         if holds_store(store):
             remove_store(store)
-    (folder / STATUS).unlink(missing_ok=True)
+    forget_status(folder)
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:

@@ -16,7 +16,17 @@ from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
 from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.records.status import LOG, STATUS, Judged, Status, last_word, read_status, running, write_status
+from spewy.records.status import (
+    LOG,
+    STATUS,
+    Judged,
+    Status,
+    forget_status,
+    last_word,
+    read_status,
+    running,
+    write_status,
+)
 from spewy.run.logfile import LogFile
 from spewy.system.failures import failure_text
 
@@ -122,6 +132,10 @@ def test_a_folder_where_a_file_should_be_is_told(folder):
         InputError, match=f"{STATUS}: expected a file that can be written, found: Is a directory"
     ):
         write_status(folder, STANDS)
+    with pytest.raises(
+        InputError, match=f"{STATUS}: expected a file that can be removed, found: Is a directory"
+    ):
+        forget_status(folder)
 
 
 def test_a_status_for_which_there_is_no_room_is_a_failure_of_the_machine(folder, monkeypatch):
