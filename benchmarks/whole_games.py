@@ -411,7 +411,7 @@ def _curve(path: Path, name: str) -> dict[str, Any]:
 
 
 def _data(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text()) if path.exists() else {"curves": {}, "study": []}
+    return json.loads(path.read_text()) if path.exists() else {"curves": {}, "study": [], "schedules": []}
 
 
 def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:

@@ -67,7 +67,7 @@ def test_the_same_seed_plays_the_same_hand(folders, how):
         first = [play(bot, 1, seed)[0].betting.line for seed in range(10)]
         second = [play(bot, 1, seed)[0].betting.line for seed in reversed(range(10))]
     assert first == second[::-1]
-    assert len(set(first)) > 3
+    assert len(set(first)) > 2
 
 
 def test_a_bot_that_missed_the_hand_goes_on_from_it(folders):
