@@ -14,7 +14,6 @@ from spewy.bot.acpc import VERSION, MatchState, is_comment, parse_state
 from spewy.bot.bot import Bot
 from spewy.bot.transport import Lines
 from spewy.errors import InputError, PeerError
-from spewy.game.hand import Hand
 
 PATIENCE = 1800.0
 """Seconds without a match state after which a dealer counts as gone: the other player may take 600 for an answer."""
@@ -55,11 +54,6 @@ def play(
         PeerError: the dealer vanished in the middle of a hand, or nothing sensible came for too long.
     """
     return _Client(lines, bot, seed, patience, note or (lambda text: None)).play()
-
-
-def fallback(hand: Hand) -> str:
-    """What is played where a bot fails: a check, or a fold where that is not free."""
-    return "f" if hand.betting.can_fold else "c"
 
 
 def hand_seed(seed: int, number: int) -> int:
@@ -124,7 +118,7 @@ class _Client:
             text = state.reply(self._bot.act(state.hand))
         except Exception as error:  # whatever it is, the match goes on
             self._failed(error)
-            text = state.reply(fallback(state.hand))
+            text = state.reply(state.hand.betting.passive)
         self._match.seconds.append(time.monotonic() - begun)
         return text
 

@@ -24,7 +24,6 @@ from buckets.errors import CardError
 from buckets.hands import blocked
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
-from spewy.bot.fallback import passive
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
@@ -78,7 +77,7 @@ class LockerBot(Closing):
             hand.apply(action)
         except Exception as error:
             # Whatever it is, an answer is due; the log has the reason.
-            action = passive(hand)[0]
+            action = hand.betting.passive
             LOG.exception("line %r: played %s, for: %s", hand.betting.line, action, error)
         return action
 

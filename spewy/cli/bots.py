@@ -34,7 +34,7 @@ def resolve_option(function: Decorated) -> Decorated:
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When the bot solves anew what it stands in.",
+        help="When a bot from a folder solves anew what it stands in.",
     )(function)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spewy.cli.bots import resolve_option
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import Seconds, json_option, verbose_option
 from spewy.cli.progress import counting, say
@@ -52,13 +53,7 @@ NAMES = {
     help="Keep the logs there; a match that was interrupted goes on from them.",
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
-@click.option(
-    "--resolve",
-    type=click.Choice(["never", "off-tree", "always"]),
-    default="off-tree",
-    show_default=True,
-    help="When bots from folders solve anew what they stand in.",
-)
+@resolve_option
 @click.option("--safe", is_flag=True, help="Solve anew so that the other player gains nothing by it.")
 @click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
 @click.option(

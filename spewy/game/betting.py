@@ -69,6 +69,11 @@ class Betting:
         return player is not None and self.spent[player] < max(self.spent) and not self._is_all_in(player)
 
     @property
+    def passive(self) -> str:
+        """What is played for somebody who has no answer: a check, or a fold where that is not free."""
+        return "f" if self.can_fold else "c"
+
+    @property
     def num_raises(self) -> int:
         """Bets and raises of this round; blinds do not count."""
         return sum(action[0] == "r" for action in self.rounds[-1])

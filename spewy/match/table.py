@@ -103,7 +103,7 @@ class Seated:
         failed = len(self._faults)
         found = self._ask("act", lambda: self.bot.act(hand))
         if self._out or len(self._faults) > failed:
-            return "f" if hand.betting.can_fold else "c"
+            return hand.betting.passive
         action, wrong = read_action(hand, found if isinstance(found, str) else "")
         if wrong is not None:
             subject, expected = f"action after {hand.betting.line!r}", hand.betting.legal_text()

@@ -11,7 +11,7 @@ from itertools import islice
 from buckets.cards import cards_name
 from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Reveals
-from spewy.bot.client import fallback, hand_seed
+from spewy.bot.client import hand_seed
 from spewy.errors import InputError, short
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt, deals
@@ -106,7 +106,7 @@ class Terminal:
             hand.apply(action)
         except Exception as error:  # whatever it is, the hand goes on
             self._tell(f"WARNING: the bot failed: {type(error).__name__}: {short(str(error))}")
-            return fallback(hand)
+            return hand.betting.passive
         return action
 
     def _over(self, hand: Hand, number: int, person: int) -> None:
