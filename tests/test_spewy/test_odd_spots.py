@@ -19,11 +19,18 @@ def solved(board, oop, ip, *, stack=20, game="holdem.nolimit.2p.reverse_blinds",
     return jobs.solved(Job.of(data))
 
 
-@pytest.mark.parametrize("leaves", ["live", "stored"])
+FEW = [("AsAc", "KsKc"), ("AsAc", "KsKc,QsQc"), ("QQ,JJ", "QQ,JJ"), ("AsAc,QhJh", "KK")]
+
+
 @pytest.mark.parametrize(
-    ("oop", "ip"), [("AsAc", "KsKc"), ("AsAc", "KsKc,QsQc"), ("QQ,JJ", "QQ,JJ"), ("AsAc,QhJh", "KK")]
+    ("oop", "ip", "leaves"),
+    [
+        *((*pair, "live") for pair in FEW),
+        (*FEW[0], "stored"),
+        *(pytest.param(*pair, "stored", marks=pytest.mark.slow) for pair in FEW[1:]),
+    ],
 )
-def test_turns_with_few_hands(leaves, oop, ip):
+def test_turns_with_few_hands(oop, ip, leaves):
     result, solution = solved("Ah Kh 7d 2c", oop, ip, leaves=leaves)
     assert result.exploitability_pct < 1.5
     assert sum(result.ev) == pytest.approx(10)
@@ -75,10 +82,15 @@ def test_limit_turn(leaves):
 @pytest.mark.parametrize(
     "solve",
     [
-        {"variant": "pcfr+", "leaves": "stored"},
-        {"order": "top-down", "leaves": "stored"},
-        {"integrate": "average", "max_sweeps": 20},
-        {"integrate": "average", "method": "lp", "max_sweeps": 20},
+        *(
+            pytest.param(way, marks=pytest.mark.slow)
+            for way in (
+                {"variant": "pcfr+", "leaves": "stored"},
+                {"order": "top-down", "leaves": "stored"},
+                {"integrate": "average", "max_sweeps": 20},
+            )
+        ),
+        {"integrate": "average", "method": "lp", "max_sweeps": 20, "stack": 10},
         {"precision": "single"},
     ],
 )

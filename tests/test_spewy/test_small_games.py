@@ -47,15 +47,15 @@ def test_chunks_are_unchunked_cfr_plus():
 
 
 def test_top_down_converges_too():
-    result, _ = solved(toy("leduc", max_sweeps=200, order="top-down"))
-    assert result.exploitability < 0.006
+    result, _ = solved(toy("leduc", max_sweeps=100, order="top-down"))
+    assert result.exploitability < 0.02
 
 
 def test_average_integration_converges_slowly():
-    """The paper's integration falls below 0.1 within 100 sweeps and keeps falling, not without bumps."""
-    result, _ = solved(toy("leduc", integrate="average", max_sweeps=150, check_every=50))
+    """The paper's integration falls below 0.2 within 50 sweeps and keeps falling, not without bumps."""
+    result, _ = solved(toy("leduc", integrate="average", max_sweeps=75, check_every=25))
     gaps = [gap for _, _, gap in result.trace]
-    assert gaps[1] < 0.1
+    assert gaps[1] < 0.2
     assert gaps[2] < gaps[1] < gaps[0]
 
 
