@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import is_verbose
-from spewy.cli.tables import LONGEST_SECONDS, count, duration, size
+from spewy.cli.tables import count, duration, left, size
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -166,12 +166,8 @@ def check_text(found: float, unit: str, seconds_left: float | None) -> str:
     """Tell a check's exploitability in the target's unit."""
     found = max(found, 0.0)  # rounding
     amount = f"{found:.4g}%" if unit == "%" else f"{found:.4g} {unit}"
-    if seconds_left is None:
-        left = ""
-    else:
-        about = "about " if seconds_left <= LONGEST_SECONDS else ""
-        left = f", {about}{duration(seconds_left)} left"
-    return f"exploitability {amount}{left}"
+    goes_on = "" if seconds_left is None else f", {left(seconds_left)}"
+    return f"exploitability {amount}{goes_on}"
 
 
 def status_text(status: Status, threads: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
-from spewy.cli.tables import duration, facts, json_text, number, size
+from spewy.cli.tables import duration, facts, json_text, left, number, size
 
 if TYPE_CHECKING:
     from spewy.records.status import Judged, Status
@@ -54,9 +54,9 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     counted = "sweeps" if found.visits is None else "deals"
     speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
     yield counted, f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
-    left = "" if found.seconds_left is None else f", about {duration(found.seconds_left)} left"
     if found.seconds is not None:
-        yield "time", f"{duration(found.seconds)}{left}"
+        goes_on = "" if found.seconds_left is None else f", {left(found.seconds_left)}"
+        yield "time", f"{duration(found.seconds)}{goes_on}"
     if found.visits:
         told = (f"{least:,} / {median:,.0f}" for least, median in found.visits)
         yield "visits", f"{', '.join(told)} (fewest / median of a class, by round)"

@@ -106,6 +106,15 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d} h"
 
 
+def left(seconds: float) -> str:
+    """How long something goes on, for people.
+
+    >>> left(75), left(1e300)
+    ('about 1:15 min left', 'more than 99 days left')
+    """
+    return f"{'about ' if seconds <= LONGEST_SECONDS else ''}{duration(seconds)} left"
+
+
 def render(table: Table) -> str:
     """A rich table as text: as wide as the terminal, in colour there only."""
     out = console()
