@@ -115,11 +115,13 @@ class HandKinds:
         made: ``[hand]``, a number of `MADE`; -1 where the board takes the hand.
         draws: ``[hand, draw]``, which of `DRAWS` it has. A nut flush draw is a flush draw, too.
         blockers: ``[hand, blocker]``, which of `BLOCKERS` it is.
+        strength: ``[hand]``, the larger the better, as `buckets.strength` has it; -1 where the board takes the hand.
     """
 
     made: NDArray[np.int8]
     draws: Bools
     blockers: Bools
+    strength: Ints
 
     @property
     def made_names(self) -> tuple[str, ...]:
@@ -168,7 +170,7 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
     if len(public):
         blockers[:, 0] = _blocks_straight(public, cards) & (category < STRAIGHT) & left
         blockers[:, 1] = _blocks_flush(public, cards) & (category < FLUSH) & left
-    return HandKinds(made, draws, blockers)
+    return HandKinds(made, draws, blockers, value)
 
 
 def _joined(having: Bools, names: tuple[str, ...]) -> tuple[str, ...]:
