@@ -25,6 +25,18 @@ _GAP = 2
 _LEAST_DRAWS = 8
 """Characters of the column of draws that a narrow terminal has to leave."""
 _CLASS = "class"
+_SHORT = {
+    "nut flush draw": "NFD",
+    "backdoor flush draw": "BDFD",
+    "flush draw": "FD",
+    "double gutshot": "DGS",
+    "gutshot": "GS",
+    "backdoor straight draw": "BDSD",
+    "overcards": "OC",
+    "nut flush blocker": "NF",
+    "nut straight blocker": "NS",
+}
+"""What a narrow table tells for draws and blockers; longer names before those that they hold."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,7 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells by column; a narrow table has no EVs of actions."""
+    """Cells by column; a narrow table has no EVs of actions, and short names of draws."""
     columns = {"hand": [row.name for row in rows]}
     columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
     for a, action in enumerate(view.actions):
@@ -121,9 +133,16 @@ def _columns(
         texts = {"made": kinds.made_names} if with_made else {}
         texts |= {"draws": kinds.draw_names, "blockers": kinds.blocker_names}
         for name, told_of in texts.items():
-            if any(told_of[row.members[0]] for row in rows if not row.head):
-                columns[name] = ["" if row.head else told_of[row.members[0]] for row in rows]
+            cells = ["" if row.head else told_of[row.members[0]] for row in rows]
+            if any(cells):
+                columns[name] = cells if wide else [_shortened(cell) for cell in cells]
     return columns
+
+
+def _shortened(names: str) -> str:
+    for name, short in _SHORT.items():
+        names = names.replace(name, short)
+    return names
 
 
 def _mean(view: NodeView, values: Floats, row: _Row) -> float:

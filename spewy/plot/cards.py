@@ -10,13 +10,15 @@ from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.plot.colours import SEATS, action_colours, hex_colour
 from spewy.plot.figures import SIZES, SUIT_COLOURS, SUIT_SIGNS, axes_for, font, new_figure, sign, signs
-from spewy.plot.hands import NOBODY, share_text
+from spewy.plot.hands import share_text
 
 if TYPE_CHECKING:
     from spewy.look.report import Report
 
 MOST_LABELS = 70
 """Cards that can be named below one another's bars."""
+UNSEEN = 0.005
+"""A share that no bar shows."""
 LEGEND = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "borderaxespad": 0.2}
 
 
@@ -55,7 +57,7 @@ def card_frequencies(report: Report, ax: Any = None) -> Any:
     bottom = np.zeros(len(rows))
     for a, (action, colour) in enumerate(zip(report.actions, action_colours(report.actions), strict=True)):
         share = np.nan_to_num([row.frequencies[a] for row in rows])
-        if share.max() < NOBODY:
+        if not share.max() >= UNSEEN:
             continue
         label = f"{action_words(action)}  {share_text(share[-1])}"
         ax.bar(at, 100 * share, bottom=100 * bottom, width=0.92, color=hex_colour(colour), label=label)
@@ -141,9 +143,8 @@ def _name_cards(ax: Any, report: Report, at: np.ndarray) -> Any:
         ranks: dict[str, list[float]] = {}
         for row, x in zip(report.rows, at, strict=False):
             ranks.setdefault(sign(row.cards[0])[0], []).append(float(x))
-        below = ax.secondary_xaxis(location=0)
-        below.set_xticks(
-            [float(np.mean(places)) for places in ranks.values()], [f"\\n{rank}" for rank in ranks]
-        )
-        below.tick_params(length=0)
+        ax.xaxis.remove_overlapping_locs = False  # a rank may stand right below a suit
+        middles = [float(np.mean(places)) for places in ranks.values()]
+        ax.set_xticks(middles, [f"\n{rank}" for rank in ranks], minor=True)
+        ax.tick_params(axis="x", which="minor", length=0)
     return ax

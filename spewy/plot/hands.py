@@ -55,13 +55,19 @@ def hand_chart(grid: Grid, ax: Any = None, player: int = 0) -> Any:
     return ax
 
 
-def heat_chart(values: Floats, ax: Any = None, tell: Callable[[float], str] = "{:.2f}".format) -> Any:
+def heat_chart(
+    values: Floats,
+    ax: Any = None,
+    tell: Callable[[float], str] = "{:.2f}".format,
+    limits: tuple[float, float] | None = None,
+) -> Any:
     """A number of each class of hands, on colours that all eyes tell apart.
 
     Args:
         values: ``[row, column]``, as `class_means` gives them; NaN is nothing.
         ax: axes to draw on.
         tell: the text of a number.
+        limits: what the darkest and the lightest colour stand for; None: the least and the largest number.
 
     Returns:
         The axes, whose figure has a colour bar beside them.
@@ -70,17 +76,17 @@ def heat_chart(values: Floats, ax: Any = None, tell: Callable[[float], str] = "{
 
     ax = axes_for(ax)
     ax.set_facecolor(hex_colour(UNUSED))
-    image = ax.imshow(values, cmap="cividis", extent=(0, 13, 13, 0))
+    low, high = limits or _limits([values])
+    image = ax.imshow(values, cmap="cividis", extent=(0, 13, 13, 0), vmin=low, vmax=high)
     if not np.isnan(values).all():
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, pad=0.02)
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tell(value)))
         bar.outline.set_visible(False)
-    middle = np.nanmean([np.nanmin(values), np.nanmax(values)]) if not np.isnan(values).all() else 0.0
     for row, names in enumerate(_names()):
         for column, name in enumerate(names):
             value = float(values[row, column])
             known = value == value
-            ink = "#9a9a9a" if not known else "black" if value > middle else "white"
+            ink = "#9a9a9a" if not known else "black" if value > (low + high) / 2 else "white"
             size = _cell_font()
             ax.text(column + 0.5, row + 0.32, name, ha="center", va="center", fontsize=size, color=ink)
             if known:
@@ -120,7 +126,7 @@ def heat_figure(
     size: str = "screen",
     tell: Callable[[float], str] = "{:.2f}".format,
 ) -> Any:
-    """Heat maps side by side.
+    """Heat maps side by side, with one scale of colours.
 
     Args:
         maps: (what is shown, ``[row, column]``).
@@ -131,10 +137,11 @@ def heat_figure(
     Returns:
         The figure.
     """
+    limits = _limits([values for _, values in maps])
     with font(SIZES[size]):
         figure, axes = _side_by_side(len(maps), title, size)
         for ax, (told, values) in zip(axes, maps, strict=True):
-            heat_chart(values, ax, tell)
+            heat_chart(values, ax, tell, limits)
             ax.set_title(told, loc="left")
     return figure
 
@@ -149,6 +156,12 @@ def _side_by_side(count: int, title: str, size: str) -> tuple[Any, list[Any]]:
     figure.suptitle(title)
     axes = figure.subplots(*((count, 1) if found.stacked else (1, count)), squeeze=False)
     return figure, list(axes.ravel())
+
+
+def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
+    """The least and the largest number of some maps."""
+    known = np.concatenate([values[~np.isnan(values)] for values in maps])
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
 
 def _tile(ax: Any, row: int, column: int, width: float, height: float, left: float, colour: str) -> None:
@@ -217,10 +230,12 @@ def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
 def share_text(share: float) -> str:
     """How often, in whole percent where that tells it.
 
-    >>> share_text(0.684), share_text(0.004)
-    ('68%', '0.4%')
+    >>> share_text(0.684), share_text(0.004), share_text(0.0001)
+    ('68%', '0.4%', '<0.1%')
     """
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+    if share >= 0.01:
+        return f"{share:.0%}"
+    return f"{share:.1%}" if share >= NOBODY else "<0.1%"
 
 
 def _cell_font() -> float:
