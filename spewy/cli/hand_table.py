@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""
-_GAP = 2
-"""Characters between columns."""
+_GAPS = {True: 2, False: 1}
+"""Characters between columns of a wide table, and of a narrow one."""
 _LEAST_DRAWS = 8
 """Characters of the column of draws that a narrow terminal has to leave."""
 _CLASS = "class"
@@ -73,10 +73,10 @@ def hand_table(
         rows = list(_grouped(rows, kinds))
     fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
     named = None if kinds is None else (kinds, column != _CLASS)
-    columns = _columns(view, named, rows[:fit], True)
+    columns, wide = _columns(view, named, rows[:fit], True), True
     if _width(columns) > console().width:
-        columns = _columns(view, named, rows[:fit], False)
-    return _drawn(columns, rows[:fit]), sum(not row.head for row in rows[len(rows[:fit]) :])
+        columns, wide = _columns(view, named, rows[:fit], False), False
+    return _drawn(columns, rows[:fit], _GAPS[wide]), sum(not row.head for row in rows[len(rows[:fit]) :])
 
 
 def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
@@ -159,13 +159,13 @@ def _width(columns: dict[str, list[str]]) -> int:
     for name in ("draws", "blockers"):
         if name in widths:
             widths[name] = min(widths[name], _LEAST_DRAWS)
-    return sum(widths.values()) + _GAP * (len(widths) - 1)
+    return sum(widths.values()) + _GAPS[True] * (len(widths) - 1)
 
 
-def _drawn(columns: dict[str, list[str]], rows: list[_Row]) -> Table:
+def _drawn(columns: dict[str, list[str]], rows: list[_Row], gap: int) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
     for name in columns:
         text = name in ("hand", "made", "draws", "blockers")
         table.add_column(

@@ -205,7 +205,9 @@ def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
     ]
     if filters:
         rows.append(("filter", " and ".join(filters)))
-    rows += [(a, f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)]
+    rows += [
+        (a, "-" if f != f else f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)
+    ]
     return facts(rows)
 
 
