@@ -33,10 +33,8 @@ _SHORT = {
     "gutshot": "GS",
     "backdoor straight draw": "BDSD",
     "overcards": "OC",
-    "nut flush blocker": "NF",
-    "nut straight blocker": "NS",
 }
-"""What a narrow table tells for draws and blockers; longer names before those that they hold."""
+"""What a narrow table tells for draws; longer names before those that they hold."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells by column; a narrow table has no EVs of actions, and short names of draws."""
+    """Cells by column; a narrow table has no EVs of actions, no blockers, and short names of draws."""
     columns = {"hand": [row.name for row in rows]}
     columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
     for a, action in enumerate(view.actions):
@@ -131,7 +129,9 @@ def _columns(
     if named is not None:
         kinds, with_made = named
         texts = {"made": kinds.made_names} if with_made else {}
-        texts |= {"draws": kinds.draw_names, "blockers": kinds.blocker_names}
+        texts |= {"draws": kinds.draw_names}
+        if wide:
+            texts |= {"blockers": kinds.blocker_names}
         for name, told_of in texts.items():
             cells = ["" if row.head else told_of[row.members[0]] for row in rows]
             if any(cells):

@@ -75,10 +75,16 @@ def card_shares(report: Report, ax: Any = None) -> Any:
         colour = hex_colour(SEATS[p])
         ev = 100 * np.array([row.ev[p] for row in rows]) / report.pot
         equity = 100 * np.array([row.equity[p] for row in rows])
-        ax.vlines(at, equity, ev, color=colour, linewidth=2.5, alpha=0.35)
-        ring = {"marker": "o", "linestyle": "none", "color": colour, "markersize": 4.5}
-        ax.plot(at, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {_told(equity[-1])}")
-        ax.plot(at, ev, **ring, label=f"EV {seat}  {_told(ev[-1])}")
+        side = at + (0.2 if p else -0.2)
+        ring = {
+            "marker": "o",
+            "linestyle": "none",
+            "color": colour,
+            "markersize": 0.4 * ax.xaxis.label.get_size(),
+        }
+        ax.vlines(side, equity, ev, color=colour, linewidth=0.5 * ring["markersize"], alpha=0.35)
+        ax.plot(side, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {_told(equity[-1])}")
+        ax.plot(side, ev, **ring, label=f"EV {seat}  {_told(ev[-1])}")
     ax.set(ylabel="share of the pot, %")
     _whole_percent(ax)
     ax.legend(ncols=4, **LEGEND)
