@@ -8,6 +8,7 @@ number in each cell, in colour on a background. All of it fits 80 columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 WIDTH = 5
 """Characters of a cell: 13 of them, the gaps between and the ranks beside fit a terminal of 80."""
+COLUMNS = 79
+"""Characters of a line."""
 DARKEST = 0.35
 """Brightness of a class that hardly gets here."""
 NOBODY = 5e-4
@@ -79,7 +82,8 @@ def _plain(grid: Grid) -> Iterator[Text]:
     if grid.actions:
         marks = signs(grid.actions)
         told = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
-        yield _text(f"{told}: the most frequent one, and how often in %")
+        yield _text("the most frequent action, and how often in %:")
+        yield from map(_text, wrap(told, COLUMNS))
         cells = [[_most(grid, marks, row, column) for column in range(13)] for row in range(13)]
         yield from (_text(line) for line in _rows(cells))
     held = np.where(grid.reach >= NOBODY, grid.reach, np.nan)
@@ -123,6 +127,9 @@ def _coloured(grid: Grid, player: int) -> Iterator[Text]:
     colours = action_colours(grid.actions) or [SEATS[player]]
     legend = Text()
     for label, colour in zip(grid.actions or ("reach",), colours, strict=True):
+        if len(legend) + len(label) + 2 > COLUMNS:
+            yield legend
+            legend = Text()
         legend.append(f" {label} ", _style(colour)).append(" ")
     yield legend
     brightest = max(float(np.nanmax(grid.reach)), NOBODY)

@@ -205,9 +205,18 @@ def three_actions(reach):
 
 def test_text_tells_the_most_frequent_action_and_its_share():
     lines = grid_text(three_actions(1.0)).splitlines()
-    assert lines[0].startswith("f Fold, c Call, a AllIn(100): ")
-    assert lines[2].startswith("A   f50   f50 ")
-    assert len(lines) == 15
+    assert lines[1] == "f Fold, c Call, a AllIn(100)"
+    assert lines[3].startswith("A   f50   f50 ")
+    assert len(lines) == 16
+
+
+@pytest.mark.parametrize("draw", [cli_grid._plain, lambda grid: cli_grid._coloured(grid, 0)])
+def test_many_actions_fit_80_columns(draw):
+    actions = ("Fold", "Call", *(f"Raise({1000 * k})" for k in range(1, 12)))
+    grid = Grid(actions, np.ones((13, 13)), np.full((13, 13, 13), 1 / 13), np.full(13, 1 / 13))
+    lines = [line.plain for line in draw(grid)]
+    assert max(map(len, lines)) <= 80
+    assert all(any(action in line for line in lines) for action in actions)
 
 
 def test_colours_are_shares_and_brightness_is_reach():
