@@ -11,6 +11,7 @@ What stands here is loaded when it is asked for: ``import spewy`` alone costs no
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from spewy import plot
     from spewy.bot.player import LockerBot, Player, open_bot
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "open_bot",
     "open_policy",
+    "plot",
     "solve",
 ]
 
@@ -67,6 +69,8 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
         """Load what a name stands for."""
         from importlib import import_module
 
+        if name == "plot":
+            return import_module(f"{__name__}.plot")
         if name in _MODULES:
             return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,8 @@
 """Running the command line in tests: in this process, or in one of its own."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +104,29 @@ def process(*args, **options):
     """Run a command in a process of its own."""
     command = [*COMMAND, *(str(arg) for arg in args)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def on_a_terminal(*args, lines=30, columns=100, **environment):
+    """Run a command on a pseudo terminal; what it shows."""
+    ours, theirs = pty.openpty()
+    terminal = {"LINES": str(lines), "COLUMNS": str(columns), "TERM": "dumb"}
+    command = [*COMMAND, *map(str, args)]
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, stdin=theirs, env={**os.environ, **terminal, **environment}
+    ) as running:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux: the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    assert running.returncode == 0, shown
+    return shown.decode()
 
 
 def write(folder: Path, text: str, name: str = "job.toml") -> Path:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.extras import require
-from spewy.cli.options import json_option, verbose_option
+from spewy.cli.files import PICTURES, check_file
+from spewy.cli.options import json_option, size_option, verbose_option
+from spewy.cli.pictures import draw
 from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
 
 DEFAULT_ROWS = 40
-PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command()
@@ -39,6 +40,7 @@ PICTURES = (".png", ".svg", ".pdf")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the buckets' outcome curves and a chart of hands into a .png, .svg or .pdf.",
 )
+@size_option
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
@@ -53,6 +55,7 @@ def buckets(
     range_text: str | None,
     clustering: str,
     plot: Path | None,
+    size: str,
     precompute: str | None,
     workers: int,
     as_json: bool,
@@ -83,11 +86,8 @@ def buckets(
         return
     if not board:
         raise click.UsageError("expected a BOARD or --precompute")
-    if plot is not None and plot.suffix not in PICTURES:
-        raise click.BadParameter(f"expected a name that ends in {', '.join(PICTURES)}, found {plot}")
-    if plot is not None and not plot.resolve().parent.is_dir():
-        raise click.BadParameter(f"{plot}: expected a folder that exists, found {plot.resolve().parent}")
     if plot is not None:
+        check_file(plot, PICTURES)
         require("matplotlib")
     from buckets import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
@@ -101,6 +101,10 @@ def buckets(
         found = BoardBuckets.of(cards, rows, weights, clustering, locker)
     finally:
         locker.close()
+    if plot is not None:
+        from spewy.plot import buckets_figure
+
+        draw(plot, buckets_figure(found, size))
     if as_json:
         click.echo(json_text(found.to_json()))
     else:
@@ -108,11 +112,6 @@ def buckets(
         if found.n_rows < rows:
             said = f"{count(found.n_rows, 'bucket')}: there are no more kinds of hands, {rows} were asked for"
             click.echo(said)
-    if plot is not None:
-        from spewy.look.bucket_plot import plot_buckets
-
-        plot_buckets(found, plot)
-        say(f"picture in {plot}")
 
 
 def _table(found: BoardBuckets) -> str:

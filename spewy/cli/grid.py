@@ -1,43 +1,56 @@
 """A decision's 13 x 13 classes of hands on a terminal: each cell's actions as coloured shares, or as text.
 
 In colour a cell is as bright as its reach, and its background is divided among the actions. Without colour it tells
-the most frequent action by its sign, and how often it is taken; another chart then tells the reach.
+the most frequent action by its sign, and how often it is taken; another chart then tells the reach. Heat maps tell a
+number in each cell, in colour on a background. All of it fits 80 columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from buckets.cards import RANKS
 from spewy.cli.tables import console, on_terminal
+from spewy.plot.colours import SEATS, Colour, action_colours, between, lightness
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from solvers.forest import Floats
     from spewy.look.grid import Grid
 
-COLOUR_WIDTH, TEXT_WIDTH = 5, 7
-"""Characters of a cell: 13 of the first and the gaps between them fit a terminal of 80."""
-FOLD, CALL, SMALL, LARGE = (70, 110, 190), (70, 150, 80), (225, 130, 95), (140, 25, 40)
-"""Red, green and blue of folds, of checks and calls, and of the smallest and the largest bet."""
-DARKEST = 0.3
+WIDTH = 5
+"""Characters of a cell: 13 of them, the gaps between and the ranks beside fit a terminal of 80."""
+COLUMNS = 79
+"""Characters of a line."""
+DARKEST = 0.35
 """Brightness of a class that hardly gets here."""
 NOBODY = 5e-4
 """A reach that is told as none."""
+HEAT: tuple[Colour, ...] = ((0, 32, 81), (124, 123, 120), (253, 234, 69))
+"""From the lowest number to the highest: the map "cividis", which all eyes see alike."""
 
 
-def grid_text(grid: Grid) -> str:
-    """The chart: in colour where stdout shows it."""
-    from rich.text import Text
+def grid_text(grid: Grid, player: int = 0) -> str:
+    """The chart: in colour where stdout shows it. Without actions it tells the reach of the player's hands."""
+    if in_colour():
+        return _printed(_coloured(grid, player))
+    return _printed(_plain(grid))
 
+
+def heat_text(title: str, values: Floats, tell: Callable[[float], str]) -> str:
+    """A number in each cell; NaN is a dash."""
+    return _printed([_text(title), *_numbers(values, tell, in_colour())])
+
+
+def in_colour() -> bool:
+    """Whether stdout shows colours, and wants to."""
     out = console()
-    lines = _coloured(grid) if on_terminal() and out.color_system and not out.no_color else _plain(grid)
-    with out.capture() as captured:
-        for line in lines:
-            out.print(line if isinstance(line, Text) else Text(line), no_wrap=True)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return on_terminal() and bool(out.color_system) and not out.no_color
 
 
 def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
@@ -51,54 +64,95 @@ def signs(actions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(named.get(label.partition("(")[0]) or next(sizes, "?") for label in actions)
 
 
-def _plain(grid: Grid) -> Iterator[str]:
-    marks, names = signs(grid.actions), _names()
-    yield ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
-    for row in range(len(names)):
-        cells = []
-        for column, name in enumerate(names[row]):
-            mix = grid.frequencies[:, row, column]
-            if np.isnan(mix).any() or grid.reach[row, column] < NOBODY:
-                cells.append(f"{name:<3} {'-':<3}")
-                continue
-            most = int(np.argmax(mix))
-            cells.append(f"{name:<3} {marks[most]}{min(99, round(100 * mix[most])):02d}")
-        yield " ".join(cells)
-    if np.nanmin(grid.reach) < 1 - NOBODY:
-        yield ""
-        yield "reach in %"
-        for row in range(len(names)):
-            told = zip(names[row], grid.reach[row], strict=True)
-            yield " ".join(f"{name:<3} {'-' if np.isnan(r) else round(100 * r):>3}" for name, r in told)
+def _printed(lines: Iterator[Text] | list[Text]) -> str:
+    out = console()
+    with out.capture() as captured:
+        for line in lines:
+            out.print(line, no_wrap=True, crop=False)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _coloured(grid: Grid) -> Iterator[Text]:
+def _text(line: str) -> Text:
     from rich.text import Text
 
-    colours = _colours(signs(grid.actions))
+    return Text(line)
+
+
+def _plain(grid: Grid) -> Iterator[Text]:
+    if grid.actions:
+        marks = signs(grid.actions)
+        told = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
+        yield _text("the most frequent action, and how often in %:")
+        yield from map(_text, wrap(told, COLUMNS))
+        cells = [[_most(grid, marks, row, column) for column in range(13)] for row in range(13)]
+        yield from (_text(line) for line in _rows(cells))
+    held = np.where(grid.reach >= NOBODY, grid.reach, np.nan)
+    if not grid.actions or np.nanmin(held, initial=1.0) < 1 - NOBODY:
+        yield _text("\nreach in %" if grid.actions else "reach in %")
+        yield from _numbers(100 * held, "{:.0f}".format, False)
+
+
+def _most(grid: Grid, marks: tuple[str, ...], row: int, column: int) -> str:
+    mix = grid.frequencies[:, row, column]
+    if np.isnan(mix).any() or grid.reach[row, column] < NOBODY:
+        return "-"
+    most = int(np.argmax(mix))
+    return f"{marks[most]}{round(100 * mix[most])}"
+
+
+def _rows(cells: list[list[str]]) -> Iterator[str]:
+    """Cells with the ranks above and beside: suited hands above the diagonal."""
+    yield "  " + " ".join(f"{rank:>{WIDTH}}" for rank in reversed(RANKS))
+    for rank, row in zip(reversed(RANKS), cells, strict=True):
+        yield f"{rank} " + " ".join(f"{cell:>{WIDTH}}" for cell in row)
+
+
+def _numbers(values: Floats, tell: Callable[[float], str], coloured: bool) -> Iterator[Text]:
+    cells = [["-" if np.isnan(value) else tell(value) for value in row] for row in values]
+    lines = [_text(line) for line in _rows(cells)]
+    if coloured and not np.isnan(values).all():
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        for line, row in zip(lines[1:], values, strict=True):
+            for column, value in enumerate(row.tolist()):
+                if value == value:
+                    colour = between(HEAT, (value - low) / (high - low) if high > low else 0.5)
+                    start = 2 + column * (WIDTH + 1)
+                    line.stylize(_style(colour), start, start + WIDTH)
+    yield from lines
+
+
+def _coloured(grid: Grid, player: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    colours = action_colours(grid.actions) or [SEATS[player]]
     legend = Text()
-    for label, colour in zip(grid.actions, colours, strict=True):
+    for label, colour in zip(grid.actions or ("reach",), colours, strict=True):
+        if len(legend) + len(label) + 2 > COLUMNS:
+            yield legend
+            legend = Text()
         legend.append(f" {label} ", _style(colour)).append(" ")
     yield legend
     brightest = max(float(np.nanmax(grid.reach)), NOBODY)
     for row, names in enumerate(_names()):
         line = Text()
         for column, name in enumerate(names):
-            mix, reach = grid.frequencies[:, row, column], float(grid.reach[row, column])
-            if np.isnan(mix).any() or reach < NOBODY:
-                line.append(f"{name:<{COLOUR_WIDTH}}", "dim")
+            mix = grid.frequencies[:, row, column] if grid.actions else np.ones(1)
+            reach = float(grid.reach[row, column])
+            if np.isnan(mix).any() or not reach >= NOBODY:
+                line.append(f"{name:<{WIDTH}}", "dim")
             else:
                 light = DARKEST + (1 - DARKEST) * min(1.0, reach / brightest)
-                owners = _shares(mix, COLOUR_WIDTH)
-                for character, action in zip(f"{name:<{COLOUR_WIDTH}}", owners, strict=True):
+                for character, action in zip(f"{name:<{WIDTH}}", _shares(mix, WIDTH), strict=True):
                     line.append(character, _style(colours[action], light))
             line.append(" ")
         yield line
 
 
-def _style(colour: tuple[int, ...], light: float = 1.0) -> str:
+def _style(colour: Colour, light: float = 1.0) -> str:
+    """Text on a background, dark on light and light on dark."""
     red, green, blue = (round(light * part) for part in colour)
-    return f"rgb(255,255,255) on rgb({red},{green},{blue})"
+    ink = "0,0,0" if lightness((red, green, blue)) > 0.5 else "255,255,255"
+    return f"rgb({ink}) on rgb({red},{green},{blue})"
 
 
 def _shares(mix: np.ndarray, width: int) -> list[int]:
@@ -113,19 +167,6 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
     counts[order[: width - counts.sum()]] += 1
     found: list[int] = np.repeat(np.arange(len(mix)), counts).tolist()
     return found
-
-
-def _colours(marks: tuple[str, ...]) -> list[tuple[int, ...]]:
-    n_bets = sum(mark not in "fc" for mark in marks)
-    out: list[tuple[int, ...]] = []
-    seen = 0
-    for mark in marks:
-        if mark in "fc":
-            out.append(FOLD if mark == "f" else CALL)
-        else:
-            seen += 1
-            out.append(tuple(round(s + seen / n_bets * (e - s)) for s, e in zip(SMALL, LARGE, strict=True)))
-    return out
 
 
 def _names() -> list[tuple[str, ...]]:

@@ -62,6 +62,17 @@ def target_option(function: Decorated) -> Decorated:
     )(function)
 
 
+def size_option(function: Decorated) -> Decorated:
+    """``--size``, for whom a picture is."""
+    return click.option(
+        "--size",
+        type=click.Choice(["page", "screen", "phone"]),
+        default="screen",
+        show_default=True,
+        help="What --plot draws for: a page of print, a computer's screen, or a telephone.",
+    )(function)
+
+
 def json_option(function: Decorated) -> Decorated:
     """``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")(function)

@@ -10,7 +10,8 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.files import PICTURES, appearing, check_file
-from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
+from spewy.cli.options import folder_argument, json_option, size_option, target_option, verbose_option
+from spewy.cli.pictures import draw
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 from spewy.game.names import SEAT_NAMES
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Draw action frequencies, EV and equity by card into a .png, .svg or .pdf.",
 )
+@size_option
 @target_option
 @json_option
 @verbose_option
@@ -57,6 +59,7 @@ def report(
     board: str | None,
     table_file: Path | None,
     plot: Path | None,
+    size: str,
     target: str | None,
     as_json: bool,
 ) -> None:
@@ -86,28 +89,23 @@ def report(
     if plot is not None:
         check_file(plot, PICTURES)
         require("matplotlib")
+    from spewy.game.linewords import line_words
     from spewy.look.report import report as report_on
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, _tell) as solution:
         with counting("boards") as progress:
             found = report_on(solution, line, board, progress)
-        head = _head(solution, found)
-    if as_json:
-        click.echo(json_text(found.to_json()))
-    else:
-        click.echo(head)
-        click.echo(render(_table(found)))
+        head, words = _head(solution, found), line_words(solution.job.betting_tree.root, found.line)
     if table_file is not None:
         with appearing(table_file) as temporary:
             found.frame().to_csv(temporary, index=False, lineterminator="\n")
         say(f"table in {table_file}")
     if plot is not None:
-        from spewy.look.report_plot import plot_report
+        from spewy.plot import report_figure
 
-        with appearing(plot) as temporary:
-            plot_report(found, temporary)
-        say(f"picture in {plot}")
+        draw(plot, report_figure(found, words, size))
+    click.echo(json_text(found.to_json()) if as_json else f"{head}\n{render(_table(found))}")
 
 
 def _tell(text: str) -> None:

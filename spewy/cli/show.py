@@ -1,25 +1,43 @@
-"""``spewy show``: one decision, hand by hand."""
+"""``spewy show``: one decision as a grid of classes of hands, or hand by hand."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
+from spewy.cli.extras import require
+from spewy.cli.files import PICTURES, check_file
+from spewy.cli.options import folder_argument, json_option, size_option, target_option, verbose_option
+from spewy.cli.pictures import draw
 from spewy.cli.progress import say
-from spewy.cli.tables import facts, json_text, number, render, terminal_rows
+from spewy.cli.tables import facts, json_text, on_terminal, render
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spewy.game.gamefile import Game
     from spewy.look.node_view import NodeView
 
-_LINES_BESIDE = 14
-"""Terminal lines that the facts above the table, its head and the prompt take."""
+
+@dataclass(frozen=True)
+class Shown:
+    """A decision with what is told about it.
+
+    Attributes:
+        views: of the player who acts, and of the other one where it was asked for.
+        game: its rules.
+        told: the job, and how far it is.
+        words: the line in words.
+        class_: of the board, in a whole game with classes of boards.
+    """
+
+    views: tuple[NodeView, ...]
+    game: Game
+    told: str
+    words: str
+    class_: int | None = None
 
 
 @click.command()
@@ -33,8 +51,40 @@ _LINES_BESIDE = 14
 @click.option(
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
 )
+@click.option(
+    "--player",
+    type=click.Choice(SEAT_NAMES),
+    help="Whose hands: who acts, which is the default, or who waits.",
+)
 @click.option("--grid", "as_grid", is_flag=True, help="Hold'em: the 13 x 13 classes of hands.")
-@click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
+@click.option("--hands", "as_hands", is_flag=True, help="Hand by hand.")
+@click.option(
+    "--heat",
+    metavar="WHAT",
+    help="A grid of numbers: EV, equity or reach, or the EV of an action, by its label, such as Check.",
+)
+@click.option(
+    "--filter",
+    "filters",
+    metavar="KINDS",
+    multiple=True,
+    help='Only these hands: "pair+,flushdraw" (comma: or; plus: that or better; & or the option again: and).',
+)
+@click.option(
+    "--sort",
+    metavar="COLUMN",
+    help="Hand by hand, the largest first: class, strength, reach, EV, equity, or an action by its label.",
+)
+@click.option(
+    "--all", "every", is_flag=True, help="Hand by hand, also those that do not fit and hands not held."
+)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw the grids of both players, or --heat, into a .png, .svg or .pdf.",
+)
+@size_option
 @target_option
 @json_option
 @verbose_option
@@ -42,30 +92,41 @@ def show(
     folder: Path,
     line: str,
     board: str | None,
+    player: str | None,
     as_grid: bool,
+    as_hands: bool,
+    heat: str | None,
+    filters: tuple[str, ...],
+    sort: str | None,
     every: bool,
+    plot: Path | None,
+    size: str,
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Show strategy, reach, EV by action, EV and equity by hand at a decision.
+    """Show a decision: the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
 
-    Reach is the hand's weight in the player's range there. EV is the expected share of the pot from there on, in
-    chips; equity the chance to win if betting stopped. A cell under an action tells how often the hand takes it and
-    the EV of taking it: 0.250 103.90 is a quarter of the time, for 103.90 chips. A terminal shows the rows that fit, a
-    pipe gets all of them.
+    A terminal shows hold'em as a grid: the mean over the hands of each class, in colour the share of each action, the
+    brighter the larger the reach; without colour the most frequent action, how often it is taken in %, and the reach.
 
-    --grid shows the mean over the hands of each class: in colour the share of each action, the brighter the larger the
-    reach; elsewhere the most frequent action, how often it is taken in %, and the reach. That is how a whole game with
-    classes of boards is shown unless --all asks for hands: its range is played down from the deal, on any real board,
-    and EV and equity are not known.
+    A pipe gets all hands, as --hands, --sort and --all show them on a terminal, as many as fit. They are grouped by
+    what they are (docs/looking.md defines the names). Reach is the hand's weight in the player's range there. EV is the
+    expected share of the pot from there on, in chips; equity the chance to win if betting stopped. A cell under an
+    action tells how often the hand takes it and, where there is room, the EV of taking it: 0.250 103.90 is a quarter
+    of the time, for 103.90 chips.
+
+    A whole game with classes of boards is shown as a grid unless --hands, --sort or --all asks for hands: its range is
+    played down from the deal, on any real board, and EV and equity are not known.
 
     In a round that was dropped (spewy drop) the chunk is first solved from the ranges that are played down to it.
 
     \b
     Examples:
       spewy show results/T1
-      spewy show results/T1 --line "cr120" --all
-      spewy show results/T1 --grid
+      spewy show results/T1 --line "cr120" --hands --sort EV
+      spewy show results/T1 --filter "pair+&flushdraw" --filter gutshot+
+      spewy show results/T1 --plot T1.png --size phone
+      spewy show results/T1 --heat equity --player ip
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
 
     \b
@@ -75,86 +136,113 @@ def show(
                           "equity": 0.63}}}
     and of a whole game with classes of boards the board's, "class": 17
     """  # noqa: D301
-    from spewy.look.grid import Grid, is_holdem
+    in_hands = as_hands or every or sort is not None
+    if in_hands and (as_grid or heat is not None):
+        raise click.UsageError(
+            "--hands, --sort and --all tell hands, --grid and --heat a grid: expected one of both"
+        )
+    if plot is not None:
+        check_file(plot, PICTURES)
+        require("matplotlib")
+    from spewy.look.grid import is_holdem
+    from spewy.look.hand_filter import filtered
     from spewy.look.play import holds_play
 
     dealt = holds_play(folder)
-    view, game, told, class_ = _played(folder, line, board) if dealt else _solved(folder, line, board, target)
+    both = plot is not None or player is not None
+    shown = _played(folder, line, board, both) if dealt else _solved(folder, line, board, target, both)
+    views = tuple(filtered(shown.game, view, filters) for view in shown.views)
+    view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])
+    if plot is not None:
+        _draw(plot, shown, views if player is None else (view,), heat, size)
     if as_json:
-        click.echo(json_text(view.to_json() | ({} if class_ is None else {"class": class_})))
+        click.echo(json_text(view.to_json() | ({} if shown.class_ is None else {"class": shown.class_})))
         return
-    if as_grid or (dealt and not every and is_holdem(game)):
-        from spewy.cli.grid import grid_text  # which loads NumPy
-
-        chart = grid_text(Grid.of(game, view))
-        click.echo(f"{_head(told, view, class_)}\n{chart}")
-        return
-    click.echo(_head(told, view, class_))
-    table, left_out = _table(view, every)
-    click.echo(render(table))
-    if left_out:
-        click.echo(f"{left_out:,} more hands; --all shows them")
+    grid = (
+        as_grid or heat is not None or (is_holdem(shown.game) and not in_hands and (dealt or on_terminal()))
+    )
+    body = _grid(shown.game, view, heat) if grid else _hands(shown.game, view, sort, every)
+    click.echo(f"{_head(shown, view, filters)}\n{body}")
 
 
-def _solved(
-    folder: Path, line: str, board: str | None, target: str | None
-) -> tuple[NodeView, Game, str, int | None]:
+def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
+    from spewy.game.linewords import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
-        return solution.node(line, board), solution.job.rules, told, None
+        views = (solution.node(line, board), *([solution.waiting(line, board)] if both else []))
+        return Shown(views, solution.job.rules, told, line_words(solution.job.betting_tree.root, line))
 
 
-def _played(folder: Path, line: str, board: str | None) -> tuple[NodeView, Game, str, int | None]:
+def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     """A decision of a whole game with classes of boards, and the class of its board."""
+    from spewy.game.linewords import line_words
+    from spewy.game.tree import entry
     from spewy.look.play import open_play
-    from spewy.look.played import played
+    from spewy.look.played import played, waiting
 
     with open_play(folder) as policy:
-        view, game = played(policy, line, board), policy.problem.game
+        view = played(policy, line, board)
+        views = (view, waiting(policy, line, board)) if both else (view,)
         class_ = policy.class_of(line.count("/"), view.board)
-        name = policy.averages.manifest["job"]["name"]
-        return view, game, f"{name}, {policy.averages.saved.deals:,} deals", class_
+        told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
+        words = line_words(policy.problem.tree.entered(entry(line)), line)
+        return Shown(views, policy.problem.game, told, words, class_)
 
 
-def _head(told: str, view: NodeView, class_: int | None) -> str:
+def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
     from buckets.cards import card_name
 
-    seat = SEAT_NAMES[view.player]
+    seat, acts = SEAT_NAMES[view.player], bool(view.actions)
     cards = " ".join(card_name(card) for card in view.board) or "none yet"
     rows = [
-        ("job", told),
-        ("board", cards if class_ is None or not view.board else f"{cards}, class {class_}"),
-        ("line", view.line or "none yet"),
-        ("to act", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
+        ("job", shown.told),
+        ("board", cards if shown.class_ is None or not view.board else f"{cards}, class {shown.class_}"),
+        ("line", f"{view.line} ({shown.words})" if view.line else "none yet"),
+        ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
-    rows += [(a, f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)]
+    if filters:
+        rows.append(("filter", " and ".join(filters)))
+    rows += [
+        (a, "-" if f != f else f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)
+    ]
     return facts(rows)
 
 
-def _table(view: NodeView, every: bool) -> tuple[Table, int]:
-    """The table, most likely hands first, and how many rows it leaves out."""
-    from rich.table import Table
+def _hands(game: Game, view: NodeView, sort: str | None, every: bool) -> str:
+    """The list, and how many hands it leaves out."""
+    from spewy.cli.hand_table import hand_table
+    from spewy.look.hand_filter import view_kinds
 
-    order = sorted(range(len(view.hands)), key=lambda h: (-view.reach[h], view.hands[h]))
-    if not every:
-        order = [h for h in order if view.reach[h] > 0]
-    fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("hand", "reach", *view.actions, "EV", "equity"):
-        table.add_column(name, justify="left" if name == "hand" else "right", no_wrap=True)
-    cells = [_cells(view, a, order[:fit]) for a in range(len(view.actions))]
-    for row, h in enumerate(order[:fit]):
-        ev, equity = number(float(view.ev[h])), number(float(view.equity[h]), 4)
-        taken = (column[row] for column in cells)
-        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *taken, ev, equity)
-    return table, len(order) - len(order[:fit])
+    table, left_out = hand_table(view, view_kinds(game, view), sort, every)
+    return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 
-def _cells(view: NodeView, action: int, hands: list[int]) -> list[str]:
-    """Frequency and EV of an action for each hand, below one another."""
-    evs = [number(float(view.action_ev[action, h]), 2) for h in hands]
-    width = max(map(len, evs), default=0)
-    return [f"{view.strategy[action, h]:.3f} {ev:>{width}}" for h, ev in zip(hands, evs, strict=True)]
+def _grid(game: Game, view: NodeView, heat: str | None) -> str:
+    from spewy.cli.grid import grid_text, heat_text
+    from spewy.look.grid import Grid, class_means
+    from spewy.look.heat import heat_of
+
+    if heat is None:
+        return grid_text(Grid.of(game, view), view.player)
+    found = heat_of(view, heat)
+    return heat_text(found.title, class_means(game, view, found.values), found.tell)
+
+
+def _draw(file: Path, shown: Shown, views: tuple[NodeView, ...], heat: str | None, size: str) -> None:
+    """A picture of the views; of those that have what a heat map shows."""
+    from spewy import plot
+    from spewy.look.heat import heat_of, of_action
+
+    board = plot.signs(views[0].board)
+    title = ": ".join(text for text in (board, shown.words) if text) or "the first decision"
+    if heat is None:
+        grids = [(view.player, plot.Grid.of(shown.game, view)) for view in views]
+        figure = plot.decision_figure(grids, title, size)
+    else:
+        maps = [heat_of(view, heat) for view in (views[:1] if of_action(views[0], heat) else views)]
+        drawn = [(found.title, plot.class_means(shown.game, found.view, found.values)) for found in maps]
+        figure = plot.heat_figure(drawn, title, size, maps[0].tell)
+    draw(file, figure)

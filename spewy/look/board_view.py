@@ -87,6 +87,25 @@ class BoardView:
             equity=self._equity[p][a.sequence[q, n], :count],
         )
 
+    def waiting(self, n: int) -> NodeArrays:
+        """The same of the player who does not act at decision n: over that player's rows, without actions."""
+        bets = self.layout.betting[0]
+        a, node = bets.forest.arrays, bets.nodes[n]
+        q = int(a.player[n])
+        p, rows = 1 - q, self._game.rounds[0].rows
+        count = int(rows[p].count[0])
+        opponent = self._reach[q][a.sequence[q, n]]
+        mass = compatible_reach(rows[p], rows[q], 0, opponent, self._game.n_ids)[:count]
+        share = ratio(self._values[p][n, :count], mass, float(opponent.sum()))
+        nothing = np.empty((0, count))
+        return NodeArrays(
+            reach=self._reach[p][a.sequence[p, n], :count],
+            strategy=nothing,
+            ev=share + self.layout.problem.pot / 2 + node.put_in[p],
+            action_ev=nothing,
+            equity=self._equity[p][a.sequence[q, n], :count],
+        )
+
 
 def equities(game: LiveGame, p: int, opposing: Floats) -> Floats:
     """Equity ``[sequence, own hand]`` against each of the opponent's ranges ``[sequence, hand]``, cards only.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.hands import blocked, hands, parse_hand, preflop_classes
 from solvers.forest import Floats
@@ -27,11 +28,13 @@ class Grid:
         actions: what there is to do.
         reach: ``[row, column]``; NaN where the board leaves no hand of the class.
         frequencies: ``[action, row, column]``, adding up to 1; NaN where no hand of the class gets here.
+        shares: ``[action]``, how often the whole range takes each; NaN if it never comes here.
     """
 
     actions: tuple[str, ...]
     reach: Floats
     frequencies: Floats
+    shares: Floats
 
     @classmethod
     def of(cls, game: Game, view: NodeView) -> Grid:
@@ -40,16 +43,41 @@ class Grid:
         Raises:
             InputError: the game's hands are not hold'em's.
         """
-        if not is_holdem(game):
-            raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
-        numbers = [game.hand_number(parse_hand(name)) for name in view.hands]
+        numbers = hand_numbers(game, view)
         weights = np.zeros((1 + len(view.actions), NUM_HANDS))
         weights[0, numbers] = view.reach
         weights[1:, numbers] = view.reach * view.strategy
         left = ~blocked(hands(game.deck, game.num_hole_cards), view.board)
         reach, *taken = (_by_class(mine) for mine in weights)
+        mixes = np.array(taken).reshape(-1, SIZE, SIZE)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(view.actions, reach / _by_class(left), np.array(taken) / reach)
+            return cls(view.actions, reach / _by_class(left), mixes / reach, view.frequencies)
+
+
+def class_means(game: Game, view: NodeView, values: Floats) -> Floats:
+    """``[row, column]``: the mean of hands' values by their reach; NaN where no hand of a class has any of both.
+
+    Raises:
+        InputError: the game's hands are not hold'em's.
+    """
+    known = ~np.isnan(values)
+    weights = np.zeros((2, NUM_HANDS))
+    weights[:, hand_numbers(game, view)[known]] = np.array([view.reach * values, view.reach])[:, known]
+    total, mass = (_by_class(mine) for mine in weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = total / mass
+    return found
+
+
+def hand_numbers(game: Game, view: NodeView) -> NDArray[np.int64]:
+    """``[hand]``: the number of each of a view's hands.
+
+    Raises:
+        InputError: the game's hands are not hold'em's.
+    """
+    if not is_holdem(game):
+        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
+    return np.array([game.hand_number(parse_hand(name)) for name in view.hands], dtype=np.int64)
 
 
 def _by_class(weights: np.ndarray) -> Floats:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buckets.cards import cards_name
 from solvers.forest import Floats
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodeView:
-    """One decision: arrays over the hands of the player to act.
+    """One decision: arrays over the hands of one player, who acts there or, where there are no actions, waits.
 
     ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
     expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
@@ -40,6 +41,18 @@ class NodeView:
         """``[action]``: how often the range takes each action; NaN if it never comes here."""
         total = self.reach.sum()
         return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
+
+    def only(self, chosen: NDArray[np.bool_]) -> NodeView:
+        """The same decision of some of the hands: ``chosen[hand]``."""
+        return replace(
+            self,
+            hands=tuple(name for name, kept in zip(self.hands, chosen.tolist(), strict=True) if kept),
+            reach=self.reach[chosen],
+            strategy=self.strategy[:, chosen],
+            ev=self.ev[chosen],
+            action_ev=self.action_ev[:, chosen],
+            equity=self.equity[chosen],
+        )
 
     def frame(self) -> pd.DataFrame:
         """One row per hand and action, the columns of an export."""

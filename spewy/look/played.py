@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from buckets.hands import blocked, hand_name
+from solvers.forest import Floats
 from spewy.chunks.locate import board_cards
+from spewy.chunks.problem import Ints
 from spewy.game.tree import entry, way
 from spewy.look.node_view import NodeView
-from spewy.records.policy import Decides
+from spewy.records.policy import Decides, Decision
 
 
 def played(policy: Decides, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
@@ -22,27 +25,49 @@ def played(policy: Decides, line: str = "", board: str | Sequence[int] | None = 
         InputError: as `Decides.decision`.
     """
     found = policy.decision(line, board)
-    problem, p = policy.problem, found.player
-    reach = problem.ranges[p][found.hands]
+    actions = tuple(action.label for action in found.actions)
+    return _view(policy, found, found.player, found.hands, actions, found.frequencies)
+
+
+def waiting(policy: Decides, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+    """The range of the player who does not act at a decision: a view without actions.
+
+    Raises:
+        InputError: as `Decides.decision`.
+    """
+    found = policy.decision(line, board)
+    player = 1 - found.player
+    left = (policy.problem.ranges[player] > 0) & ~blocked(found.deck, found.board)
+    hands = np.flatnonzero(left)
+    return _view(policy, found, player, hands, (), np.empty((0, len(hands))))
+
+
+def _view(
+    policy: Decides, found: Decision, player: int, hands: Ints, actions: tuple[str, ...], frequencies: Floats
+) -> NodeView:
+    """A player's hands at a decision with the reach that they get there with."""
+    problem, line = policy.problem, found.line
+    reach = problem.ranges[player][hands]
     if problem.units is not None:
-        reach = reach * problem.units[p][found.hands]
+        reach = reach * problem.units[player][hands]
     sizes = np.cumsum(problem.game.num_board_cards)
     for node, action in way(problem.tree.entered(entry(line)), line):
-        if node.kind == "decision" and node.player == p:
+        if node.kind == "decision" and node.player == player:
             cards = board_cards(problem, node.round, found.board[: sizes[node.round]])
             earlier = policy.decision(node.line, cards)
-            reach = reach * earlier.frequencies[action, np.searchsorted(earlier.hands, found.hands)]
-    order = np.lexsort((np.array(found.names), -reach))
-    unknown = np.full(len(found.hands), np.nan)
+            reach = reach * earlier.frequencies[action, np.searchsorted(earlier.hands, hands)]
+    names = tuple(hand_name(cards) for cards in found.deck[hands])
+    order = np.lexsort((np.array(names), -reach))
+    unknown = np.full(len(hands), np.nan)
     return NodeView(
-        p,
+        player,
         line,
         found.board,
-        tuple(action.label for action in found.actions),
-        tuple(found.names[h] for h in order),
+        actions,
+        tuple(names[h] for h in order),
         reach[order],
-        found.frequencies[:, order],
+        frequencies[:, order],
         unknown,
-        np.full(found.frequencies.shape, np.nan),
+        np.full(frequencies.shape, np.nan),
         unknown,
     )

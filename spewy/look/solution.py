@@ -92,14 +92,31 @@ class Solution(Closing):
         Raises:
             InputError: no such line, no decision there, or a board that cannot follow.
         """
+        node, cards, t, b, perm = self._find(line, board)
+        n = self.layout.betting[t].nodes.index(node)
+        return self._node_view(self._view(t, b).node(n), node, node.player, cards, t, b, perm)
+
+    def waiting(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+        """The range of the player who does not act at a decision: a view without actions.
+
+        Raises:
+            InputError: as `node`.
+        """
+        node, cards, t, b, perm = self._find(line, board)
+        assert node.player is not None
+        n = self.layout.betting[t].nodes.index(node)
+        return self._node_view(self._view(t, b).waiting(n), node, 1 - node.player, cards, t, b, perm)
+
+    def _find(
+        self, line: str, board: str | Sequence[int] | None
+    ) -> tuple[Node, tuple[int, ...], int, int, np.ndarray]:
+        """A decision, its public cards, and where they are: round, board and the suits' permutation."""
         node = decision_at(self.job.betting_tree.root, line)
         t = node.round - self.layout.problem.first_round
         cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
         self.reads.require(t, b, chunk_of(self.layout, node))
-        view = self._view(t, b)
-        n = self.layout.betting[t].nodes.index(node)
-        return self._node_view(view.node(n), node, cards, t, b, perm)
+        return node, cards, t, b, perm
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored.
@@ -142,7 +159,8 @@ class Solution(Closing):
                 view = BoardView(self.layout, self.store, t, b)
                 for n in decisions:
                     node = bets.nodes[n]
-                    yield self._node_view(view.node(int(n)), node, board.cards, t, b, identity).frame()
+                    arrays = view.node(int(n))
+                    yield self._node_view(arrays, node, node.player, board.cards, t, b, identity).frame()
 
     def close(self) -> None:
         """Close the store."""
@@ -159,22 +177,27 @@ class Solution(Closing):
         return self._views[key]
 
     def _node_view(
-        self, arrays: NodeArrays, node: Node, cards: Sequence[int], t: int, b: int, perm: np.ndarray
+        self,
+        arrays: NodeArrays,
+        node: Node,
+        player: int | None,
+        cards: Sequence[int],
+        t: int,
+        b: int,
+        perm: np.ndarray,
     ) -> NodeView:
         """Name the hands: a row of the solved board is the hand that ``perm`` turns into it."""
-        assert node.player is not None
+        assert player is not None
         back = np.argsort(perm)
-        problem, rows = self.layout.problem, self.layout.board(t, b).rows[node.player]
+        problem, rows = self.layout.problem, self.layout.board(t, b).rows[player]
         names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
-        reach = (
-            arrays.reach if problem.units is None else arrays.reach * problem.units[node.player][rows.hands]
-        )
+        reach = arrays.reach if problem.units is None else arrays.reach * problem.units[player][rows.hands]
         order = np.lexsort((np.array(names), -reach)) if names else np.zeros(0, dtype=np.int64)
         return NodeView(
-            node.player,
+            player,
             node.line,
             tuple(int(c) for c in cards),
-            tuple(action.label for action in node.actions),
+            tuple(action.label for action in node.actions) if player == node.player else (),
             tuple(names[i] for i in order),
             reach[order],
             arrays.strategy[:, order],

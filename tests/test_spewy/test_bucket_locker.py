@@ -383,7 +383,7 @@ def test_plot(tmp_path, suffix, board):
         (["Ks 7d 2c 9h", "--clustering", "magic"], "equation-1"),
         (["Ks 7d 2c 9h", "--rows", "0"], "--rows"),
         (["Ks 7d 2c 9h", "--plot", "x.gif"], ".png"),
-        (["Ks 7d 2c 9h", "--plot", "no/such/folder.png"], "folder that exists"),
+        (["Ks 7d 2c 9h", "--plot", "no/such/folder.png"], "file in a folder that exists"),
         (["Ks 7d 2c 9h", "--precompute", "flops"], "expected no board"),
         ([], "expected a BOARD"),
         (["--precompute", "rivers"], "rivers"),

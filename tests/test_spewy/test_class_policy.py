@@ -160,8 +160,8 @@ def test_show_draws_the_deal(folder, counted):
     assert text.splitlines()[0].split(maxsplit=1) == ["job", "flop, 1,234 deals"]
     assert "f Fold, c Call, r Raise(20)" in text
     chart = text.splitlines()[-13:]
-    assert chart[0].startswith("AA ")
-    assert all(len(line.split()) == 26 for line in chart)
+    assert chart[0].startswith("A ")
+    assert all(len(line.split()) == 14 for line in chart)
     assert "reach in %" not in text  # everybody is there
 
 
@@ -169,7 +169,7 @@ def test_show_names_the_class_of_a_board(folder, counted):
     text = good("show", folder / "play", "--line", "rc/c", "--board", BOARD)
     assert "  Qs Jh 3h, class 1\n" in text
     assert "reach in %" in text
-    assert len(text.splitlines()[-1].split()) == 26
+    assert len(text.splitlines()[-1].split()) == 14
 
 
 def test_show_tells_hands_too(folder, counted):
@@ -180,7 +180,7 @@ def test_show_tells_hands_too(folder, counted):
     assert hand["equity"] is None
     assert sum(hand["strategy"]) == pytest.approx(1)
     text = good("show", folder, "--all")
-    assert len([line for line in text.splitlines() if line.startswith("As")]) > 40
+    assert len([line for line in text.splitlines() if line.startswith("  As")]) > 40
 
 
 def test_show_of_a_game_that_nothing_was_saved_of(job, tmp_path, sums, counted):

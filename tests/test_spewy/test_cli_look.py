@@ -2,15 +2,25 @@
 
 import io
 import json
-import os
-import pty
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, spewy, write
+from cli_runs import (
+    COMMAND,
+    KUHN,
+    LEDUC,
+    POLARISED,
+    TURN,
+    good,
+    good_json,
+    on_a_terminal,
+    process,
+    spewy,
+    write,
+)
 from jobs import EXAMPLES
 
 import spewy.cli.export as export_module
@@ -73,31 +83,10 @@ def test_show_for_people(folders):
     head = next(i for i, line in enumerate(lines) if line.startswith("hand"))
     assert lines[head].split() == ["hand", "reach", "Check", "AllIn(100)", "EV", "equity"]
     rows = [line.split() for line in lines[head + 1 :]]
-    assert [row[0] for row in rows] == ["JcTc", "JdTd", "JhTh", "KhKd"]
+    assert [row[0] for row in rows] == ["set", "KhKd", "nothing", "JcTc", "JdTd", "JhTh"]
     for row in rows:  # hand, reach, frequency and EV of both actions, EV, equity
         frequencies, evs = (np.array(row[i : i + 3 : 2], dtype=float) for i in (2, 3))
         assert frequencies @ evs == pytest.approx(float(row[6]), abs=0.3)
-
-
-def on_a_terminal(*args, lines):
-    """Run a command on a pseudo terminal; what it shows."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "LINES": str(lines), "COLUMNS": "100", "TERM": "dumb"}
-    command = [*COMMAND, *map(str, args)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment) as running:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # Linux: the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
-    os.close(ours)
-    assert running.returncode == 0, shown
-    return shown.decode()
 
 
 def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
@@ -105,7 +94,7 @@ def test_a_terminal_shows_what_fits_and_a_bar(tmp_path):
     bar = on_a_terminal("solve", job, "--out", tmp_path / "R1", "--set", "solve.target=1%", lines=30)
     assert "sweeps" in bar
     assert "exploitability" in bar
-    shown = on_a_terminal("show", tmp_path / "R1", lines=30)
+    shown = on_a_terminal("show", tmp_path / "R1", "--hands", lines=30)
     assert len(shown.splitlines()) < 30
     assert "more hands; --all shows them" in shown
     everything = on_a_terminal("show", tmp_path / "R1", "--all", lines=30)

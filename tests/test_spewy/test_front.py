@@ -25,6 +25,7 @@ PACKAGES = (
     "solvers.exact",
     "spewy",
     "spewy.cli",
+    "spewy.plot",
 )
 ROOMS = {
     f"spewy.{name}"

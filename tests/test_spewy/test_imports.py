@@ -87,6 +87,10 @@ def test_show_loads_no_frames(solved):
     assert loaded_by_command("show", solved[1]) <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
 
 
+def test_a_grid_loads_no_frames_and_pictures(solved):
+    assert loaded_by_command("show", solved[1], "--grid") <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
+
+
 def test_exploit_loads_no_frames(solved):
     assert loaded_by_command("exploit", solved[1], "--json") <= {"lmdb", "numpy", "pydantic"} | KERNELS
 
@@ -98,6 +102,7 @@ def test_exploit_loads_no_frames(solved):
         ("pyarrow", "export", ("export", "{folder}", "{new}.parquet")),
         ("pandas", "export", ("report", "{folder}", "--line", "cc/", "--csv", "{new}.csv")),
         ("matplotlib", "plot", ("report", "{folder}", "--line", "cc/", "--plot", "{new}.png")),
+        ("matplotlib", "plot", ("show", "{folder}", "--plot", "{new}.png")),
         ("matplotlib", "plot", ("buckets", "QsJh2h8c3d", "--plot", "{new}.png")),
     ],
 )

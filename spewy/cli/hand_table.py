@@ -1,0 +1,179 @@
+"""A decision hand by hand: grouped by what the hands are, or sorted by a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spewy.cli.tables import console, number, terminal_rows
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from solvers.forest import Floats
+    from spewy.game.hand_kinds import HandKinds
+    from spewy.look.node_view import NodeView
+
+_LINES_BESIDE = 14
+"""Terminal lines that the facts above the table, its head and the prompt take."""
+_GAPS = {True: 2, False: 1}
+"""Characters between columns of a wide table, and of a narrow one."""
+_LEAST_DRAWS = 8
+"""Characters of the column of draws that a narrow terminal has to leave."""
+_CLASS = "class"
+_SHORT = {
+    "nut flush draw": "NFD",
+    "backdoor flush draw": "BDFD",
+    "flush draw": "FD",
+    "double gutshot": "DGS",
+    "gutshot": "GS",
+    "backdoor straight draw": "BDSD",
+    "overcards": "OC",
+}
+"""What a narrow table tells for draws; longer names before those that they hold."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A hand, or the head of a group with its hands."""
+
+    name: str
+    members: list[int]
+    head: bool = False
+
+
+def hand_table(
+    view: NodeView, kinds: HandKinds | None, sort: str | None = None, every: bool = False
+) -> tuple[Table, int]:
+    """The table, as wide as stdout shows, and how many hands it leaves out.
+
+    Args:
+        view: the hands.
+        kinds: what they are; None: they have no such names.
+        sort: a column, the largest first; None: by made hand and strength, or by reach where there are no names.
+        every: all hands, also those that the player does not hold and that do not fit.
+
+    Raises:
+        InputError: no such column.
+    """
+    column, keys = _sorted_by(view, kinds, sort)
+    order = sorted(
+        range(len(view.hands)), key=lambda h: (*_last(float(keys[h])), -view.reach[h], view.hands[h])
+    )
+    if not every:
+        order = [h for h in order if view.reach[h] > 0]
+    rows = [_Row(view.hands[h], [h]) for h in order]
+    if kinds is not None and column == _CLASS:
+        rows = list(_grouped(rows, kinds))
+    fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
+    named = None if kinds is None else (kinds, column != _CLASS)
+    columns, wide = _columns(view, named, rows[:fit], True), True
+    if _width(columns) > console().width:
+        columns, wide = _columns(view, named, rows[:fit], False), False
+    return _drawn(columns, rows[:fit], _GAPS[wide]), sum(not row.head for row in rows[len(rows[:fit]) :])
+
+
+def _sorted_by(view: NodeView, kinds: HandKinds | None, sort: str | None) -> tuple[str, Floats]:
+    """The name of the column that rows are sorted by, and its numbers ``[hand]``."""
+    from spewy.errors import InputError, shown
+
+    keys: dict[str, Floats] = {}
+    if kinds is not None:
+        keys[_CLASS] = kinds.made * 2.0**32 + kinds.strength
+        keys["strength"] = kinds.strength.astype(np.float64)
+    keys |= {"reach": view.reach, "EV": view.ev, "equity": view.equity}
+    keys |= dict(zip(view.actions, view.strategy, strict=True))
+    spelled = {name.lower(): name for name in keys}
+    wanted = next(iter(spelled)) if sort is None else sort.strip().lower()
+    if wanted not in spelled:
+        near = get_close_matches(wanted, spelled, 1)
+        hint = f" (nearest: {spelled[near[0]]})" if near else ""
+        raise InputError(f"--sort: expected one of {', '.join(keys)}; found {shown(sort)}{hint}")
+    return spelled[wanted], keys[spelled[wanted]]
+
+
+def _last(key: float) -> tuple[bool, float]:
+    """Descending, and what is not known behind the rest."""
+    return bool(np.isnan(key)), -key if key == key else 0.0
+
+
+def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
+    """The rows, which are sorted so, with a head before each made hand."""
+    names = kinds.made_names
+    groups: dict[str, list[_Row]] = {}
+    for row in rows:
+        groups.setdefault(names[row.members[0]], []).append(row)
+    for name, members in groups.items():
+        yield _Row(name, [row.members[0] for row in members], head=True)
+        yield from (_Row(f"  {row.name}", row.members) for row in members)
+
+
+def _columns(
+    view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
+) -> dict[str, list[str]]:
+    """Cells by column; a narrow table has no EVs of actions, no blockers, and short names of draws."""
+    columns = {"hand": [row.name for row in rows]}
+    columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
+    for a, action in enumerate(view.actions):
+        shares = [f"{_mean(view, view.strategy[a], row):.3f}" for row in rows]
+        evs = [number(_mean(view, view.action_ev[a], row), 2) for row in rows]
+        width = max(map(len, evs), default=0)
+        told = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
+        columns[action] = told if wide else shares
+    columns["EV"] = [number(_mean(view, view.ev, row)) for row in rows]
+    columns["equity"] = [number(_mean(view, view.equity, row), 4) for row in rows]
+    if named is not None:
+        kinds, with_made = named
+        texts = {"made": kinds.made_names} if with_made else {}
+        texts |= {"draws": kinds.draw_names}
+        if wide:
+            texts |= {"blockers": kinds.blocker_names}
+        for name, told_of in texts.items():
+            cells = ["" if row.head else told_of[row.members[0]] for row in rows]
+            if any(cells):
+                columns[name] = cells if wide else [_shortened(cell) for cell in cells]
+    return columns
+
+
+def _shortened(names: str) -> str:
+    for name, short in _SHORT.items():
+        names = names.replace(name, short)
+    return names
+
+
+def _mean(view: NodeView, values: Floats, row: _Row) -> float:
+    """The mean of a row's hands, by their reach where they have any."""
+    mine, weights = values[row.members], view.reach[row.members]
+    known = ~np.isnan(mine)
+    if not known.any():
+        return float("nan")
+    return float(np.average(mine[known], weights=weights[known] if weights[known].any() else None))
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    widths = {name: max(len(name), *map(len, cells), 0) for name, cells in columns.items()}
+    for name in ("draws", "blockers"):
+        if name in widths:
+            widths[name] = min(widths[name], _LEAST_DRAWS)
+    return sum(widths.values()) + _GAPS[True] * (len(widths) - 1)
+
+
+def _drawn(columns: dict[str, list[str]], rows: list[_Row], gap: int) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+    for name in columns:
+        text = name in ("hand", "made", "draws", "blockers")
+        table.add_column(
+            name,
+            justify="left" if text else "right",
+            no_wrap=True,
+            min_width=None if name in ("draws", "blockers") else max(len(name), *map(len, columns[name]), 0),
+        )
+    for row, cells in zip(rows, zip(*columns.values(), strict=True), strict=True):
+        table.add_row(*cells, style="bold" if row.head else None)
+    return table

@@ -1,0 +1,122 @@
+"""Choosing hands by what they are: ``pair+&flushdraw, set`` is a pair or better with a flush draw, or a set.
+
+A comma is *or*, ``&`` is *and* and binds closer. A name is one of `spewy.game.hand_kinds`, or of a group of them;
+blanks, hyphens and capitals do not count. ``+`` after a made hand or a draw is that or a better one, in their order
+there; of a group, its weakest or better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from buckets.hands import parse_hand
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import Game
+from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds, kinds_of
+from spewy.look.grid import is_holdem
+from spewy.look.node_view import NodeView
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "pair": (
+        "low pair",
+        "underpair",
+        "second pair",
+        "pocket below top",
+        "top pair",
+        "overpair",
+        "pocket pair",
+    ),
+    "draw": ("gutshot", "double gutshot", "OESD", "flush draw", "nut flush draw"),
+    "straight draw": ("gutshot", "double gutshot", "OESD"),
+    "backdoor": ("backdoor straight draw", "backdoor flush draw"),
+    "blocker": BLOCKERS,
+}
+SHORT = {
+    "fd": "flush draw",
+    "nfd": "nut flush draw",
+    "bdfd": "backdoor flush draw",
+    "bdsd": "backdoor straight draw",
+    "middle pair": "second pair",
+    "air": "nothing",
+}
+"""Other words for a name."""
+
+
+def view_kinds(game: Game, view: NodeView) -> HandKinds | None:
+    """What a view's hands are; None where hands or boards are not hold'em's."""
+    if not is_holdem(game) or len(view.board) not in (0, 3, 4, 5):
+        return None
+    return kinds_of(view.board, [parse_hand(name) for name in view.hands])
+
+
+def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
+    """The view of those hands alone that all filters choose.
+
+    Raises:
+        InputError: hands that have no such names, or as `chosen`.
+    """
+    if not filters:
+        return view
+    kinds = view_kinds(game, view)
+    if kinds is None:
+        raise InputError(f"filter: expected a hold'em game, found {game.name}")
+    return view.only(np.logical_and.reduce([chosen(kinds, text) for text in filters]))
+
+
+def chosen(kinds: HandKinds, text: str) -> Bools:
+    """``[hand]``: which hands a filter chooses.
+
+    Raises:
+        InputError: a name that there is not, or a plus where nothing is better.
+    """
+    found = np.zeros(len(kinds.made), dtype=np.bool_)
+    for either in text.split(","):
+        both = np.ones(len(kinds.made), dtype=np.bool_)
+        for name in either.split("&"):
+            both &= _having(kinds, name.strip())
+        found |= both
+    return found
+
+
+def _having(kinds: HandKinds, text: str) -> Bools:
+    names = _named(text.removesuffix("+"))
+    better = text.endswith("+")
+    found = np.zeros(len(kinds.made), dtype=np.bool_)
+    for all_, having in ((MADE, None), (DRAWS, kinds.draws), (BLOCKERS, kinds.blockers)):
+        numbers = [all_.index(name) for name in names if name in all_]
+        if not numbers:
+            continue
+        if better and all_ is BLOCKERS:
+            raise InputError(
+                f"filter {shown(text)}: expected a + after a made hand or a draw, found a blocker"
+            )
+        if better:
+            numbers = list(range(min(numbers), len(all_)))
+        found |= np.isin(kinds.made, numbers) if having is None else having[:, numbers].any(axis=1)
+    return found
+
+
+def _named(text: str) -> tuple[str, ...]:
+    """The names that a word of a filter stands for."""
+    known: dict[str, tuple[str, ...]] = {_plain(name): (name,) for name in (*MADE, *DRAWS, *BLOCKERS)}
+    known |= {_plain(name): names for name, names in GROUPS.items()}
+    known |= {_plain(name): (meant,) for name, meant in SHORT.items()}
+    names = known.get(_plain(text))
+    if names is None:
+        choices = ", ".join((*reversed(MADE), *GROUPS, *reversed(DRAWS), *BLOCKERS))
+        near = get_close_matches(_plain(text), known, 1)
+        hint = f" (nearest: {_spelled(near[0])})" if near else ""
+        raise InputError(f"filter: expected one of {choices}; found {shown(text)}{hint}")
+    return names
+
+
+def _spelled(plain: str) -> str:
+    names = (*MADE, *DRAWS, *BLOCKERS, *GROUPS, *SHORT)
+    return next(name for name in names if _plain(name) == plain)
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -1,0 +1,62 @@
+"""Colours of actions and players, the same in all pictures and on terminals.
+
+Folds are grey, checks and calls blue, bets and raises from amber to dark red. Those who cannot tell red from green see
+them apart by hue and by lightness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+Colour: TypeAlias = tuple[int, int, int]
+"""Red, green and blue, each from 0 to 255."""
+
+FOLD: Colour = (150, 157, 166)
+PASSIVE: Colour = (58, 129, 190)
+BETS: tuple[Colour, ...] = ((246, 190, 84), (226, 112, 36), (142, 22, 28))
+"""Of the smallest and the largest bet, and one between."""
+SEATS: tuple[Colour, Colour] = (123, 63, 160), (24, 138, 110)
+"""Of oop and of ip: purple and green."""
+_QUIET = {"Fold": FOLD, "Check": PASSIVE, "Call": PASSIVE}
+UNUSED: Colour = (236, 236, 236)
+"""Of what nobody holds."""
+
+
+def action_colours(labels: Sequence[str]) -> list[Colour]:
+    """A colour for each action, by the labels of the tree.
+
+    >>> action_colours(("Fold", "Call", "Raise(250)")) == [FOLD, PASSIVE, BETS[1]]
+    True
+    """
+    bets = [label for label in labels if label not in _QUIET]
+    steps = [0.5] if len(bets) == 1 else [k / (len(bets) - 1) for k in range(len(bets))]
+    colours = {label: between(BETS, step) for label, step in zip(bets, steps, strict=True)}
+    return [_QUIET.get(label) or colours[label] for label in labels]
+
+
+def between(stops: Sequence[Colour], share: float) -> Colour:
+    """A colour on the way through others, 0 the first and 1 the last.
+
+    >>> between(((0, 0, 0), (100, 200, 50)), 0.5)
+    (50, 100, 25)
+    """
+    at = share * (len(stops) - 1)
+    low = min(int(at), len(stops) - 2)
+    red, green, blue = (round(a + (at - low) * (b - a)) for a, b in zip(*stops[low : low + 2], strict=True))
+    return red, green, blue
+
+
+def lightness(colour: Colour) -> float:
+    """How light a colour is to the eye, from 0 to 1: on more than a half, dark text reads better."""
+    red, green, blue = colour
+    return (0.299 * red + 0.587 * green + 0.114 * blue) / 255
+
+
+def hex_colour(colour: Colour) -> str:
+    """A colour as matplotlib and the web write it.
+
+    >>> hex_colour((246, 190, 84))
+    '#f6be54'
+    """
+    return "#{:02x}{:02x}{:02x}".format(*colour)

@@ -1,0 +1,84 @@
+"""Figures to draw on, and files of them; matplotlib is loaded when the first one is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from buckets.cards import RANKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SUIT_SIGNS, SUIT_COLOURS = "♣♦♥♠", ("#1a7a34", "#1f5fbf", "#c22525", "#222222")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large figures are.
+
+    Attributes:
+        width: in inches, of a whole figure.
+        dpi: dots per inch.
+        font: size of text, in points.
+        stacked: whether charts of hands stand below one another, for a narrow screen.
+    """
+
+    width: float
+    dpi: int
+    font: float
+    stacked: bool = False
+
+
+SIZES = {
+    "page": Size(7.2, 220, 7.5),
+    "screen": Size(14.0, 110, 11.0),
+    "phone": Size(6.0, 180, 10.5, stacked=True),
+}
+"""For a page of print, a computer's screen, and a telephone held upright."""
+
+
+def new_figure(width: float, height: float, size: Size) -> Any:
+    """An empty figure for a file, in inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=size.dpi, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def font(size: Size) -> Any:
+    """A context in which what is drawn has the size's text."""
+    import matplotlib as mpl
+
+    return mpl.rc_context({"font.size": size.font, "axes.linewidth": 0.6, "axes.titlesize": "medium"})
+
+
+def axes_for(ax: Any) -> Any:
+    """The axes, or those of a new figure of pyplot's."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def save(figure: Any, path: str | Path) -> None:
+    """Write a figure into a file whose suffix says the format (png, svg, pdf)."""
+    figure.savefig(path, dpi=figure.dpi)
+
+
+def sign(card: int) -> str:
+    """A card with its suit's sign.
+
+    >>> sign(51)
+    'A♠'
+    """
+    return RANKS[card >> 2] + SUIT_SIGNS[card & 3]
+
+
+def signs(cards: Sequence[int]) -> str:
+    """Cards with their suits' signs."""
+    return " ".join(map(sign, cards))

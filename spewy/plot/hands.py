@@ -1,0 +1,244 @@
+"""Pictures of a decision: 13 x 13 classes of hands, as a mix of actions or as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from buckets.hands import preflop_classes
+from spewy.game.linewords import action_words
+from spewy.game.names import SEAT_NAMES
+from spewy.plot.colours import SEATS, UNUSED, action_colours, hex_colour
+from spewy.plot.figures import SIZES, axes_for, font, new_figure
+
+if TYPE_CHECKING:
+    from solvers.forest import Floats
+    from spewy.look.grid import Grid
+
+NOBODY = 5e-4
+"""A reach, or a share of a range, that is told as none."""
+STRETCH = 1.17
+"""How high a chart is with its title and legend, to its width."""
+CELL = 0.87
+"""Text in cells is as large as this share of the figure's."""
+
+
+def hand_chart(grid: Grid, ax: Any = None, player: int = 0) -> Any:
+    """Each class of hands as a bar, as high as its reach and divided among the actions.
+
+    Args:
+        grid: of the player who acts, or of the other one: then a bar is the reach alone.
+        ax: axes to draw on.
+        player: whose colour a reach without actions has.
+
+    Returns:
+        The axes.
+    """
+    ax = axes_for(ax)
+    colours = [hex_colour(colour) for colour in action_colours(grid.actions) or [SEATS[player]]]
+    highest = max(float(np.nanmax(grid.reach)), NOBODY)
+    for row in range(13):
+        for column in range(13):
+            reach = grid.reach[row, column]
+            _tile(ax, row, column, 1.0, 1.0, 0.0, hex_colour(UNUSED))
+            if reach >= NOBODY:
+                mix = grid.frequencies[:, row, column] if grid.actions else np.ones(1)
+                start = 0.0
+                for share, colour in zip(mix, colours, strict=True):
+                    _tile(ax, row, column, float(share), float(reach) / highest, start, colour)
+                    start += float(share)
+    name_cells(ax, grid.reach)
+    if grid.actions:
+        _legend(ax, grid, colours)
+    return ax
+
+
+def heat_chart(
+    values: Floats,
+    ax: Any = None,
+    tell: Callable[[float], str] = "{:.2f}".format,
+    limits: tuple[float, float] | None = None,
+) -> Any:
+    """A number of each class of hands, on colours that all eyes tell apart.
+
+    Args:
+        values: ``[row, column]``, as `class_means` gives them; NaN is nothing.
+        ax: axes to draw on.
+        tell: the text of a number.
+        limits: what the darkest and the lightest colour stand for; None: the least and the largest number.
+
+    Returns:
+        The axes, whose figure has a colour bar beside them.
+    """
+    from matplotlib.ticker import FuncFormatter
+
+    ax = axes_for(ax)
+    ax.set_facecolor(hex_colour(UNUSED))
+    low, high = limits or _limits([values])
+    image = ax.imshow(values, cmap="cividis", extent=(0, 13, 13, 0), vmin=low, vmax=high)
+    if not np.isnan(values).all():
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, pad=0.02)
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tell(value)))
+        bar.outline.set_visible(False)
+    for row, names in enumerate(_names()):
+        for column, name in enumerate(names):
+            value = float(values[row, column])
+            known = value == value
+            ink = "#9a9a9a" if not known else "black" if value > (low + high) / 2 else "white"
+            size = _cell_font()
+            ax.text(column + 0.5, row + 0.32, name, ha="center", va="center", fontsize=size, color=ink)
+            if known:
+                ax.text(
+                    column + 0.5, row + 0.7, tell(value), ha="center", va="center", fontsize=size, color=ink
+                )
+    _frame(ax)
+    return ax
+
+
+def decision_figure(grids: Sequence[tuple[int, Grid]], title: str = "", size: str = "screen") -> Any:
+    """Both players' hands at a decision: who acts as a mix of actions, who waits as a reach.
+
+    Args:
+        grids: (player, grid), who acts first.
+        title: where it is.
+        size: a name of `SIZES`.
+
+    Returns:
+        The figure.
+    """
+    titles = [
+        f"{SEAT_NAMES[player]}: {'what it does' if grid.actions else 'what it holds'}"
+        for player, grid in grids
+    ]
+    with font(SIZES[size]):
+        figure, axes = _side_by_side(len(grids), title, size)
+        for ax, told, (player, grid) in zip(axes, titles, grids, strict=True):
+            hand_chart(grid, ax, player)
+            ax.set_title(told, loc="left")
+    return figure
+
+
+def heat_figure(
+    maps: Sequence[tuple[str, Floats]],
+    title: str = "",
+    size: str = "screen",
+    tell: Callable[[float], str] = "{:.2f}".format,
+) -> Any:
+    """Heat maps side by side, with one scale of colours.
+
+    Args:
+        maps: (what is shown, ``[row, column]``).
+        title: where it is.
+        size: a name of `SIZES`.
+        tell: the text of a number.
+
+    Returns:
+        The figure.
+    """
+    limits = _limits([values for _, values in maps])
+    with font(SIZES[size]):
+        figure, axes = _side_by_side(len(maps), title, size)
+        for ax, (told, values) in zip(axes, maps, strict=True):
+            heat_chart(values, ax, tell, limits)
+            ax.set_title(told, loc="left")
+    return figure
+
+
+def _side_by_side(count: int, title: str, size: str) -> tuple[Any, list[Any]]:
+    """A figure of so many square charts, below one another where the size says so."""
+    found = SIZES[size]
+    if found.stacked:
+        figure = new_figure(found.width, STRETCH * found.width * count, found)
+    else:
+        figure = new_figure(found.width * count / 2, STRETCH * found.width / 2, found)
+    figure.suptitle(title)
+    axes = figure.subplots(*((count, 1) if found.stacked else (1, count)), squeeze=False)
+    return figure, list(axes.ravel())
+
+
+def _limits(maps: Sequence[Floats]) -> tuple[float, float]:
+    """The least and the largest number of some maps."""
+    known = np.concatenate([values[~np.isnan(values)] for values in maps])
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+
+
+def _tile(ax: Any, row: int, column: int, width: float, height: float, left: float, colour: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner = column + left, row + 1 - height
+    ax.add_patch(Rectangle(corner, width, height, facecolor=colour, linewidth=0))
+
+
+def _names() -> list[tuple[str, ...]]:
+    names = preflop_classes()[1]
+    return [names[start : start + 13] for start in range(0, 169, 13)]
+
+
+def name_cells(ax: Any, reach: Floats) -> None:
+    """Names with a light edge, which read on every colour; grey where nobody holds them."""
+    from matplotlib.patheffects import withStroke
+
+    for row, names in enumerate(_names()):
+        for column, name in enumerate(names):
+            held = reach[row, column] >= NOBODY
+            text = ax.text(
+                column + 0.5,
+                row + 0.5,
+                name,
+                ha="center",
+                va="center",
+                fontsize=1.15 * _cell_font(),
+                color="black" if held else "#9a9a9a",
+            )
+            if held:
+                text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.75)])
+    _frame(ax)
+
+
+def _frame(ax: Any) -> None:
+    for line in range(14):
+        ax.axhline(line, color="white", linewidth=1)
+        ax.axvline(line, color="white", linewidth=1)
+    ax.set(xlim=(0, 13), ylim=(13, 0), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+
+
+def _legend(ax: Any, grid: Grid, colours: list[str]) -> None:
+    """The actions that the range takes, with how often."""
+    from matplotlib.patches import Patch
+
+    shares = grid.shares.tolist()
+    entries = [
+        Patch(color=colour, label=f"{action_words(label)}  {share_text(share)}")
+        for label, colour, share in zip(grid.actions, colours, shares, strict=True)
+        if share >= NOBODY
+    ]
+    columns = len(entries) if len(entries) < 4 else (len(entries) + 1) // 2
+    ax.legend(
+        handles=entries,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.005),
+        ncols=max(columns, 1),
+        frameon=False,
+        handlelength=1.1,
+        columnspacing=1.4,
+    )
+
+
+def share_text(share: float) -> str:
+    """How often, in whole percent where that tells it.
+
+    >>> share_text(0.684), share_text(0.004), share_text(0.0001)
+    ('68%', '0.4%', '<0.1%')
+    """
+    if share >= 0.01:
+        return f"{share:.0%}"
+    return f"{share:.1%}" if share >= NOBODY else "<0.1%"
+
+
+def _cell_font() -> float:
+    import matplotlib as mpl
+
+    return CELL * float(mpl.rcParams["font.size"])

@@ -1,0 +1,152 @@
+"""Pictures: what they draw, where their ticks and labels are, and that commands write them before they print."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from cli_runs import COMMAND, TURN, good, write
+
+import spewy
+from spewy import plot
+from spewy.look.buckets import BoardBuckets
+from spewy.look.report import report
+from spewy.plot.colours import action_colours, lightness
+
+mpl = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("plot")
+    good("solve", write(base, TURN), "--out", base / "out")
+    return base / "out"
+
+
+@pytest.fixture(scope="module")
+def solution(folder):
+    with spewy.Solution.open(folder) as solution:
+        yield solution
+
+
+@pytest.fixture(scope="module")
+def checked(solution):
+    return report(solution, "cc/")
+
+
+@pytest.fixture(scope="module")
+def buckets():
+    return BoardBuckets.of("Ks 7d 2c 9h", rows=12)
+
+
+def axes():
+    from matplotlib.figure import Figure
+
+    return Figure().subplots()
+
+
+CHARTS = {
+    "hand_chart": lambda made, ax: plot.hand_chart(made["grid"], ax=ax),
+    "heat_chart": lambda made, ax: plot.heat_chart(made["grid"].reach, ax=ax),
+    "card_frequencies": lambda made, ax: plot.card_frequencies(made["report"], ax=ax),
+    "card_shares": lambda made, ax: plot.card_shares(made["report"], ax=ax),
+    "card_realisation": lambda made, ax: plot.card_realisation(made["report"], ax=ax),
+    "outcome_curves": lambda made, ax: plot.outcome_curves(made["buckets"], ax=ax),
+    "bucket_chart": lambda made, ax: plot.bucket_chart(made["buckets"], ax=ax),
+}
+
+
+@pytest.fixture(scope="module")
+def made(solution, checked, buckets):
+    return {
+        "grid": plot.Grid.of(solution.job.rules, solution.node()),
+        "report": checked,
+        "buckets": buckets,
+    }
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_each_chart_draws_on_the_axes_that_it_is_given(name, made):
+    ax = axes()
+    assert CHARTS[name](made, ax) is ax
+    assert ax.has_data() or ax.images
+
+
+def test_ticks_are_whole_percent_at_even_steps(checked):
+    for chart in (plot.card_shares, plot.card_realisation):
+        ticks = chart(checked, axes()).get_yticks()
+        assert np.allclose(ticks, np.round(ticks))
+        assert len(set(np.round(np.diff(ticks), 9))) == 1
+
+
+def test_both_players_have_an_ev_and_no_line_joins_suits(checked):
+    ax = plot.card_shares(checked, axes())
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [label.rsplit("  ", 1)[0] for label in labels] == ["equity oop", "EV oop", "equity ip", "EV ip"]
+    assert all(line.get_linestyle() == "None" for line in ax.lines)
+
+
+def test_actions_are_told_in_words_and_none_that_nobody_takes(checked):
+    from dataclasses import replace
+
+    def without_the_last(row):
+        return replace(
+            row, frequencies=(*(1.0 for _ in row.frequencies[:1]), *(0.0 for _ in row.frequencies[1:]))
+        )
+
+    labels = plot.card_frequencies(checked, axes()).get_legend().get_texts()
+    assert labels[0].get_text().startswith("check  ")
+    rows = tuple(without_the_last(row) for row in checked.rows)
+    only = replace(checked, rows=rows, average=without_the_last(checked.average))
+    assert [text.get_text() for text in plot.card_frequencies(only, axes()).get_legend().get_texts()] == [
+        "check  100%"
+    ]
+
+
+def test_a_figure_of_one_action_has_no_panel_for_it(checked):
+    from dataclasses import replace
+
+    assert len(plot.report_figure(checked).axes) == 3
+    assert len(plot.report_figure(replace(checked, actions=("Check",))).axes) == 2
+    figure = plot.report_figure(checked, "check, check")
+    assert figure.get_suptitle().startswith("Q♠ 7♥ 2♦ 3♣: check, check, then each card; oop to act")
+
+
+def test_names_of_curves_do_not_overlap(buckets):
+    ax = plot.outcome_curves(buckets, axes())
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert len(heights) == 9
+    assert min(np.diff(heights)) > 3
+    assert [a.get_label() for a in plot.buckets_figure(buckets).axes][-1] == "<colorbar>"
+
+
+def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
+    shades = [lightness(c) for c in action_colours(("Check", "Bet(1)", "Bet(2)", "Bet(3)", "AllIn(9)"))[1:]]
+    assert min(-np.diff(shades)) > 0.1
+
+
+@pytest.mark.parametrize("size", plot.SIZES)
+def test_figures_have_the_size_that_they_are_for(made, size, tmp_path):
+    figure = plot.decision_figure([(0, made["grid"])] * 2, "title", size)
+    assert figure.get_figwidth() == plot.SIZES[size].width
+    assert (figure.get_figheight() > figure.get_figwidth()) == (size == "phone")
+    plot.save(figure, tmp_path / "grid.svg")
+    assert (tmp_path / "grid.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        (["show", "{folder}", "--plot", "{out}/a.png"], ["a.png"]),
+        (
+            ["report", "{folder}", "--line", "cc/", "--csv", "{out}/a.csv", "--plot", "{out}/a.png"],
+            ["a.csv", "a.png"],
+        ),
+        (["buckets", "Ks7d2c9h3s", "--plot", "{out}/a.png"], ["a.png"]),
+    ],
+)
+def test_files_are_there_though_nobody_reads_the_table(folder, tmp_path, command, files):
+    filled = [word.format(folder=folder, out=tmp_path) for word in command]
+    with subprocess.Popen([*COMMAND, *filled], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        running.communicate(timeout=300)
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
