@@ -127,7 +127,7 @@ def _head(solution: Solution, found: Report) -> str:
             ("board", " ".join(card_name(card) for card in found.board) or "none yet"),
             ("line", found.line),
             ("to act", seat),
-            ("pot", f"{number(found.pot, 0)} chips"),
+            ("pot", f"{found.pot:,.10g} {found.unit}"),
             ("next", count(len(found.rows), "card" if _single(found) else "deal")),
         ]
     )

@@ -114,7 +114,7 @@ def _played(folder: Path, line: str, board: str | None) -> tuple[NodeView, Game,
 
     with open_play(folder) as policy:
         view, game = played(policy, line, board), policy.problem.game
-        class_ = policy.class_of(line.count("/"), view.board)
+        class_ = policy.class_of(view.line.count("/"), view.board)
         name = policy.averages.manifest["job"]["name"]
         return view, game, f"{name}, {policy.averages.saved.deals:,} deals", class_
 
@@ -130,6 +130,8 @@ def _head(told: str, view: NodeView, class_: int | None) -> str:
         ("line", view.line or "none yet"),
         ("to act", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
+    if view.unit != "chips":
+        rows.append(("amounts", f"in {view.unit}"))
     rows += [(a, f"{100 * f:.2f}%") for a, f in zip(view.actions, view.frequencies, strict=True)]
     return facts(rows)
 

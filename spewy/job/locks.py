@@ -22,9 +22,11 @@ from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
+from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import NUM_HANDS, parse_range
 from spewy.game.tree import BettingTree, Node
+from spewy.game.treeconfig import TreeConfig
 
 Frequencies: TypeAlias = list[float] | dict[str, float]
 
@@ -83,7 +85,7 @@ def _node_lock(
     held = (ranges[player] > 0) & ~blocked(hands(game.deck, game.num_hole_cards), dead)
     frequencies = np.full((len(node.actions), len(held)), np.nan)
     if section.strategy is not None:
-        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node)[:, None]
+        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node, tree.config)[:, None]
     named: dict[int, str] = {}
     for text, given in section.hands.items():
         subject = f"{key}.hands.{text}"
@@ -99,13 +101,13 @@ def _node_lock(
                 name = hand_name(hands(game.deck, game.num_hole_cards)[hand])
                 raise InputError(f"{subject}: expected each hand once, found {name} in {named[hand]} too")
             named[hand] = text
-        frequencies[:, chosen] = _frequencies(subject, given, node)[:, None]
+        frequencies[:, chosen] = _frequencies(subject, given, node, tree.config)[:, None]
     return NodeLock(node.line, player, node.round, history, frequencies)
 
 
 def _decision(key: str, line: str, tree: BettingTree) -> Node:
     try:
-        node = tree.alone(line)
+        node = tree.alone(read_line(tree, line))
     except InputError as error:
         raise InputError(f"{key}.{error}") from None
     if node.kind != "decision":
@@ -152,18 +154,21 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
         raise InputError(f"{subject}: {error}") from None
 
 
-def _frequencies(subject: str, given: Frequencies, node: Node) -> Floats:
-    labels = [action.label for action in node.actions]
+def _frequencies(subject: str, given: Frequencies, node: Node, config: TreeConfig) -> Floats:
     if isinstance(given, Mapping):
-        for label in given:
-            if label not in labels:
-                raise InputError(f"{subject}: expected actions among {', '.join(labels)}, found {label}")
-        found = np.array([given.get(label, 0.0) for label in labels])
+        found = np.zeros(len(node.actions))
+        named: dict[int, str] = {}
+        for text, frequency in given.items():
+            action = read_action(config, node, text, subject)
+            if action in named:
+                raise InputError(f"{subject}: expected each action once, found {named[action]} and {text}")
+            named[action], found[action] = text, frequency
     else:
         found = np.array(given, dtype=np.float64)
-        if len(found) != len(labels):
+        if len(found) != len(node.actions):
+            labels = ", ".join(action.label for action in node.actions)
             raise InputError(
-                f"{subject}: expected {len(labels)} frequencies ({', '.join(labels)}), found {len(found)}"
+                f"{subject}: expected {len(node.actions)} frequencies ({labels}), found {len(found)}"
             )
     if not np.all(found >= 0):
         raise InputError(f"{subject}: expected frequencies of at least 0, found {found.tolist()}")

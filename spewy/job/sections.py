@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from buckets.grouping import GROUPINGS
 from solvers.variants import VARIANTS
@@ -42,12 +42,23 @@ class RakeSection(Section):
     cap: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
+def _amount(value: object) -> object:
+    """Refuse what is no number, in one line."""
+    if type(value) not in (int, float):
+        raise ValueError("expected a number")
+    return value
+
+
+Amount = Annotated[int | float, Field(gt=0, le=MAX_CHIPS), BeforeValidator(_amount)]
+"""Whole chips, or big blinds with decimals."""
+
+
 class SpotSection(Section):
     """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
 
     board: str
-    pot: int = Field(gt=0, le=MAX_CHIPS)
-    stack: int = Field(gt=0, le=MAX_CHIPS)
+    pot: Amount
+    stack: Amount
     oop: str
     ip: str
     rake: RakeSection | None = None
@@ -74,7 +85,7 @@ class TreeSection(Section):
     add_allin: float = Field(0.0, ge=0)
     force_allin: float = Field(0.0, ge=0)
     merge: float = Field(0.0, ge=0)
-    min_bet: int | None = Field(None, gt=0, le=MAX_CHIPS)
+    min_bet: Amount | None = None
 
 
 class RowsSection(Section):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spewy.chunks.locate import board_cards
+from spewy.game.nodes import Line
 from spewy.game.tree import entry, way
 from spewy.look.node_view import NodeView
 from spewy.records.policy import Decides
@@ -27,10 +28,11 @@ def played(policy: Decides, line: str = "", board: str | Sequence[int] | None = 
     if problem.units is not None:
         reach = reach * problem.units[p][found.hands]
     sizes = np.cumsum(problem.game.num_board_cards)
+    line = found.line
     for node, action in way(problem.tree.entered(entry(line)), line):
         if node.kind == "decision" and node.player == p:
             cards = board_cards(problem, node.round, found.board[: sizes[node.round]])
-            earlier = policy.decision(node.line, cards)
+            earlier = policy.decision(Line(node.line), cards)
             reach = reach * earlier.frequencies[action, np.searchsorted(earlier.hands, found.hands)]
     order = np.lexsort((np.array(found.names), -reach))
     unknown = np.full(len(found.hands), np.nan)
@@ -45,4 +47,4 @@ def played(policy: Decides, line: str = "", board: str | Sequence[int] | None = 
         unknown,
         np.full(found.frequencies.shape, np.nan),
         unknown,
-    )
+    ).in_unit(problem.tree.config.unit)
