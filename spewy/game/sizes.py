@@ -106,7 +106,7 @@ def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
             raise ValueError("a factor above 1x")
         return Size("times", factor)
     if match := _AMOUNT.fullmatch(token):
-        return Size("chips", _chips(*match.groups(), unit))
+        return Size("chips", _chips(match[1], match[2], unit))
     if match := _GEOMETRIC.fullmatch(token):
         rounds, cap = match.groups()
         if rounds and int(rounds) == 0:

@@ -43,6 +43,7 @@ from spewy.game.treeconfig import (
 from spewy.job.dealing import Dealing, require_dealt_keys, require_undealt_keys
 from spewy.job.load import explain, read_job, require_one_board, with_target
 from spewy.job.locks import LockSection, node_locks
+from spewy.job.rangefiles import with_range_files
 from spewy.job.sections import (
     BetsSection,
     BoardsSection,
@@ -74,15 +75,25 @@ class Job(Section):
     """A whole job file."""
 
     name: str = Field(min_length=1)
+    """Of the job, and of its folder in results."""
     unit: UnitName = "chips"
+    """What amounts are in, here and in all that is shown: whole chips, or big blinds with decimals."""
     game: GameSection
+    """The rules."""
     spot: SpotSection | None = None
+    """Where the solve begins; leave it out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
+    """Bet sizes by round; one that is missing takes the round before it. Limit games need none."""
     tree: TreeSection = TreeSection()
+    """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
+    """Classes of boards of a whole game, which is then solved on dealt boards."""
     rows: RowsSection = RowsSection()
+    """Buckets, or a row per hand."""
     solve: SolveSection = SolveSection()
+    """How to solve, and when to stop."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
+    """Decisions where hands play given frequencies."""
 
     @field_validator("name")
     @classmethod
@@ -103,12 +114,12 @@ class Job(Section):
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
-        """Validate a job given as nested dictionaries, the file's form.
+        """Validate a job given as nested dictionaries, the file's form; files are relative to the working folder.
 
         Raises:
             InputError: as `load`.
         """
-        job = cls.stored(data, subject)
+        job = cls.stored(with_range_files(data, Path()) if isinstance(data, dict) else data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
         if not job.sampled:
             require_undealt_keys(job.solve)

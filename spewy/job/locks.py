@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
@@ -27,21 +27,24 @@ from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import NUM_HANDS, parse_range
 from spewy.game.tree import BettingTree, Node
 from spewy.game.treeconfig import TreeConfig
+from spewy.job.sections import Section
 
 Frequencies: TypeAlias = list[float] | dict[str, float]
 
 TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normalised
 
 
-class LockSection(BaseModel):
+class LockSection(Section):
     """One ``[[lock]]`` as it stands in the file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     line: str
+    """The decision: cr120c/, or its labels, as Check, Bet(120), Call /."""
     board: str | None = None
+    """The public cards there; default: every board."""
     strategy: Frequencies | None = None
+    """Frequencies of the whole range: a list in the order of the actions, or a table such as { Check = 1 }."""
     hands: dict[str, Frequencies] = Field(default_factory=dict)
+    """Frequencies of some hands, by range groups; over strategy."""
 
     @model_validator(mode="after")
     def _some(self) -> LockSection:

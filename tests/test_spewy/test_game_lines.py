@@ -152,7 +152,11 @@ def test_a_canonical_line_is_not_read_again():
 
 
 def test_one_action_by_its_name():
-    assert [read_action(CHIPS.config, CHIPS.root, text, "x") for text in ("x", "b60%", " AllIn ")] == [0, 2, 3]
+    assert [read_action(CHIPS.config, CHIPS.root, text, "x") for text in ("x", "b60%", " AllIn ")] == [
+        0,
+        2,
+        3,
+    ]
     for wrong in ("", "/", "x x", "b70"):
         with pytest.raises(InputError, match=r"lock\.0: expected one of c \(Check\)"):
             read_action(CHIPS.config, CHIPS.root, wrong, "lock.0")
