@@ -76,7 +76,7 @@ def new(
     if file is not None and file.exists() and not force:
         raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
     own = (pot, stack, oop, ip)
-    if preset_name is None and None in own and sys.stdin.isatty():
+    if preset_name is None and None in own and _asks():
         preset_name, board, file = _asked(board, seed, file)
     answers = _answers(preset_name, _board(board, seed, cards), own, name)
     text = job_text(answers)
@@ -88,6 +88,11 @@ def new(
             temporary.write_text(text, encoding="utf-8")
     where = "the job" if file is None else path_text(file)
     say(f"{where}: {answers.about}; {_cost(job)}")
+
+
+def _asks() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _listed() -> str:

@@ -97,7 +97,7 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     if not numbers:
         raise InputError("range: expected at least one group of hands, found nothing")
     # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
-    if len(numbers) > _FEWEST_NUMBERS and not re.search("[TJQKAcdhso%]", bare, re.I):
+    if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
         weights = _number_form(numbers)
     else:
         weights = _group_form(bare)
@@ -119,6 +119,7 @@ def format_range(hand_range: Range) -> str:
 
 
 _FEWEST_NUMBERS = 100
+_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # numbers have some too: nan, inf, 1e-5
 _COMMENT = re.compile(r"#[^\n]*")
 _OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]\s*")
 _CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")

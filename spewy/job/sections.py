@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from buckets.grouping import GROUPINGS
 from solvers.variants import VARIANTS
@@ -53,7 +61,12 @@ def _amount(value: object) -> object:
     return value
 
 
-Amount = Annotated[int | float, Field(gt=0, le=MAX_CHIPS), BeforeValidator(_amount)]
+Amount = Annotated[
+    int | float,
+    Field(gt=0, le=MAX_CHIPS),
+    BeforeValidator(_amount),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MAX_CHIPS}),
+]
 """Whole chips, or big blinds with decimals."""
 
 

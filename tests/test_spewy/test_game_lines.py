@@ -183,7 +183,6 @@ def test_every_line_of_a_tree_is_read_from_its_labels_and_in_its_unit(name):
 def test_any_text_is_a_line_of_the_tree_or_refused(text):
     try:
         line = read_line(BLINDS, text)
-    except InputError as error:
-        assert "expected" in str(error)
-    else:
-        assert find_node(BLINDS.root, line).line == line
+    except InputError:
+        return
+    assert find_node(BLINDS.root, line).line == line
