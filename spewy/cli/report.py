@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "--line",
     default="",
     metavar="LINE",
-    help="A line that has just closed a round, such as cc/ or cr120c/, or goes on to a decision after the deal: cc/c.",
+    help="A line that has just closed a round, such as cc/ or cr120c/, or goes on to a decision after the deal: cc/c; labels too, as 'x x'.",
 )
 @click.option(
     "--board",

@@ -28,7 +28,7 @@ _LINES_BESIDE = 14
     "--line",
     default="",
     metavar="LINE",
-    help="ACPC betting string from the solve's root, amounts = total put in since: cr120c/ is the next round.",
+    help="From the solve's root: cr120c/ (ACPC), 'Check, Bet(120), Call /', 'x b60% c /'; docs/jobs.md tells more.",
 )
 @click.option(
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
@@ -64,7 +64,7 @@ def show(
     \b
     Examples:
       spewy show results/T1
-      spewy show results/T1 --line "cr120" --all
+      spewy show results/T1 --line "Check, Bet(120)" --all
       spewy show results/T1 --grid
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
 

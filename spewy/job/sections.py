@@ -179,7 +179,7 @@ class SolveSection(Section):
     method: Literal["cfr", "lp"] = "cfr"
     """Counterfactual regret minimisation, or an exact linear program for small games."""
     variant: str | None = None
-    """Of CFR: cfr, cfr+, lcfr, dcfr or pcfr+; default: the one that suits the way to solve."""
+    """Of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
     """How a visit enters the lockers: as regrets, or as a local optimum that is averaged in."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
