@@ -24,13 +24,13 @@ from buckets.cards import cards_name
 from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
 from lockers import holds_store
 from spewy.errors import InputError, shown
-from spewy.game.amounts import Unit
+from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.run.finished import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
-SECTIONS_WITHOUT_CARDS = {"name", "game", "bets", "tree", "rows", "solve", "rake"}
+SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake"}
 """Sections that name no suit; a job with others is the same as another on the same cards only."""
 
 
@@ -76,7 +76,7 @@ class Outcome:
         """Whether the job reached its target or ``max_sweeps``."""
         return self.result is not None and not self.result.interrupted
 
-    def to_json(self, unit: Unit) -> dict[str, Any]:
+    def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
         """The documented object of a solve; null where an error or an interruption left nothing to tell.
 
         Args:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     "--line",
     default="",
     metavar="LINE",
-    help="A line that has just closed a round, such as cc/ or cr120c/, or goes on to a decision after the deal: cc/c; labels too, as 'x x'.",
+    help="A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
+    "cc/c.",
 )
 @click.option(
     "--board",

@@ -140,6 +140,21 @@ def test_a_folder_in_big_blinds_goes_on_and_a_job_in_chips_is_another(folders):
     )
 
 
+def test_a_batch_tells_the_unit_and_merges_boards(tmp_path):
+    boards = 'boards = ["Qs 7h 2d 3c", "Qh 7s 2d 3c"]'
+    text = (
+        BLINDS.replace('board = "Qs 7h 2d 3c"', boards)
+        .replace("AhAd,KdQd,JcTc", "AA")
+        .replace("KhKc,8s7s", "KK")
+    )
+    file = write(tmp_path, text)
+    first, second = good_json("solve", file, "--out", tmp_path / "out", "--set", "solve.target=5%")
+    assert (first["unit"], second["unit"], second["same_as"]) == ("bb", "bb", "Qs7h2d3c")
+    assert sum(first["ev"]) == pytest.approx(1)
+    again = good_json("solve", file, "--out", tmp_path / "out", "--set", "solve.target=5%")
+    assert [one["ev"] for one in again] == [first["ev"]] * 2
+
+
 def test_a_job_in_chips_is_stored_as_ever():
     job = Job.of({"name": "K", "game": {"file": "kuhn"}})
     assert "unit" not in job.manifest()["job"]
