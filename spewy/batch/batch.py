@@ -24,12 +24,13 @@ from buckets.cards import cards_name
 from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
 from lockers import holds_store
 from spewy.errors import InputError, shown
+from spewy.game.amounts import CHIPS, Unit
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.run.finished import Stored, finished, look
-from spewy.run.result import SolveResult
+from spewy.run.result import SolveResult, trace_in_unit
 
-SECTIONS_WITHOUT_CARDS = {"name", "game", "bets", "tree", "rows", "solve", "rake"}
+SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake"}
 """Sections that name no suit; a job with others is the same as another on the same cards only."""
 
 
@@ -75,17 +76,22 @@ class Outcome:
         """Whether the job reached its target or ``max_sweeps``."""
         return self.result is not None and not self.result.interrupted
 
-    def to_json(self) -> dict[str, Any]:
-        """The documented object of a solve; null where an error or an interruption left nothing to tell."""
+    def to_json(self, unit: Unit = CHIPS) -> dict[str, Any]:
+        """The documented object of a solve; null where an error or an interruption left nothing to tell.
+
+        Args:
+            unit: the job's.
+        """
         if self.result is not None:
             return self.result.to_json()
         known = {
             "converged": False,
             "interrupted": self.error is None,
             "sweeps": self.stored.sweeps,
-            "trace": self.stored.trace,
+            "trace": trace_in_unit(self.stored.trace, unit),
         }
-        return dict.fromkeys(SolveResult.__dataclass_fields__) | known
+        unknown = dict.fromkeys(name for name in SolveResult.__dataclass_fields__ if name != "unit")
+        return unknown | unit.key | known
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,7 @@ class Batch:
     def to_json(self, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         """One documented object per entry, given the outcome of each."""
         return [
-            outcome.to_json()
+            outcome.to_json(entry.job.amounts)
             | {
                 "name": entry.job.name,
                 "board": entry.board,

@@ -11,7 +11,7 @@ from lockers import LockerError
 from solvers.forest import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.tree import Node
+from spewy.game.nodes import Line, Node
 from spewy.records.policy import Decides
 
 LOG = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Book:
 
     def node(self, line: str) -> Node:
         """The decision at a line of the tree."""
-        return self._policy.node(line)
+        return self._policy.node(Line(line))
 
     def start(self, player: int) -> Floats:
         """``[hand of the deck]``: the range at the deal."""
@@ -61,7 +61,7 @@ class Book:
             InputError: nothing is stored.
             lockers.LockerError: what is stored is damaged.
         """
-        found = self._policy.decision(line, board)
+        found = self._policy.decision(Line(line), board)
         out = np.full((len(found.actions), len(self.hands)), 1.0 / len(found.actions))
         out[:, found.hands] = found.frequencies
         return out

@@ -25,12 +25,14 @@ from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
 from spewy.cli.match import match
+from spewy.cli.new import new
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.package import package
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.report import report
 from spewy.cli.review import review
+from spewy.cli.schema import schema
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
@@ -140,6 +142,7 @@ def main(ctx: click.Context) -> None:
 
     \b
     Examples:
+      spewy new job.toml --preset srp-btn-bb a job to begin with
       spewy estimate examples/T1.toml        what it will cost
       spewy solve examples/T1.toml           solve it, or go on where it stopped
       spewy show results/T1                  strategy, reach, EV and equity by hand
@@ -172,6 +175,8 @@ COMMANDS: tuple[click.Command, ...] = (
     play,
     dealer,
     package,
+    new,
+    schema,
 )
 
 for _command in COMMANDS:

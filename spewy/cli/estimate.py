@@ -67,12 +67,18 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
     found, rows = _seen(job) if seen else _guessed(job, least)
     if not as_json:
-        click.echo(facts([("job", f"{job.name}, {job.leaves_text}"), *rows]))
+        click.echo(facts([("job", f"{job.name}, {job.leaves_text}"), *_amounts(job), *rows]))
         return
     bounds = {f"least_{name}": value for name, value in asdict(least).items()}
     rounds = job.rules.round_names[first:]
     known = {"betting_nodes": tree.nodes, "betting_counted": tree.complete} | bounds
-    click.echo(json_text({"name": job.name, "rounds": rounds} | found | known))
+    click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | found | known))
+
+
+def _amounts(job: Job) -> list[tuple[str, str]]:
+    """What a job's amounts are in, where that is not chips."""
+    unit = job.amounts
+    return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
 
 
 def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -82,7 +88,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
     plan = DealtPlan.of(job)
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
-    rows = [("job", f"{job.name}, boards dealt")]
+    rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
     for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
         rows.append((name, f"{count(lines, 'line')}, {classes:,} classes of boards, {count(k, 'row')}"))
     verdict = f"within the {job.solve.memory} allowed" if fits else _verdict(None, job.solve.memory)
@@ -101,7 +107,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     ]
     if cost.making_seconds:
         rows.append(("before", f"roughly {duration(cost.making_seconds)} for classes and rows, once"))
-    rounds = {"name": job.name, "rounds": names}
+    rounds = {"name": job.name, **job.amounts.key, "rounds": names}
     fit = {
         "budget_bytes": parse_memory(job.solve.memory),
         "fits": fits,

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     "--line",
     default="",
     metavar="LINE",
-    help="A line that has just closed a round, such as cc/ or cr120c/, or goes on to a decision after the deal: cc/c.",
+    help="A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
+    "cc/c.",
 )
 @click.option(
     "--board",
@@ -125,7 +126,7 @@ def _head(solution: Solution, found: Report) -> str:
             ("board", " ".join(card_name(card) for card in found.board) or "none yet"),
             ("line", found.line),
             ("to act", seat),
-            ("pot", f"{number(found.pot, 0)} chips"),
+            ("pot", f"{found.pot:,.10g} {found.unit}"),
             ("next", count(len(found.rows), "card" if _single(found) else "deal")),
         ]
     )

@@ -46,7 +46,7 @@ class Shown:
     "--line",
     default="",
     metavar="LINE",
-    help="ACPC betting string from the solve's root, amounts = total put in since: cr120c/ is the next round.",
+    help="From the solve's root: cr120c/ (ACPC), 'Check, Bet(120), Call /', 'x b60% c /'; docs/jobs.md tells more.",
 )
 @click.option(
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
@@ -123,7 +123,7 @@ def show(
     \b
     Examples:
       spewy show results/T1
-      spewy show results/T1 --line "cr120" --hands --sort EV
+      spewy show results/T1 --line "Check, Bet(120)" --hands --sort EV
       spewy show results/T1 --filter "pair+&flushdraw" --filter gutshot+
       spewy show results/T1 --plot T1.png --size phone
       spewy show results/T1 --heat equity --player ip
@@ -173,7 +173,8 @@ def _solved(folder: Path, line: str, board: str | None, target: str | None, both
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
         views = (solution.node(line, board), *([solution.waiting(line, board)] if both else []))
-        return Shown(views, solution.job.rules, told, line_words(solution.job.betting_tree.root, line))
+        words = line_words(solution.job.betting_tree.root, views[0].line)
+        return Shown(views, solution.job.rules, told, words)
 
 
 def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
@@ -186,9 +187,9 @@ def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     with open_play(folder) as policy:
         view = played(policy, line, board)
         views = (view, waiting(policy, line, board)) if both else (view,)
-        class_ = policy.class_of(line.count("/"), view.board)
+        class_ = policy.class_of(view.line.count("/"), view.board)
         told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
-        words = line_words(policy.problem.tree.entered(entry(line)), line)
+        words = line_words(policy.problem.tree.entered(entry(view.line)), view.line)
         return Shown(views, policy.problem.game, told, words, class_)
 
 
@@ -203,6 +204,8 @@ def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
         ("line", f"{view.line} ({shown.words})" if view.line else "none yet"),
         ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
+    if view.unit != "chips":
+        rows.append(("amounts", f"in {view.unit}"))
     if filters:
         rows.append(("filter", " and ".join(filters)))
     rows += [

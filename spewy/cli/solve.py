@@ -102,6 +102,7 @@ def solve(
       ev [oop, ip], equity [oop, ip] (spots), value, value_bracket (net chips of player 0, whole games),
       seconds {build, solve, best_response, total}, peak_rss_mib,
       trace [[sweep, seconds, exploitability], ...]
+    and "unit": "bb", of a job that has its amounts in big blinds
     Several jobs, or a job with spot.boards: an array of these in the order of the input, each with
       board, same_as (the board that was solved for this one too), folder, skipped (done before), error
 
@@ -154,13 +155,13 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
     yield "sweeps", f"{result.sweeps:,}"
     yield "exploitability", _exploitability(result)
     if result.ev is not None:
-        yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} chips of the pot"
+        yield "EV", f"oop {number(result.ev[0])}, ip {number(result.ev[1])} {result.unit} of the pot"
     if result.equity is not None:
         yield "equity", f"oop {number(result.equity[0], 6)}, ip {number(result.equity[1], 6)}"
     if result.value is not None:
         bracket = result.value_bracket
         between = "" if bracket is None else f", between {number(bracket[0], 6)} and {number(bracket[1], 6)}"
-        yield "value", f"{number(result.value, 6)} chips for player 0{between}"
+        yield "value", f"{number(result.value, 6)} {result.unit} for player 0{between}"
     if first:
         yield "first action", ", ".join(f"{action} {number(share)}" for action, share in first)
     yield (
@@ -174,7 +175,7 @@ def summary(result: SolveResult, first: tuple[tuple[str, float], ...]) -> Iterat
 def _exploitability(result: SolveResult) -> str:
     if result.exploitability is None:
         return "not measured" if result.sweeps else "not measured: no sweep was finished"
-    text = f"{number(result.exploitability, 4)} chips"
+    text = f"{number(result.exploitability, 4)} {result.unit}"
     if result.exploitability_pct is not None:
         return f"{text}, {number(result.exploitability_pct, 4)}% of the pot"
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"

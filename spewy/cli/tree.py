@@ -18,7 +18,8 @@ from spewy.cli.tables import json_text
 def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     """Print the betting tree of a job: every line, with explicit amounts.
 
-    Amounts in labels are chips put in on the round; "put in" counts since the solve's root.
+    Amounts in labels are chips put in on the round; "put in" counts since the solve's root. A job with unit = "bb"
+    has them in big blinds.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
 """Ranges: one weight in [0, 1] per hand, in the order of `buckets.hands.hands` (1326 rows for hold'em).
 
-The text form is a list of groups with commas between them, each with an optional ``:weight``:
+The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
 
 ==============  ==========================================================================================
 ``QQ``          a pair; ``QQ+`` and all higher pairs; ``QQ-99`` from one to the other
@@ -9,27 +9,32 @@ The text form is a list of groups with commas between them, each with an optiona
 ``A5s-A2s``     the same high card, kickers from one to the other
 ``JTs-65s``     the same gap, from one to the other
 ``KhQh``        one hand
+``12.5%``       the best so many percent of all hands, ``top 12.5%`` too; `spewy.game.handorder` has the order
 ``random``      every hand, ``any two`` too
 ==============  ==========================================================================================
 
-A later group overrides an earlier one. Or else the text is 1326 numbers with white space or commas between.
-Positions in messages count characters from 0.
+That is PioSOLVER's form too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent: ``[50]AA,KK[/50]``.
+Upper and lower case are one (``aks``), and what follows a ``#`` in a line is a comment. A later group overrides an
+earlier one. Or else the text is 1326 numbers with white space or commas between. Positions in messages count
+characters from 0, in the line that they name.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import RANKS, SUITS, Deck, parse_card
-from buckets.hands import blocked, hand_index, hands
+from buckets.cards import Deck
+from buckets.hands import blocked, hands
 from spewy.errors import InputError, shown
-from spewy.game.handclass import NUM_HANDS, HandClass, class_hands, combo_name
+from spewy.game.handclass import NUM_HANDS, combo_name
+from spewy.game.rangegroups import group_hands
 from spewy.game.rangetext import weights_text
 
-__all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range"]
+__all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range", "without_comments"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +92,15 @@ def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
     >>> parse_range("QQ+, AKs, A5s-A2s:0.5, KhQh").combos
     31.0
     """
-    numbers = re.findall(r"[^\s,]+", text)
+    bare = without_comments(text)
+    numbers = re.findall(r"[^\s,]+", bare)
     if not numbers:
         raise InputError("range: expected at least one group of hands, found nothing")
     # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
-    if len(numbers) > _FEWEST_NUMBERS and not re.search("[TJQKAcdhso]", text):
+    if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
         weights = _number_form(numbers)
     else:
-        weights = _group_form(text)
+        weights = _group_form(bare)
     if not weights.any():
         raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
     found = Range(weights).without(dead)
@@ -113,12 +119,15 @@ def format_range(hand_range: Range) -> str:
 
 
 _FEWEST_NUMBERS = 100
-_CARD = f"[{RANKS}][{SUITS}]"
-_CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
-_COMBO = re.compile(f"({_CARD})({_CARD})")
-_SINGLE = re.compile(rf"{_CLASS}(\+?)")
-_DASH = re.compile(rf"{_CLASS}\s*-\s*{_CLASS}")
-_RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
+_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # numbers have some too: nan, inf, 1e-5
+_COMMENT = re.compile(r"#[^\n]*")
+_OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]\s*")
+_CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks for comments, so that positions stay."""
+    return _COMMENT.sub(lambda found: " " * len(found[0]), text)
 
 
 def _number_form(words: list[str]) -> NDArray[np.float64]:
@@ -129,20 +138,91 @@ def _number_form(words: list[str]) -> NDArray[np.float64]:
 
 def _group_form(text: str) -> NDArray[np.float64]:
     weights = np.zeros(NUM_HANDS)
-    position = 0
-    for part in text.split(","):
-        token = part.strip()
-        start = position + (len(part) - len(part.lstrip()) if token else 0)
-        subject = f"range, position {start}"
-        group, colon, number = token.partition(":")
-        weight = _weight(number.strip(), f"{subject}, weight of {shown(group.strip())}") if colon else 1.0
-        try:
-            for hand in _group(group.strip()):
-                weights[hand] = weight
-        except ValueError as error:
-            raise InputError(f"{subject}: expected {error}; found {shown(token)}") from None
-        position += len(part) + 1
+    bracket: _Bracket | None = None
+    for start, token in _tokens(text):
+        subject = f"range, {_where(text, start)}"
+        group, opened, closed = _bracketed(token)
+        if opened is not None:
+            if bracket is not None:
+                raise InputError(
+                    f"{subject}: expected [/{bracket.text}] before another [, found {shown(token)}"
+                )
+            bracket = _Bracket(opened, _percent(opened, subject), subject)
+        _add(weights, group, token, subject, bracket)
+        if closed is not None:
+            if bracket is None or closed not in ("", bracket.text):
+                expected = "no [/ without a [ before it" if bracket is None else f"[/{bracket.text}]"
+                raise InputError(f"{subject}: expected {expected}, found {shown(token)}")
+            bracket = None
+    if bracket is not None:
+        raise InputError(f"{bracket.subject}: expected [/{bracket.text}] after [{bracket.text}], found none")
     return weights
+
+
+class _Bracket(NamedTuple):
+    """What GTO+ writes around groups: their weight in percent, as text and as a share; and where it begins."""
+
+    text: str
+    weight: float
+    subject: str
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Groups and their positions; lines end groups as commas do, also after a comma."""
+    lines = text.split("\n")
+    position = 0
+    for line in lines:
+        parts = line.split(",")
+        for number, part in enumerate(parts):
+            token = part.strip()
+            last = number == len(parts) - 1
+            if token or not (last and len(lines) > 1):
+                yield position + (len(part) - len(part.lstrip()) if token else 0), token
+            position += len(part) + 1
+
+
+def _where(text: str, position: int) -> str:
+    """A position as messages tell it; of a text of several lines by line, which count from 1."""
+    if "\n" not in text.rstrip():
+        return f"position {position}"
+    before = text[:position]
+    return f"line {before.count(chr(10)) + 1}, position {position - before.rfind(chr(10)) - 1}"
+
+
+def _bracketed(token: str) -> tuple[str, str | None, str | None]:
+    """A group without brackets, and what stands in those before and after it."""
+    opened = _OPEN.match(token)
+    rest = token[opened.end() :] if opened else token
+    place = rest.rfind("[")
+    closed = _CLOSE.fullmatch(rest[place:]) if place >= 0 else None
+    group = rest[:place] if closed else rest
+    return group.strip(), opened[1] if opened else None, closed[1] if closed else None
+
+
+def _add(weights: NDArray[np.float64], text: str, token: str, subject: str, bracket: _Bracket | None) -> None:
+    """Set the weights of a group's hands."""
+    group, colon, number = text.partition(":")
+    group = group.strip()
+    if colon and bracket is not None:
+        raise InputError(f"{subject}: expected one weight, found {shown(token)} within [{bracket.text}]")
+    weight = _weight(number.strip(), f"{subject}, weight of {shown(group)}") if colon else 1.0
+    if bracket is not None:
+        weight = bracket.weight
+    try:
+        for hand, share in group_hands(group):
+            weights[hand] = weight * share
+    except ValueError as error:
+        raise InputError(f"{subject}: expected {error}; found {shown(token)}") from None
+
+
+def _percent(word: str, subject: str) -> float:
+    try:
+        percent = float(word)
+    except ValueError:
+        percent = float("nan")
+    if not 0 <= percent <= 100:
+        raise InputError(f"{subject}: expected a weight from 0 to 100 in [ ], found {shown(word)}")
+    return abs(percent) / 100
 
 
 def _weight(word: str, subject: str) -> float:
@@ -153,50 +233,3 @@ def _weight(word: str, subject: str) -> float:
     if not 0 <= weight <= 1:
         raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}")
     return abs(weight)  # -0.0
-
-
-def _group(text: str) -> Iterator[int]:
-    """Hands of one group; the text of the ValueError is what was expected."""
-    if match := _COMBO.fullmatch(text):
-        cards = [parse_card(card) for card in match.groups()]
-        if cards[0] == cards[1]:
-            raise ValueError("two different cards")
-        yield int(hand_index(Deck(), cards))
-    elif match := _SINGLE.fullmatch(text):
-        high, low, suits = _hand_class(*match.groups()[:3])
-        best = len(RANKS) - 1 if high == low else high - 1
-        for rank in range(low, (best if match.group(4) else low) + 1):
-            yield from _hands(rank if high == low else high, rank, suits)
-    elif match := _DASH.fullmatch(text):
-        yield from _between(_hand_class(*match.groups()[:3]), _hand_class(*match.groups()[3:]))
-    elif _RANDOM.fullmatch(text):
-        yield from range(NUM_HANDS)
-    else:
-        raise ValueError("a group such as QQ+, AKs, A5s-A2s:0.5, KhQh or random")
-
-
-def _between(one: HandClass, other: HandClass) -> Iterator[int]:
-    if one[2] != other[2]:
-        raise ValueError("both ends suited, both offsuit or both without s and o")
-    (high, low, suits), (high_to, low_to, _) = max(one, other), min(one, other)
-    if high - low == high_to - low_to:
-        for down in range(high - high_to + 1):
-            yield from _hands(high - down, low - down, suits)
-    elif high == high_to and low_to != high_to and low != high:
-        for rank in range(low_to, low + 1):
-            yield from _hands(high, rank, suits)
-    else:
-        raise ValueError("both ends pairs, or with the same high card, or with the same gap")
-
-
-def _hand_class(first: str, second: str, suits: str) -> HandClass:
-    a, b = RANKS.index(first), RANKS.index(second)
-    if a == b and suits:
-        raise ValueError("a pair without s or o")
-    return max(a, b), min(a, b), suits
-
-
-def _hands(high: int, low: int, suits: str) -> Iterator[int]:
-    kinds = (suits,) if suits or high == low else ("s", "o")
-    for kind in kinds:
-        yield from class_hands((high, low, kind))

@@ -3,7 +3,7 @@
 ========  =================================================================================================
 ``60%``   that share of the pot after a call; a raise adds it to the bet that it raises
 ``2.5x``  a raise to that many times the bet that it raises (raises only)
-``100c``  chips: a bet of 100, or a raise by 100
+``100c``  chips: a bet of 100, or a raise by 100; ``2.5bb`` instead where amounts are in big blinds
 ``e``     geometric: the same share of the pot on every round that is left ends all-in; ``3e`` over three
           rounds; ``e200%`` never more than that share of the pot
 ``a``     all-in
@@ -15,9 +15,11 @@ What a size is worth at a node is told in `sizing`.
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal
 
 from spewy.errors import InputError, shown
+from spewy.game.amounts import CHIPS, Unit
 
 __all__ = ["Size", "SizeKind", "format_sizes", "parse_sizes"]
 
@@ -26,7 +28,7 @@ SizeKind = Literal["pot", "times", "chips", "geometric", "allin"]
 _NUMBER = r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _POT = re.compile(_NUMBER + "%")
 _TIMES = re.compile(_NUMBER + "x")
-_CHIPS = re.compile(_NUMBER + "c")
+_AMOUNT = re.compile(_NUMBER + "(c|bb)")
 _GEOMETRIC = re.compile(rf"([0-9]{{0,3}})e(?:{_NUMBER}%)?")
 
 
@@ -56,10 +58,12 @@ class Size:
                 return "a"
 
 
-def parse_sizes(text: str, *, raises: bool = False, key: str = "bet sizes") -> tuple[Size, ...]:
+def parse_sizes(
+    text: str, *, raises: bool = False, key: str = "bet sizes", unit: Unit = CHIPS
+) -> tuple[Size, ...]:
     """Read sizes; empty text gives none. Positions in messages count from 0.
 
-    `raises` allows ``x``; `key` is the subject of messages.
+    `raises` allows ``x``; `key` is the subject of messages; `unit` is that of amounts.
 
     >>> [size.kind for size in parse_sizes("60%, e, a")]
     ['pot', 'geometric', 'allin']
@@ -72,7 +76,7 @@ def parse_sizes(text: str, *, raises: bool = False, key: str = "bet sizes") -> t
         token = part.strip()
         start = position + len(part) - len(part.lstrip()) if token else position
         try:
-            sizes.append(_parse_size(token.lower(), raises))
+            sizes.append(_parse_size(token.lower(), raises, unit))
         except ValueError as error:
             raise InputError(f"{key}, position {start}: expected {error}, found {shown(token)}") from None
         position += len(part) + 1
@@ -88,7 +92,7 @@ def format_sizes(sizes: tuple[Size, ...]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _parse_size(token: str, raises: bool) -> Size:
+def _parse_size(token: str, raises: bool, unit: Unit) -> Size:
     """One size; the text of the ValueError is what was expected."""
     if token == "a":
         return Size("allin")
@@ -101,17 +105,30 @@ def _parse_size(token: str, raises: bool) -> Size:
         if factor <= 1:
             raise ValueError("a factor above 1x")
         return Size("times", factor)
-    if match := _CHIPS.fullmatch(token):
-        chips = _positive(match.group(1), "a whole number of chips above 0")
-        if chips != int(chips):
-            raise ValueError("a whole number of chips above 0")
-        return Size("chips", chips)
+    if match := _AMOUNT.fullmatch(token):
+        return Size("chips", _chips(match[1], match[2], unit))
     if match := _GEOMETRIC.fullmatch(token):
         rounds, cap = match.groups()
         if rounds and int(rounds) == 0:
             raise ValueError("at least 1 round before e")
         return Size("geometric", _positive(cap, "a cap above 0%") if cap else 0.0, int(rounds or 0))
-    raise ValueError(f"a size such as 60%, {'2.5x, ' if raises else ''}100c, e or a")
+    raise ValueError(f"a size such as 60%, {'2.5x, ' if raises else ''}{_EXAMPLES[unit.name]}, e or a")
+
+
+_EXAMPLES = {"chips": "100c", "bb": "2.5bb"}
+
+
+def _chips(number: str, suffix: str, unit: Unit) -> float:
+    """The chips of an amount, in the unit of the job alone: the other one could be meant, or be a slip."""
+    if (suffix == "bb") != (unit.name == "bb"):
+        raise ValueError(f'an amount in {unit.name}, such as {_EXAMPLES[unit.name]} (unit = "{unit.name}")')
+    expected = f"{unit.multiple} above 0"
+    if _positive(number, expected) * unit.chips == float("inf"):
+        raise ValueError(expected)
+    exact = Fraction(number) * unit.chips
+    if exact.denominator != 1:
+        raise ValueError(expected)
+    return float(exact)
 
 
 def _positive(number: str, expected: str) -> float:

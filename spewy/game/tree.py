@@ -1,21 +1,20 @@
 """Betting trees: every public line of actions from a spot or from the deal, with explicit amounts.
 
-Conventions: ``put_in`` counts chips since the tree's root, in whole games blinds included; `Action.amount` is
-a *street total*, chips put in on the round (antes, that is equal blinds, do not count). Each round that
+Conventions: ``put_in`` counts chips since the tree's root, in whole games blinds included. Each round that
 ends before the last leads to a chance node with one child, what follows the deal; after an all-in call chance
 nodes follow one another down to the showdown. The legality of every action is `Betting`'s.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.count import TreeCount, count_tree, require_buildable, require_sizes_used
 from spewy.game.moves import is_donk, raise_totals
+from spewy.game.nodes import Action, ActionKind, Node, NodeKind, refusal, told_line
 from spewy.game.treeconfig import (
     PlayerSizes,
     RoundSizes,
@@ -49,44 +48,6 @@ __all__ = [
     "tree_after",
     "way",
 ]
-
-ActionKind = Literal["fold", "check", "call", "bet", "raise", "allin"]
-NodeKind = Literal["decision", "fold", "showdown", "chance"]
-
-_NAMES = {"fold": "Fold", "check": "Check", "call": "Call", "bet": "Bet", "raise": "Raise", "allin": "AllIn"}
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One choice at a decision."""
-
-    kind: ActionKind
-    amount: int
-    """Street total of the player after a bet, raise or all-in; 0 for fold, check and call."""
-    acpc: str
-    """The ACPC's text, with the total put in since the root: ``f``, ``c``, ``r120``; ``r`` in limit games."""
-
-    @property
-    def label(self) -> str:
-        """Text for people: ``Check``, ``Bet(120)``, ``AllIn(780)``."""
-        name = _NAMES[self.kind]
-        return f"{name}({self.amount})" if self.kind in ("bet", "raise", "allin") else name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
-    """A public state of the betting. Nodes are compared by identity."""
-
-    kind: NodeKind
-    player: int | None
-    """Decision: who acts; fold: who folded; else None."""
-    round: int
-    """The game's round; for a chance node the round that has just ended."""
-    put_in: tuple[int, int]
-    actions: tuple[Action, ...]
-    children: tuple["Node", ...]
-    line: str
-    """ACPC betting string from the root. A chance node's line lacks its child's last ``/``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,14 +235,15 @@ class _Builder:
         player = state.to_act
         if player is None:
             return
+        unit = self.config.unit
         if state.can_fold:
-            yield Action("fold", 0, "f")
-        yield Action("call" if state.spent[player] < max(state.spent) else "check", 0, "c")
+            yield Action("fold", 0, "f", unit)
+        yield Action("call" if state.spent[player] < max(state.spent) else "check", 0, "c", unit)
         faces_bet = max(state.spent) > base
         for total in raise_totals(self.config, state, base, donk):
             allin = total >= min(state.stack(0), state.stack(1))
             kind: ActionKind = "allin" if allin else "raise" if faces_bet else "bet"
-            yield Action(kind, total - base, "r" if self.rules.limit else f"r{total}")
+            yield Action(kind, total - base, "r" if self.rules.limit else f"r{total}", unit)
 
     def make(
         self,
@@ -309,7 +271,7 @@ class _Widened(_Builder):
             kind: ActionKind = "raise" if max(state.spent) > base else "bet"
             known = {action.acpc for action in found}
             totals = [int(text[1:]) for text in self.more if text not in known]
-            found += [Action(kind, total - base, f"r{total}") for total in totals]
+            found += [Action(kind, total - base, f"r{total}", self.config.unit) for total in totals]
             found.sort(key=lambda action: action.amount)  # fold and call, with none, stay in front
         yield from found
 
@@ -358,7 +320,7 @@ def decision_at(root: Node, line: str) -> Node:
     node = find_node(root, line)
     if node.kind != "decision":
         found = {"fold": "a fold", "showdown": "a showdown", "chance": "a deal of cards"}[node.kind]
-        raise InputError(f"line {line!r}: expected a decision, found {found}")
+        raise InputError(f"line {told_line(line)!r}: expected a decision, found {found}")
     return node
 
 
@@ -391,18 +353,14 @@ def way(root: Node, line: str) -> Iterator[tuple[Node, int]]:
         if node.kind != "chance" or token != "/":
             choice = [i for i, action in enumerate(node.actions) if action.acpc == token]
             if not choice:
-                raise InputError(
-                    f"line {shown(line)}, position {position}: expected {_possible(node)}; found {shown(token)}"
-                )
+                raise refusal(f"line {shown(line)}, position {position}", node, token, _off(token))
             taken = choice[0]
         yield node, taken
         node = node.children[taken]
         position += len(token)
 
 
-def _possible(node: Node) -> str:
-    if node.kind == "chance":
-        return "'/' (the round is over)"
-    if node.kind != "decision":
-        return f"the end of the line (a {node.kind})"
-    return "one of " + ", ".join(f"{action.acpc} ({action.label})" for action in node.actions)
+def _off(token: str) -> Callable[[Action], float] | None:
+    """How far actions are from a bet or raise in the ACPC's text; None: it has no total."""
+    total = int(token[1:]) if re.fullmatch(r"r[0-9]{1,18}", token) else None
+    return None if total is None else lambda action: abs((action.total or 0) - total)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from spewy.errors import InputError
+from spewy.game.amounts import CHIPS, Unit
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.names import SEAT_NAMES
@@ -85,6 +86,8 @@ class TreeConfig:
     """Smallest no-limit bet; None: 1 in spots, the big blind in whole games."""
     rake: Rake = Rake()
     """Of spots only. It does not shape the tree."""
+    unit: Unit = CHIPS
+    """What labels and lines are told in. It does not shape the tree."""
 
     @property
     def is_spot(self) -> bool:
@@ -135,6 +138,7 @@ def spot_config(
     merge: float = 0.0,
     min_bet: int | None = None,
     rake: Rake | None = None,
+    unit: Unit = CHIPS,
 ) -> TreeConfig:
     """Configure the tree of a spot; `stack` None is unlimited, in limit games only."""
     if not 0 <= start_round < game.num_rounds:
@@ -148,7 +152,17 @@ def spot_config(
     by_round = _sizes_by_round(game, start_round, sizes or {})
     return _checked(
         TreeConfig(
-            game, start_round, pot, stack, by_round, add_allin, force_allin, merge, min_bet, rake or Rake()
+            game,
+            start_round,
+            pot,
+            stack,
+            by_round,
+            add_allin,
+            force_allin,
+            merge,
+            min_bet,
+            rake or Rake(),
+            unit,
         )
     )
 
@@ -161,6 +175,7 @@ def game_config(
     force_allin: float = 0.0,
     merge: float = 0.0,
     min_bet: int | None = None,
+    unit: Unit = CHIPS,
 ) -> TreeConfig:
     """Configure the tree of a whole game, from the deal."""
     if not game.limit and game.stacks is None:
@@ -170,19 +185,21 @@ def game_config(
     if min_bet is not None and min_bet < game.big_blind:
         raise InputError(f"tree.min_bet: expected at least the big blind {game.big_blind}, found {min_bet}")
     by_round = _sizes_by_round(game, 0, sizes or {})
-    return _checked(TreeConfig(game, 0, 0, None, by_round, add_allin, force_allin, merge, min_bet))
+    return _checked(TreeConfig(game, 0, 0, None, by_round, add_allin, force_allin, merge, min_bet, unit=unit))
 
 
-def player_sizes(bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets") -> PlayerSizes:
-    """Read one player's sizes from text; `key` is the subject of messages.
+def player_sizes(
+    bet: str = "", raises: str = "", donk: str | None = None, key: str = "bets", unit: Unit = CHIPS
+) -> PlayerSizes:
+    """Read one player's sizes from text; `key` is the subject of messages, `unit` that of amounts.
 
     >>> player_sizes("60%, a", "2.5x").raises
     (Size(kind='times', value=2.5, rounds=0),)
     """
     return PlayerSizes(
-        bet=parse_sizes(bet, key=f"{key}.bet"),
-        raises=parse_sizes(raises, raises=True, key=f"{key}.raise"),
-        donk=None if donk is None else parse_sizes(donk, key=f"{key}.donk"),
+        bet=parse_sizes(bet, key=f"{key}.bet", unit=unit),
+        raises=parse_sizes(raises, raises=True, key=f"{key}.raise", unit=unit),
+        donk=None if donk is None else parse_sizes(donk, key=f"{key}.donk", unit=unit),
     )
 
 

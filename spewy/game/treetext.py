@@ -2,13 +2,14 @@
 
 In the JSON form a decision is ``{"actions": {label: node}, "put_in": [a, b]}``, with ``"new_street": true``
 when it starts a round below the root; every end is the text ``"terminal"``, also an all-in call before the
-last round.
+last round. A tree in big blinds says so: ``"unit": "bb"``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from spewy.game.amounts import CHIPS, Unit
 from spewy.game.tree import BettingTree, Node
 
 __all__ = ["tree_json", "tree_text"]
@@ -16,19 +17,21 @@ __all__ = ["tree_json", "tree_text"]
 
 def tree_json(tree: BettingTree) -> dict[str, Any]:
     """Give the form that solvers exchange."""
-    return {"betting_nodes": tree.count(), "root": _node_json(tree.root)}
+    unit = tree.config.unit
+    return {**unit.key, "betting_nodes": tree.count(), "root": _node_json(tree.root, unit)}
 
 
 def tree_text(tree: BettingTree) -> str:
     """Print one line per decision or end, indented by depth; rounds are told where they start."""
-    lines, round_names = [], tree.config.game.round_names
+    unit, round_names = tree.config.unit, tree.config.game.round_names
+    lines = [] if unit == CHIPS else [f"amounts in {unit.name}"]
     pending = [("", tree.root, 0, True)]
     while pending:
         label, node, depth, starts_round = pending.pop()
         if node.kind == "chance" and node.children[0].kind == "decision":
             node, starts_round = node.children[0], True
         where = f"{round_names[node.round]}, " if starts_round else ""
-        lines.append(f"{'  ' * depth}{label}{where}{_describe(node)}")
+        lines.append(f"{'  ' * depth}{label}{where}{_describe(node, unit)}")
         pending.extend(
             (f"{action.label}: ", child, depth + 1, False)
             for action, child in zip(reversed(node.actions), reversed(node.children), strict=False)
@@ -36,23 +39,24 @@ def tree_text(tree: BettingTree) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _node_json(node: Node, new_street: bool = False) -> dict[str, Any] | str:
+def _node_json(node: Node, unit: Unit, new_street: bool = False) -> dict[str, Any] | str:
     """Give a node's JSON form."""
     if node.kind == "chance":
-        return _node_json(node.children[0], True)
+        return _node_json(node.children[0], unit, True)
     if node.kind != "decision":
         return "terminal"
     actions = {
-        action.label: _node_json(child) for action, child in zip(node.actions, node.children, strict=True)
+        action.label: _node_json(child, unit)
+        for action, child in zip(node.actions, node.children, strict=True)
     }
-    form: dict[str, Any] = {"actions": actions, "put_in": list(node.put_in)}
+    form: dict[str, Any] = {"actions": actions, "put_in": [unit.number(chips) for chips in node.put_in]}
     if new_street:
         form["new_street"] = True
     return form
 
 
-def _describe(node: Node) -> str:
-    chips = f"put in {node.put_in[0]} and {node.put_in[1]}"
+def _describe(node: Node, unit: Unit) -> str:
+    chips = f"put in {unit.text(node.put_in[0])} and {unit.text(node.put_in[1])}"
     match node.kind:
         case "decision":
             return f"player {node.player} to act, {chips}"

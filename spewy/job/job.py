@@ -23,6 +23,7 @@ from buckets.symmetry import History
 from solvers.forest import Floats
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
+from spewy.game.amounts import Unit, UnitName, game_unit
 from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
@@ -42,6 +43,7 @@ from spewy.game.treeconfig import (
 from spewy.job.dealing import Dealing, require_dealt_keys, require_undealt_keys
 from spewy.job.load import explain, read_job, require_one_board, with_target
 from spewy.job.locks import LockSection, node_locks
+from spewy.job.rangefiles import with_range_files
 from spewy.job.sections import (
     BetsSection,
     BoardsSection,
@@ -73,14 +75,25 @@ class Job(Section):
     """A whole job file."""
 
     name: str = Field(min_length=1)
+    """Of the job, and of its folder in results."""
+    unit: UnitName = "chips"
+    """What amounts are in, here and in all that is shown: whole chips, or big blinds with decimals."""
     game: GameSection
+    """The rules."""
     spot: SpotSection | None = None
+    """Where the solve begins; leave it out to solve the whole game from the deal."""
     bets: dict[RoundName, BetsSection] = Field(default_factory=dict)
+    """Bet sizes by round; one that is missing takes the round before it. Limit games need none."""
     tree: TreeSection = TreeSection()
+    """Thresholds of bet sizes."""
     boards: BoardsSection | None = None
+    """Classes of boards of a whole game, which is then solved on dealt boards."""
     rows: RowsSection = RowsSection()
+    """Buckets, or a row per hand."""
     solve: SolveSection = SolveSection()
+    """How to solve, and when to stop."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
+    """Decisions where hands play given frequencies."""
 
     @field_validator("name")
     @classmethod
@@ -101,12 +114,12 @@ class Job(Section):
 
     @classmethod
     def of(cls, data: dict[str, Any], subject: str = "job") -> Job:
-        """Validate a job given as nested dictionaries, the file's form.
+        """Validate a job given as nested dictionaries, the file's form; files are relative to the working folder.
 
         Raises:
             InputError: as `load`.
         """
-        job = cls.stored(data, subject)
+        job = cls.stored(with_range_files(data, Path()) if isinstance(data, dict) else data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
         if not job.sampled:
             require_undealt_keys(job.solve)
@@ -143,13 +156,18 @@ class Job(Section):
     @cached_property
     def tree_config(self) -> TreeConfig:
         """What the betting tree is built from."""
-        game, sizes, options = self.rules, self._sizes(self.rules), self.tree.model_dump()
+        game, sizes = self.rules, self._sizes(self.rules)
+        options = self.tree.model_dump() | {"unit": self.amounts}
+        if self.tree.min_bet is not None:
+            options["min_bet"] = self.amounts.read(self.tree.min_bet, "tree.min_bet")
         if self.spot is None:
             return game_config(game, sizes, **options)
         start = int(np.searchsorted(np.cumsum(game.num_board_cards), len(self.board)))
         if self.spot.rake is not None:
-            options["rake"] = Rake(self.spot.rake.rate, self.spot.rake.cap)
-        return spot_config(game, start, self.spot.pot, self.spot.stack, sizes, **options)
+            cap = self.spot.rake.cap
+            options["rake"] = Rake(self.spot.rake.rate, None if cap is None else cap * self.amounts.chips)
+        stack = self.amounts.read(self.spot.stack, "spot.stack")
+        return spot_config(game, start, self._pot(self.spot), stack, sizes, **options)
 
     @cached_property
     def betting_tree(self) -> BettingTree:
@@ -164,7 +182,16 @@ class Job(Section):
     @property
     def pot(self) -> float:
         """Chips in the middle at the root of a spot; 0 for whole games."""
-        return float(self.spot.pot) if self.spot else 0.0
+        return float(self._pot(self.spot)) if self.spot else 0.0
+
+    @cached_property
+    def amounts(self) -> Unit:
+        """What the file and those who look at its solve tell amounts in.
+
+        Raises:
+            InputError: the game's big blind does not divide into decimals.
+        """
+        return game_unit(self.unit, self.rules)
 
     @cached_property
     def ranges(self) -> tuple[Range, Range] | None:
@@ -257,6 +284,8 @@ class Job(Section):
         data["game"] = {"text": format_game(self.rules)}
         if not self.lock:  # as before there were any: folders stay what they are
             del data["lock"]
+        if self.unit == "chips":
+            del data["unit"]
         if not self.sampled:
             del data["boards"]
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
@@ -346,6 +375,10 @@ class Job(Section):
             return self.dealing.rows
         chosen = [getattr(self.rows, name) for name in ROUND_NAMES[: self.rules.num_rounds]]
         return tuple(None if k == "hands" else k for k in chosen)
+
+    def _pot(self, spot: SpotSection) -> int:
+        """Chips in the middle at a spot's root."""
+        return self.amounts.read(spot.pot, "spot.pot")
 
     def _range(self, name: str, text: str) -> Range:
         try:
@@ -495,17 +528,20 @@ class Job(Section):
             number = ROUND_NAMES.index(name)
             if number >= game.num_rounds:
                 raise InputError(f"bets.{name}: expected one of the {game.num_rounds} rounds of {game.name}")
-            oop, ip = (_player_sizes(f"bets.{name}", section, mine) for mine in (section.oop, section.ip))
+            oop, ip = (
+                _player_sizes(f"bets.{name}", section, mine, self.amounts)
+                for mine in (section.oop, section.ip)
+            )
             out[number] = (oop, ip)
         return out
 
 
-def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None) -> PlayerSizes:
+def _player_sizes(key: str, both: PlayerBets, mine: PlayerBets | None, unit: Unit) -> PlayerSizes:
     """A player's own sizes where given, else those of the round."""
     own = mine or PlayerBets()
     bet = both.bet if own.bet is None else own.bet
     raises = both.raise_ if own.raise_ is None else own.raise_
-    return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key)
+    return player_sizes(bet or "", raises or "", both.donk if own.donk is None else own.donk, key, unit)
 
 
 def _listed(names: tuple[str, ...]) -> str:

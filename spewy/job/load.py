@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spewy.errors import InputError, path_text, short, shown
+from spewy.job.rangefiles import with_range_files
 from spewy.system.textfile import as_path, read_text
 
 
@@ -34,7 +35,7 @@ def read_job(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
         beside = path.parent / game["file"]
         if game["file"].endswith(".game") and beside.exists():
             game["file"] = str(beside)
-    return data
+    return with_range_files(data, path.parent)
 
 
 def override(data: dict[str, Any], text: str) -> None:

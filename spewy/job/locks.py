@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
@@ -22,24 +22,29 @@ from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
+from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import NUM_HANDS, parse_range
 from spewy.game.tree import BettingTree, Node
+from spewy.game.treeconfig import TreeConfig
+from spewy.job.sections import Section
 
 Frequencies: TypeAlias = list[float] | dict[str, float]
 
 TOLERANCE = 1e-6  # how far from 1 a lock's frequencies may sum; they are normalised
 
 
-class LockSection(BaseModel):
+class LockSection(Section):
     """One ``[[lock]]`` as it stands in the file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     line: str
+    """The decision: cr120c/, or its labels, as Check, Bet(120), Call /."""
     board: str | None = None
+    """The public cards there; default: every board."""
     strategy: Frequencies | None = None
+    """Frequencies of the whole range: a list in the order of the actions, or a table such as { Check = 1 }."""
     hands: dict[str, Frequencies] = Field(default_factory=dict)
+    """Frequencies of some hands, by range groups; over strategy."""
 
     @model_validator(mode="after")
     def _some(self) -> LockSection:
@@ -83,7 +88,7 @@ def _node_lock(
     held = (ranges[player] > 0) & ~blocked(hands(game.deck, game.num_hole_cards), dead)
     frequencies = np.full((len(node.actions), len(held)), np.nan)
     if section.strategy is not None:
-        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node)[:, None]
+        frequencies[:, held] = _frequencies(f"{key}.strategy", section.strategy, node, tree.config)[:, None]
     named: dict[int, str] = {}
     for text, given in section.hands.items():
         subject = f"{key}.hands.{text}"
@@ -99,13 +104,13 @@ def _node_lock(
                 name = hand_name(hands(game.deck, game.num_hole_cards)[hand])
                 raise InputError(f"{subject}: expected each hand once, found {name} in {named[hand]} too")
             named[hand] = text
-        frequencies[:, chosen] = _frequencies(subject, given, node)[:, None]
+        frequencies[:, chosen] = _frequencies(subject, given, node, tree.config)[:, None]
     return NodeLock(node.line, player, node.round, history, frequencies)
 
 
 def _decision(key: str, line: str, tree: BettingTree) -> Node:
     try:
-        node = tree.alone(line)
+        node = tree.alone(read_line(tree, line))
     except InputError as error:
         raise InputError(f"{key}.{error}") from None
     if node.kind != "decision":
@@ -152,18 +157,21 @@ def _hands(subject: str, text: str, game: Game, dead: Sequence[int]) -> Ints:
         raise InputError(f"{subject}: {error}") from None
 
 
-def _frequencies(subject: str, given: Frequencies, node: Node) -> Floats:
-    labels = [action.label for action in node.actions]
+def _frequencies(subject: str, given: Frequencies, node: Node, config: TreeConfig) -> Floats:
     if isinstance(given, Mapping):
-        for label in given:
-            if label not in labels:
-                raise InputError(f"{subject}: expected actions among {', '.join(labels)}, found {label}")
-        found = np.array([given.get(label, 0.0) for label in labels])
+        found = np.zeros(len(node.actions))
+        named: dict[int, str] = {}
+        for text, frequency in given.items():
+            action = read_action(config, node, text, subject)
+            if action in named:
+                raise InputError(f"{subject}: expected each action once, found {named[action]} and {text}")
+            named[action], found[action] = text, frequency
     else:
         found = np.array(given, dtype=np.float64)
-        if len(found) != len(labels):
+        if len(found) != len(node.actions):
+            labels = ", ".join(action.label for action in node.actions)
             raise InputError(
-                f"{subject}: expected {len(labels)} frequencies ({', '.join(labels)}), found {len(found)}"
+                f"{subject}: expected {len(node.actions)} frequencies ({labels}), found {len(found)}"
             )
     if not np.all(found >= 0):
         raise InputError(f"{subject}: expected frequencies of at least 0, found {found.tolist()}")

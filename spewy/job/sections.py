@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from buckets.grouping import GROUPINGS
 from solvers.variants import VARIANTS
@@ -23,10 +31,12 @@ class Section(BaseModel):
 
 
 class GameSection(Section):
-    """``file``: a shipped game's name, or a path to a .game file; or its ``text`` itself."""
+    """The game, by its file or by its text."""
 
     file: str | None = None
+    """A shipped game's name, such as holdem.nolimit.2p.reverse_blinds, or a path to a .game file."""
     text: str | None = None
+    """The text of a .game file, in place of file."""
 
     @model_validator(mode="after")
     def _one(self) -> GameSection:
@@ -36,56 +46,95 @@ class GameSection(Section):
 
 
 class RakeSection(Section):
-    """What the house takes from every pot: a share of it, and at most ``cap`` chips."""
+    """What the house takes from every pot."""
 
     rate: float = Field(ge=0, le=1)
+    """A share of the pot: 0.05 is 5%."""
     cap: float | None = Field(None, ge=0, allow_inf_nan=False)
+    """At most so much, in the job's unit."""
+
+
+def _amount(value: object) -> object:
+    """Refuse what is no number, in one line."""
+    if type(value) not in (int, float):
+        raise ValueError("expected a number")
+    return value
+
+
+Amount = Annotated[
+    int | float,
+    Field(gt=0, le=MAX_CHIPS),
+    BeforeValidator(_amount),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MAX_CHIPS}),
+]
+"""Whole chips, or big blinds with decimals."""
 
 
 class SpotSection(Section):
     """A public state after the deal: cards, chips in the middle and behind, and both ranges."""
 
     board: str
-    pot: int = Field(gt=0, le=MAX_CHIPS)
-    stack: int = Field(gt=0, le=MAX_CHIPS)
+    """Three to five cards, such as Qs Jh 2h."""
+    pot: Amount
+    """In the middle, in the job's unit: whole chips, or big blinds with decimals."""
+    stack: Amount
+    """Behind, the smaller of both players', in the job's unit."""
     oop: str
+    """Range of who acts first: QQ+,AKs:0.5,A5s-A2s,KhQh, [50]AA[/50], 12.5%, or @file.txt relative to the job."""
     ip: str
+    """Range of who acts last, as that of oop."""
     rake: RakeSection | None = None
+    """What the house takes; none unless it is here."""
 
 
 class PlayerBets(Section):
     """One player's sizes in a round; None: what the round gives both."""
 
     bet: str | None = None
+    """Sizes of bets: 60% of the pot, 100c (chips) or 2.5bb, e (geometric), a (all-in), with commas between them."""
     raise_: str | None = Field(None, alias="raise")
+    """Sizes of raises: as of bets, and 2.5x the bet faced; 60% is added to it."""
     donk: str | None = None
+    """Sizes of bets into who was the aggressor of the round before; none: as bet."""
 
 
 class BetsSection(PlayerBets):
     """Sizes of a round, for both players or for each."""
 
     oop: PlayerBets | None = None
+    """Sizes of who acts first, where they differ."""
     ip: PlayerBets | None = None
+    """Sizes of who acts last, where they differ."""
 
 
 class TreeSection(Section):
     """Thresholds: add an all-in, make it one, merge sizes. Fractions of the pot, as in the docs of bet sizes."""
 
     add_allin: float = Field(0.0, ge=0)
+    """An all-in of at most this share of the pot is added to the sizes."""
     force_allin: float = Field(0.0, ge=0)
+    """A bet that would leave at most this share of the pot behind becomes all-in."""
     merge: float = Field(0.0, ge=0)
-    min_bet: int | None = Field(None, gt=0, le=MAX_CHIPS)
+    """Of sizes that are closer than this the larger one stays."""
+    min_bet: Amount | None = None
+    """The smallest bet, in the job's unit; default: a chip in spots, the big blind in whole games."""
 
 
 class RowsSection(Section):
     """Rows per board: a number of buckets or "hands"; how hands are grouped, and what they weigh in it."""
 
     preflop: int | Literal["hands"] = "hands"
+    """Rows before the flop."""
     flop: int | Literal["hands"] = "hands"
+    """Rows of a flop."""
     turn: int | Literal["hands"] = "hands"
+    """Rows of a turn."""
     river: int | Literal["hands"] = "hands"
+    """Rows of a river."""
     clustering: str = "equation-1"
+    """How hands are grouped into rows."""
     weights: Literal["uniform", "ranges"] = "uniform"
+    """What hands weigh when they are grouped: all alike, or as in the player's range."""
 
     @field_validator("preflop", "flop", "turn", "river")
     @classmethod
@@ -106,8 +155,11 @@ class BoardsSection(Section):
     """Classes of boards by round, whose boards share what is learned; "all": each board up to suits on its own."""
 
     flop: int | Literal["all"] = "all"
+    """Classes of flops."""
     turn: int | Literal["all"] = "all"
+    """Classes of turns."""
     river: int | Literal["all"] = "all"
+    """Classes of rivers."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod
@@ -125,22 +177,39 @@ class SolveSection(Section):
     """How to solve; what differs from the default and cannot have an effect is refused (`spewy.job.unused`)."""
 
     method: Literal["cfr", "lp"] = "cfr"
+    """Counterfactual regret minimisation, or an exact linear program for small games."""
     variant: str | None = None
+    """Of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
+    """How a visit enters the lockers: as regrets, or as a local optimum that is averaged in."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
+    """How a round sees the one after it: live chunks or stored payoffs, for all rounds or by round."""
     target: str = "0.3%"
+    """Stop at this exploitability: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb", "1 chips"."""
     max_sweeps: int = Field(1000, gt=0)
+    """Stop after so many sweeps in any case; with [boards], deals."""
     max_time: str | None = None
+    """With [boards]: stop after this time, all runs together, such as "8 h"."""
     check_every: int | str = 10
+    """Sweeps between two checks; with [boards] a time, such as "30 min"."""
     check_flops: int = Field(5, gt=0)
+    """With [boards]: how many flops a check measures on."""
     seed: int = Field(0, ge=0, lt=2**63)
+    """With [boards]: of the deals."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
+    """Of CFR within one visit of a stored chunk."""
     tremble: float = Field(1e-3, gt=0, lt=1)
+    """With integrate = "average": how much of uniform play keeps every row alive."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
+    """In which stored chunks are visited."""
     symmetry: bool = True
+    """Whether boards that are the same up to suits are solved once."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
+    """Of regrets and sums; 16-bit takes half the memory of single."""
     workers: int = Field(1, gt=0)
+    """Threads, or processes of stored chunks."""
     memory: str = "2 GiB"
+    """At most so much, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
 
     @property
     def short(self) -> bool:

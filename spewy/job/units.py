@@ -1,4 +1,4 @@
-"""Units of a job file: targets in % of the pot, mbb per hand or chips; sizes of memory; times."""
+"""Units of a job file: targets in % of the pot, mbb per hand, big blinds or chips; sizes of memory; times."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from spewy.errors import InputError
 from spewy.game.gamefile import Game
 
 
-def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
-    """``"0.3%"`` of the pot, ``"1 mbb"`` per hand, or ``"0.005 chips"``."""
-    for unit in ("%", "mbb", "chips"):
+def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "bb", "chips"]]:
+    """``"0.3%"`` of the pot, ``"1 mbb"`` per hand, ``"0.01 bb"`` or ``"0.005 chips"``."""
+    for unit in ("%", "mbb", "bb", "chips"):
         if text.endswith(unit):
             try:
                 number = float(text.removesuffix(unit))
@@ -19,7 +19,9 @@ def parse_target(text: str) -> tuple[float, Literal["%", "mbb", "chips"]]:
                 break
             if 0 <= number < float("inf"):
                 return number, unit
-    raise ValueError('expected a number of at least 0 and a unit: "0.3%", "1 mbb" or "0.005 chips"')
+    raise ValueError(
+        'expected a number of at least 0 and a unit: "0.3%", "1 mbb", "0.01 bb" or "0.005 chips"'
+    )
 
 
 def unit_chips(game: Game, pot: float, unit: str) -> float:
@@ -36,7 +38,7 @@ def unit_chips(game: Game, pot: float, unit: str) -> float:
         if pot:
             raise InputError("solve.target: expected % of the pot or chips for a spot, found mbb")
         return game.big_blind / 1000
-    return 1.0
+    return float(game.big_blind) if unit == "bb" else 1.0
 
 
 def parse_memory(text: str) -> int:

@@ -20,6 +20,7 @@ import joblib
 
 from lockers import open_store
 from solvers.sampled.judge import Desk
+from spewy.game.amounts import CHIPS, Unit
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
 from spewy.look.decoded import Decoder
@@ -46,6 +47,8 @@ class WholeGameResult:
     deals: int
     finding: Finding
     chips_mbb: float
+    unit: Unit = CHIPS
+    """What the job tells amounts in."""
 
     def mbb(self, chips: float | None) -> float | None:
         """Chips in mbb per hand."""
@@ -124,7 +127,9 @@ def judge_folder(
                     report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
         chips_mbb = decoder.job.problem.in_units(1.0)[1]
         assert chips_mbb is not None  # a whole game
-        return WholeGameResult(decoder.job.name, deals, game.combined(found, draw), chips_mbb)
+        return WholeGameResult(
+            decoder.job.name, deals, game.combined(found, draw), chips_mbb, decoder.job.amounts
+        )
 
 
 def _findings(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from buckets.cards import cards_name
 from solvers.forest import Floats
+from spewy.game.amounts import CHIPS, Unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,15 @@ class NodeView:
     ev: Floats
     action_ev: Floats
     equity: Floats
+    unit: str = "chips"
+    """Of amounts in the line, the actions and EVs."""
+
+    def in_unit(self, unit: Unit) -> NodeView:
+        """The same, whose line and EVs are in chips, in another unit; actions have been told in it."""
+        if unit == CHIPS:
+            return self
+        line, ev, action_ev = unit.line_text(self.line), self.ev / unit.chips, self.action_ev / unit.chips
+        return replace(self, line=line, ev=ev, action_ev=action_ev, unit=unit.name)
 
     @property
     def frequencies(self) -> Floats:
@@ -86,7 +96,8 @@ class NodeView:
             }
             for h, hand in enumerate(self.hands)
         }
-        return {"player": self.player, "actions": list(self.actions), "hands": hands}
+        unit = {} if self.unit == CHIPS.name else {"unit": self.unit}
+        return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands}
 
 
 def _number(value: float) -> float | None:

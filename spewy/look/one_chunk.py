@@ -28,6 +28,7 @@ from solvers.variants import variant
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError
+from spewy.game.lines import read_line
 from spewy.game.tree import Node
 from spewy.job.job import Job
 from spewy.learn.leaves import FOLD_OPERATOR, Stored, build_chunk, one_view, root_payoffs, row_reach
@@ -202,6 +203,7 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
         )
     session = source if isinstance(source, Session) else Session(source)
     layout, store = session.layout, session.store
+    line = read_line(session.job.betting_tree, line)
     node = _entered(session.job, line)
     t = node.round - layout.problem.first_round
     r = layout.betting[t].find(line)

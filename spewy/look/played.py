@@ -10,6 +10,7 @@ from buckets.hands import blocked, hand_name
 from solvers.forest import Floats
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import Ints
+from spewy.game.nodes import Line
 from spewy.game.tree import entry, way
 from spewy.look.node_view import NodeView
 from spewy.records.policy import Decides, Decision
@@ -54,7 +55,7 @@ def _view(
     for node, action in way(problem.tree.entered(entry(line)), line):
         if node.kind == "decision" and node.player == player:
             cards = board_cards(problem, node.round, found.board[: sizes[node.round]])
-            earlier = policy.decision(node.line, cards)
+            earlier = policy.decision(Line(node.line), cards)
             reach = reach * earlier.frequencies[action, np.searchsorted(earlier.hands, hands)]
     names = tuple(hand_name(cards) for cards in found.deck[hands])
     order = np.lexsort((np.array(names), -reach))
@@ -70,4 +71,4 @@ def _view(
         unknown,
         np.full(frequencies.shape, np.nan),
         unknown,
-    )
+    ).in_unit(problem.tree.config.unit)

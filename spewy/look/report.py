@@ -10,7 +10,7 @@ round's first decision EVs and equities, weighted by it, average to those before
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,6 +20,8 @@ from buckets.symmetry import permute_cards
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.part import chunk_of
 from spewy.errors import InputError
+from spewy.game.amounts import CHIPS, Unit
+from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Node
 from spewy.look.line_view import LineView, NodeTotals
@@ -67,6 +69,7 @@ class Report:
         pot: chips in the middle at the decision.
         rows: one per deal; symmetric ones each have their own.
         average: the rows weighted by their weights; the realisation is that of the averages.
+        unit: of amounts.
     """
 
     line: str
@@ -76,6 +79,16 @@ class Report:
     pot: float
     rows: tuple[CardRow, ...]
     average: CardRow
+    unit: str = "chips"
+
+    def in_unit(self, unit: Unit) -> Report:
+        """The same, whose line and amounts are in chips, in another unit; actions have been told in it."""
+        if unit == CHIPS:
+            return self
+        rows = tuple(replace(row, ev=unit.worth(*row.ev)) for row in self.rows)
+        average = replace(self.average, ev=unit.worth(*self.average.ev))
+        line, pot = unit.line_text(self.line), self.pot / unit.chips
+        return replace(self, line=line, pot=pot, rows=rows, average=average, unit=unit.name)
 
     def frame(self) -> pd.DataFrame:
         """One row per card and the averages last: the columns of ``spewy report --csv``."""
@@ -104,6 +117,7 @@ class Report:
             "player": self.player,
             "actions": self.actions,
             "pot": self.pot,
+            **({} if self.unit == CHIPS.name else {"unit": self.unit}),
             "cards": {row.name: _row_json(row) for row in self.rows},
             "average": _row_json(self.average),
         }
@@ -151,12 +165,14 @@ def report(
         for (dealt, totals), weight in zip(found, weights, strict=True)
     )
     actions = tuple(action.label for action in node.actions)
-    return Report(node.line, cards, node.player, actions, pot, rows, _average(rows, pot))
+    found_there = Report(node.line, cards, node.player, actions, pot, rows, _average(rows, pot))
+    return found_there.in_unit(solution.job.amounts)
 
 
 def _after_deal(solution: Solution, line: str) -> Node:
     """The node that a report on ``line`` is about: below a deal of cards."""
-    node = solution.job.betting_tree.find(line)
+    tree = solution.job.betting_tree
+    node = tree.find(read_line(tree, line))
     layout = solution.layout
     starts = [{chunk.nodes[0] for chunk in bets.chunks} for bets in layout.betting[1:]]
     if not any(node in roots for roots in starts):

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate
 from spewy.chunks.part import chunk_of
 from spewy.chunks.problem import by_hand
+from spewy.game.amounts import Unit
+from spewy.game.lines import read_line
 from spewy.game.tree import Node, decision_at
 from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExploitResult:
-    """Exact best responses to the stored average strategies, in chips, % of the pot (spots) or mbb/hand (games)."""
+    """Exact best responses to the stored average strategies, in ``unit``, % of the pot (spots) or mbb/hand (games)."""
 
     sweeps: int
     exploitability: float
@@ -49,6 +51,19 @@ class ExploitResult:
     exploitability_mbb: float | None
     best_response: tuple[float, float]
     value_bracket: tuple[float, float] | None
+    unit: str = "chips"
+
+    def in_unit(self, unit: Unit) -> ExploitResult:
+        """The same, which is in chips, in another unit."""
+        worth = unit.worth
+        bracket = None if self.value_bracket is None else worth(*self.value_bracket)
+        return replace(
+            self,
+            exploitability=self.exploitability / unit.chips,
+            best_response=worth(*self.best_response),
+            value_bracket=bracket,
+            unit=unit.name,
+        )
 
 
 class Solution(Closing):
@@ -94,7 +109,8 @@ class Solution(Closing):
         """
         node, cards, t, b, perm = self._find(line, board)
         n = self.layout.betting[t].nodes.index(node)
-        return self._node_view(self._view(t, b).node(n), node, node.player, cards, t, b, perm)
+        found = self._node_view(self._view(t, b).node(n), node, node.player, cards, t, b, perm)
+        return found.in_unit(self.job.amounts)
 
     def waiting(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
         """The range of the player who does not act at a decision: a view without actions.
@@ -105,13 +121,15 @@ class Solution(Closing):
         node, cards, t, b, perm = self._find(line, board)
         assert node.player is not None
         n = self.layout.betting[t].nodes.index(node)
-        return self._node_view(self._view(t, b).waiting(n), node, 1 - node.player, cards, t, b, perm)
+        found = self._node_view(self._view(t, b).waiting(n), node, 1 - node.player, cards, t, b, perm)
+        return found.in_unit(self.job.amounts)
 
     def _find(
         self, line: str, board: str | Sequence[int] | None
     ) -> tuple[Node, tuple[int, ...], int, int, np.ndarray]:
         """A decision, its public cards, and where they are: round, board and the suits' permutation."""
-        node = decision_at(self.job.betting_tree.root, line)
+        tree = self.job.betting_tree
+        node = decision_at(tree.root, read_line(tree, line))
         t = node.round - self.layout.problem.first_round
         cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
         b, perm = locate(self.layout, t, cards)
@@ -129,7 +147,8 @@ class Solution(Closing):
             Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
         )
         pct, mbb = self.layout.problem.in_units(found.value)
-        return ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)
+        result = ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)
+        return result.in_unit(self.job.amounts)
 
     @property
     def n_frames(self) -> int:
@@ -159,8 +178,8 @@ class Solution(Closing):
                 view = BoardView(self.layout, self.store, t, b)
                 for n in decisions:
                     node = bets.nodes[n]
-                    arrays = view.node(int(n))
-                    yield self._node_view(arrays, node, node.player, board.cards, t, b, identity).frame()
+                    found = self._node_view(view.node(int(n)), node, node.player, board.cards, t, b, identity)
+                    yield found.in_unit(self.job.amounts).frame()
 
     def close(self) -> None:
         """Close the store."""

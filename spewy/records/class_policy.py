@@ -66,14 +66,15 @@ class ClassPolicy(Decides):
         cards = board_cards(self.problem, node.round, board)
         class_, rows = self._rows(node.round, cards)
         before = sum(
-            other.player == player and slot < first for other, slot in self._betting(entry(line))[0].values()
+            other.player == player and slot < first
+            for other, slot in self._betting(entry(node.line))[0].values()
         )
         hands = np.flatnonzero(rows >= 0)
         found = self.averages.frequencies(
-            node.round, class_, entry(line), player, first - before, len(node.actions)
+            node.round, class_, entry(node.line), player, first - before, len(node.actions)
         )
         deck = self.problem.hands
-        return Decision(line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
+        return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
 
     def class_of(self, t: int, board: str | Sequence[int] | None = None) -> int:
         """The class of a board of round t.

@@ -27,6 +27,7 @@ from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError, shown
+from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Action, Node, decision_at, entry, find_node
 from spewy.records.chunks import Kind, require_size, split
@@ -114,6 +115,7 @@ class Decides(Closing):
 
     def _node(self, line: str) -> tuple[Node, int, tuple[int, int]]:
         """The decision at a line, its first slot, and both players' slots in its chunk."""
+        line = read_line(self.problem.tree, line)
         try:
             decisions, slots = self._betting(entry(line))
             return *decisions[line], slots
@@ -159,10 +161,10 @@ class Policy(Decides):
         rows, hands, group = held.players[player]
         sums = self._sums(node, held, slots)[player][first : first + len(node.actions)].astype(np.float64)
         for lock in self.problem.locks:
-            if lock.line == line:
+            if lock.line == node.line:
                 lock.write(sums, held.history, rows.hands)
         found = normalised(sums)[:, group]
-        return Decision(line, cards, player, node.actions, self.problem.hands, hands, found)
+        return Decision(node.line, cards, player, node.actions, self.problem.hands, hands, found)
 
     def close(self) -> None:
         """Close the store."""

@@ -169,7 +169,7 @@ class _Run(Closing):
         self._progress.end(mark, mark.deals)
         self._log.write("save", f"{mark.deals} deals, {mark.seconds:.1f} s of work")
         self._log.write(STOP, ended)
-        return result
+        return result.in_unit(self._session.job.amounts)
 
     def close(self) -> None:
         """Let go of all that was opened, the last first."""

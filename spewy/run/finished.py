@@ -67,7 +67,7 @@ def finished(job: Job, stored: Stored) -> SolveResult | None:
     converged = found.exploitability <= amount * unit_chips(job.rules, job.pot, unit)
     if not converged and found.sweeps < job.last_sweep:
         return None
-    return replace(found, converged=converged)
+    return replace(found, converged=converged).in_unit(job.amounts)
 
 
 def _result(store: Store) -> SolveResult | None:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
+
+from spewy.game.amounts import CHIPS, Unit
+
+Trace: TypeAlias = tuple[tuple[int, float, float], ...]
+"""(sweep, seconds, exploitability) of each check."""
 
 
 @dataclass(frozen=True)
 class SolveResult:
     """What a solve reached; the fields of ``spewy solve --json``. What does not apply is None.
 
-    ``exploitability`` is in chips, measured in the real game against the average strategies. ``seconds``: ``build``
-    (tree, boards, stores), ``solve`` (first iteration to stop, checks included), ``best_response`` (the checks) and
-    ``total``. ``trace`` holds (sweep, seconds, exploitability) of every check, earlier runs included.
+    ``exploitability``, ``ev`` and ``value`` are in ``unit``, the job's; exploitability is measured in the real game
+    against the average strategies. ``seconds``: ``build`` (tree, boards, stores), ``solve`` (first iteration to stop,
+    checks included), ``best_response`` (the checks) and ``total``. ``trace`` holds (sweep, seconds, exploitability) of
+    every check, earlier runs included.
     """
 
     name: str
@@ -29,8 +35,31 @@ class SolveResult:
     value_bracket: tuple[float, float] | None
     seconds: Mapping[str, float]
     peak_rss_mib: float
-    trace: tuple[tuple[int, float, float], ...]
+    trace: Trace
+    unit: str = "chips"
+
+    def in_unit(self, unit: Unit) -> SolveResult:
+        """The same, which is in chips, in another unit."""
+        if unit == CHIPS:
+            return self
+        return replace(
+            self,
+            exploitability=None if self.exploitability is None else self.exploitability / unit.chips,
+            ev=None if self.ev is None else unit.worth(*self.ev),
+            value=None if self.value is None else self.value / unit.chips,
+            value_bracket=None if self.value_bracket is None else unit.worth(*self.value_bracket),
+            trace=trace_in_unit(self.trace, unit),
+            unit=unit.name,
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """The documented object."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """The documented object, which says its unit where that is not chips."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.unit == CHIPS.name:
+            del told["unit"]
+        return told
+
+
+def trace_in_unit(trace: Trace, unit: Unit) -> Trace:
+    """Checks whose exploitability is in chips, in another unit."""
+    return tuple((sweep, seconds, chips / unit.chips) for sweep, seconds, chips in trace)

@@ -170,7 +170,7 @@ class Session(Closing):
         result = target.result(engine, found, interrupted and not done, seconds_of, trace)
         if not interrupted:
             write_result(self.store, result.to_json())
-        return result
+        return result.in_unit(job.amounts)
 
 
 def open_session(

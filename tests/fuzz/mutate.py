@@ -106,6 +106,8 @@ CATALOGUE: dict[str, tuple[Any, ...]] = {
         [],
         {},
     ),
+    "unit": ("bb", "chips", "mbb", 1),
+    "spot.oop": ({"file": "none.txt"}, {"file": "job.toml"}, {"file": 1}, {}, "@job.toml"),
     "unknown": (1,),
     "solve.unknown": ({},),
 }

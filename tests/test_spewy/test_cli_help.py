@@ -27,6 +27,8 @@ COMMANDS = (
     "package",
     "match",
     "review",
+    "new",
+    "schema",
 )
 README = Path(__file__).parents[2] / "README.md"
 

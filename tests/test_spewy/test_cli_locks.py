@@ -298,7 +298,7 @@ ALL = 'line = ""\nstrategy = [0.5, 0.5]'
         ('line = ""\nstrategy = [1]', "lock.0.strategy: expected 2 frequencies (Check, Bet(50)), found 1"),
         (
             'line = ""\nstrategy = { Chek = 1 }',
-            "lock.0.strategy: expected actions among Check, Bet(50), found Chek",
+            "lock.0.strategy: expected one of c (Check), r50 (Bet(50)); found 'Chek', nearest to c (Check)",
         ),
         ('line = ""', "lock.0: expected strategy, hands or both"),
         ('line = ""\nhand = { AA = [1, 0] }\nstrategy = [1, 0]', "unknown key lock.0.hand"),

@@ -1,0 +1,220 @@
+"""``spewy new``: a job file with comments, from a preset or a few answers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.files import appearing
+from spewy.cli.options import verbose_option
+from spewy.cli.progress import say
+from spewy.cli.tables import facts, size
+from spewy.errors import InputError, path_text
+
+if TYPE_CHECKING:
+    from spewy.job.job import Job
+    from spewy.job.written import Answers
+
+MOST_SEED = 10**6
+"""Of seeds that nobody chose."""
+
+
+@click.command()
+@click.argument("file", metavar="[FILE.toml]", type=click.Path(path_type=Path), required=False)
+@click.option("--list", "as_list", is_flag=True, help="Show the presets.")
+@click.option("--preset", "preset_name", metavar="NAME", help="Pot, stacks, ranges and sizes of a formation.")
+@click.option(
+    "--board", metavar="CARDS", help='Three to five cards, such as "Ks 7h 2d"; default: drawn by --seed.'
+)
+@click.option(
+    "--seed", type=click.IntRange(0), help="Of the board that is drawn; default: another every time."
+)
+@click.option(
+    "--cards", type=click.IntRange(3, 5), default=3, show_default=True, help="How many cards are drawn."
+)
+@click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
+@click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
+@click.option("--oop", metavar="RANGE", help="Range of who acts first; default: the preset's.")
+@click.option("--ip", metavar="RANGE", help="Range of who acts last; default: the preset's.")
+@click.option("--name", metavar="NAME", help="Of the job; default: the preset's, with the board.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@verbose_option
+def new(
+    file: Path | None,
+    as_list: bool,
+    preset_name: str | None,
+    board: str | None,
+    seed: int | None,
+    cards: int,
+    pot: float | None,
+    stack: float | None,
+    oop: str | None,
+    ip: str | None,
+    name: str | None,
+    force: bool,
+) -> None:
+    """Write a job file with comments, ready to be solved and to be changed.
+
+    Without a preset, --pot, --stack, --oop and --ip say what it takes; beside one they change it. A terminal asks for
+    what is missing. Without FILE the job goes to stdout. Amounts are big blinds, and ranges as in docs/jobs.md.
+
+    \b
+    Examples:
+      spewy new --list
+      spewy new job.toml --preset srp-btn-bb --board "Ks 7h 2d"
+      spewy new river.toml --preset 3bet-co-btn --cards 5 --seed 7
+      spewy new --pot 20 --stack 90 --oop "TT+,AKs" --ip "top 15%" --board "Ks 7h 2d 5c" > job.toml
+    """  # noqa: D301
+    from spewy.job.written import job_text
+
+    if as_list:
+        click.echo(_listed())
+        return
+    if file is not None and file.exists() and not force:
+        raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
+    own = (pot, stack, oop, ip)
+    if preset_name is None and None in own and _asks():
+        preset_name, board, file = _asked(board, seed, file)
+    answers = _answers(preset_name, _board(board, seed, cards), own, name)
+    text = job_text(answers)
+    job = _checked(text)
+    if file is None:
+        click.echo(text, nl=False)
+    else:
+        with appearing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    where = "the job" if file is None else path_text(file)
+    say(f"{where}: {answers.about}; {_cost(job)}")
+
+
+def _asks() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _listed() -> str:
+    from spewy.job.presets import presets
+
+    return facts(
+        (name, f"{each.about}; pot {each.pot:g}, {each.stack:g} behind") for name, each in presets().items()
+    )
+
+
+def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str, str | None, Path]:
+    """The preset, the board and the file, as somebody at a terminal says; Ctrl-C leaves."""
+    from spewy.job.presets import preset
+
+    try:
+        say(_listed())
+        name = click.prompt("Preset", default="srp-btn-bb", err=True)
+        preset(name)  # which refuses what there is not, before more is asked
+        if board is None and seed is None:
+            board = (
+                click.prompt("Board (empty: a random flop)", default="", show_default=False, err=True) or None
+            )
+        if file is None:
+            file = Path(click.prompt("File", default=f"{name}.toml", err=True))
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    if file.exists():
+        raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
+    return name, board, file
+
+
+def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
+    """The board, and how it was drawn."""
+    from random import randrange
+
+    from buckets.cards import parse_cards
+    from buckets.errors import CardError
+    from spewy.job.written import drawn_board
+
+    if text is None:
+        seed = randrange(MOST_SEED) if seed is None else seed
+        return drawn_board(seed, cards), f"drawn by --seed {seed}" + (
+            f" --cards {cards}" if cards > 3 else ""
+        )
+    if seed is not None:
+        raise click.UsageError("--seed: expected --board or --seed, found both")
+    try:
+        found = parse_cards(text)
+    except CardError as error:
+        raise InputError(f"--board: {error}") from None
+    if not 3 <= len(found) <= 5:
+        raise InputError(f"--board: expected three to five cards, found {len(found)} ({text})")
+    return found, None
+
+
+def _answers(
+    preset_name: str | None,
+    board: tuple[tuple[int, ...], str | None],
+    own: tuple[float | None, float | None, str | None, str | None],
+    name: str | None,
+) -> Answers:
+    """What the options say, over what the preset says."""
+    from dataclasses import replace
+
+    from buckets.cards import cards_name
+    from spewy.game.ranges import parse_range
+    from spewy.job.presets import GivenRange, preset
+    from spewy.job.written import Answers
+
+    pot, stack, *texts = own
+    for option, text in zip(("--oop", "--ip"), texts, strict=True):
+        if text is not None:
+            try:
+                parse_range(text)
+            except InputError as error:
+                raise InputError(f"{option}: {error}") from None
+    if preset_name is not None:
+        found = Answers.of(preset(preset_name), *board)
+    elif pot is not None and stack is not None and None not in texts:
+        nobody = GivenRange("", "")
+        title = f"pot {pot:g}, {stack:g} behind"
+        found = Answers(f"spot-{cards_name(board[0])}", title, *board, pot, stack, (nobody, nobody), False)
+    else:
+        raise click.UsageError(
+            "job: expected --preset NAME (spewy new --list), or --pot, --stack, --oop and --ip; found neither"
+        )
+    ranges = [
+        given if text is None else GivenRange("", text)
+        for given, text in zip(found.ranges, texts, strict=True)
+    ]
+    return replace(
+        found,
+        name=found.name if name is None else name,
+        pot=found.pot if pot is None else pot,
+        stack=found.stack if stack is None else stack,
+        ranges=(ranges[0], ranges[1]),
+    )
+
+
+def _checked(text: str) -> Job:
+    """The job that a text is.
+
+    Raises:
+        InputError: an answer is no part of one.
+    """
+    import tomllib
+
+    from spewy.job.job import Job
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise InputError("range: expected groups without quotes and backslashes, found some") from None
+    return Job.of(data)
+
+
+def _cost(job: Job) -> str:
+    """What solving it takes, in words."""
+    from spewy.run.plan import Plan
+
+    plan = Plan.counted(job, streaming=True)
+    cost = plan.estimate
+    told = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
+    fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that it allows"
+    return f"{told}{fits}, for {cost.information_sets:,} information sets"

@@ -1,0 +1,26 @@
+"""``spewy schema``: the job file's JSON Schema."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from spewy.cli.options import verbose_option
+
+
+@click.command()
+@verbose_option
+def schema() -> None:
+    """Print the job file's JSON Schema, by which editors complete and check job files.
+
+    An editor that knows TOML (Taplo, Even Better TOML for VS Code) takes it from a first line in the job:
+    #:schema ./job.schema.json
+
+    \b
+    Examples:
+      spewy schema > job.schema.json
+    """  # noqa: D301
+    from spewy.job.schema import job_schema
+
+    click.echo(json.dumps(job_schema(), indent=2))

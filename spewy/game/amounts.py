@@ -1,0 +1,106 @@
+"""Units of amounts as people write them: chips, or big blinds.
+
+Inside, every amount is a whole number of the game's chips, which are the smallest unit: a game whose big blind is 100
+chips knows hundredths of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from spewy.errors import InputError, shown
+from spewy.game.gamefile import MAX_CHIPS, Game
+
+__all__ = ["CHIPS", "Unit", "UnitName", "game_unit"]
+
+UnitName = Literal["chips", "bb"]
+MOST_DECIMALS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What amounts are told in."""
+
+    name: UnitName = "chips"
+    chips: int = 1
+    """Chips of one; a divisor of a power of ten, so that every amount has an end."""
+
+    def text(self, chips: int) -> str:
+        """An amount, exactly.
+
+        >>> Unit("bb", 100).text(550), Unit("bb", 100).text(2_000), Unit().text(120)
+        ('5.5', '20', '120')
+        """
+        whole, rest = divmod(chips, self.chips)
+        decimals = f"{rest * 10**MOST_DECIMALS // self.chips:0{MOST_DECIMALS}d}".rstrip("0")
+        return f"{whole}.{decimals}" if rest else str(whole)
+
+    def number(self, chips: int) -> int | float:
+        """The same as a number of JSON: whole where it is."""
+        return chips // self.chips if chips % self.chips == 0 else chips / self.chips
+
+    def worth(self, first: float, second: float) -> tuple[float, float]:
+        """Two amounts in chips, in this unit."""
+        return first / self.chips, second / self.chips
+
+    def read(self, amount: float | str, subject: str) -> int:
+        """Chips of an amount.
+
+        >>> Unit("bb", 100).read(5.55, "spot.pot"), Unit().read("120", "spot.pot")
+        (555, 120)
+
+        Raises:
+            InputError: it is no whole number of chips.
+        """
+        exact = Fraction(str(amount)) * self.chips
+        if exact.denominator != 1:
+            hint = ', or unit = "bb" in the job' if self == CHIPS else ""
+            raise InputError(f"{subject}: expected {self.multiple}{hint}, found {amount}")
+        if exact > MAX_CHIPS:
+            raise InputError(
+                f"{subject}: expected at most {self.text(MAX_CHIPS)} {self.name}, found {amount}"
+            )
+        return exact.numerator
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What JSON objects say of it; nothing where amounts are in chips, as they all were once."""
+        return {} if self == CHIPS else {"unit": self.name}
+
+    @property
+    def multiple(self) -> str:
+        """What amounts are, in words."""
+        if self.name == "chips":
+            return "a whole number of chips"
+        return f"a multiple of {self.text(1)} bb (a chip of this game, whose big blind is {self.chips})"
+
+    def line_text(self, line: str) -> str:
+        """A betting string of the inside, told in this unit.
+
+        >>> Unit("bb", 100).line_text("cr180c/"), Unit().line_text("cr180c/")
+        ('cr1.8c/', 'cr180c/')
+        """
+        return line if self.chips == 1 else _AMOUNT.sub(lambda found: self.text(int(found.group())), line)
+
+
+_AMOUNT = re.compile(r"[0-9]+")
+CHIPS = Unit()
+
+
+def game_unit(name: UnitName, game: Game) -> Unit:
+    """The unit of a job in a game.
+
+    Raises:
+        InputError: big blinds of so many chips that a chip has no end as a decimal number.
+    """
+    if name == "chips":
+        return CHIPS
+    if 10**MOST_DECIMALS % game.big_blind:
+        raise InputError(
+            'unit: expected "chips", or "bb" in a game whose big blind is 1, 2, 5, 10, 100, ... chips; '
+            f"found {shown(name)} and a big blind of {game.big_blind}"
+        )
+    return Unit(name, game.big_blind)

@@ -1,0 +1,203 @@
+"""Lines as people write them: ACPC betting strings, and the labels of the tree in several spellings.
+
+==========================  =================================================================================
+``cr120c/``                 the ACPC's text: ``r`` with the total put in since the root
+``Check, Bet(120), Call``   labels: amounts are what the player has put in on the round
+``x b120 c``                their first letters; ``x`` or ``k`` for a check, ``a`` for all-in
+``bet 120``, ``raise to 250``   the same in words
+``b60%``                    a share of the pot after a call, as in bet sizes; a raise adds it to the bet faced
+``bet``, ``raise``          the only one there is
+==========================  =================================================================================
+
+Upper and lower case are one. Blanks and commas may stand between; a ``/`` where a round ends may be left out when an
+action follows. A text that could be two actions of the tree is refused. Amounts are in the tree's unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from spewy.errors import InputError, shown
+from spewy.game.amounts import CHIPS
+from spewy.game.nodes import Action, Line, Node, choices_text, refusal
+from spewy.game.tree import BettingTree, find_node
+from spewy.game.treeconfig import TreeConfig
+
+__all__ = ["Line", "read_action", "read_line"]
+
+
+def read_line(tree: BettingTree, text: str) -> Line:
+    """Read a line of a tree.
+
+    An ACPC betting string of a tree in chips is taken as it is; whoever finds its node says where it goes wrong.
+
+    >>> from spewy.game.gamefile import load_game
+    >>> from spewy.game.treeconfig import player_sizes, spot_config
+    >>> sizes = player_sizes("60%", "2.5x")
+    >>> config = spot_config(load_game("holdem.nolimit.2p.reverse_blinds"), 2, 200, 900, {2: (sizes, sizes)})
+    >>> read_line(BettingTree(config), "x b60% c / Check, bet 264")
+    'cr120c/cr384'
+
+    Raises:
+        InputError: the text is no line, leaves the tree, or could be two lines.
+    """
+    if isinstance(text, Line):
+        return text
+    if not isinstance(text, str):
+        raise InputError(f"line: expected a betting string such as 'cr120c/', found {shown(text)}")
+    if tree.config.unit == CHIPS and _ACPC.fullmatch(text):
+        return Line(text)
+    return Line(_Walk(tree, text).line, text)
+
+
+def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
+    """The number of the action of a decision that a text names.
+
+    Raises:
+        InputError: it names none, or could name two.
+    """
+    match = _PIECE.fullmatch(text.strip())
+    if match is None or match["slash"]:
+        raise refusal(subject, node, text)
+    return _Piece(match, config, subject).action(node)
+
+
+class _Walk:
+    """Goes through a tree, round by round, as a text says."""
+
+    def __init__(self, tree: BettingTree, text: str) -> None:
+        self._tree, self._node, self.line = tree, tree.entered(""), ""
+        for start, match in _pieces(text):
+            subject = f"line {shown(text)}, position {start}"
+            if isinstance(match, str):
+                raise refusal(subject, self._node, match)
+            if match["slash"]:
+                if self._node.kind != "chance":
+                    raise refusal(subject, self._node, "/")
+                self._deal()
+                continue
+            if self._node.kind == "chance" and self._node.children[0].kind == "decision":
+                self._deal()
+            if self._node.kind != "decision":
+                raise refusal(subject, self._node, match[0])
+            self._act(_Piece(match, tree.config, subject).action(self._node))
+
+    def _act(self, number: int) -> None:
+        self.line += self._node.actions[number].acpc
+        self._node = self._node.children[number]
+
+    def _deal(self) -> None:
+        self.line += "/"
+        child = self._node.children[0]
+        goes_on = child.kind == "decision"
+        self._node = find_node(self._tree.entered(self.line), self.line) if goes_on else child
+
+
+class _Piece:
+    """One action as a text has it."""
+
+    def __init__(self, match: re.Match[str], config: TreeConfig, subject: str) -> None:
+        self._config, self._subject, self.text = config, subject, match[0].strip()
+        word = re.sub(r"\W", "", match["word"]).lower()
+        self._kinds, self._acpc = _KINDS[word], word == "r"
+        amount, suffix = match["inside"] or match["amount"], (match["mark"] or match["suffix"] or "").lower()
+        self._amount = None if amount is None else Fraction(amount)
+        self._is_share = suffix == "%"
+        self._decimals = len((amount or "").partition(".")[2])
+        if suffix in ("chips", "bb") and suffix != config.unit.name:
+            raise InputError(f"{subject}: expected amounts in {config.unit.name}, found {shown(self.text)}")
+
+    def action(self, node: Node) -> int:
+        """The number of the one action that this can be."""
+        found = self._matches(node)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise refusal(self._subject, node, self.text, self._off(node))
+        names = " or ".join(node.actions[i].label for i in found)
+        raise InputError(
+            f"{self._subject}: expected {choices_text(node)}; found {shown(self.text)}, which could be {names}"
+        )
+
+    def _matches(self, node: Node) -> list[int]:
+        of_kind = [i for i, action in enumerate(node.actions) if action.kind in self._kinds]
+        if self._amount is None:
+            named = [i for i in of_kind if node.actions[i].kind != "allin"]
+            return named or of_kind
+        sized = [i for i in of_kind if node.actions[i].amount]
+        if self._is_share:
+            exact = [i for i in sized if self._added(node, i) == self._rounded_share(node)]
+            return exact or [
+                i for i in sized if self._share_off(node, i) <= Fraction(1, 2 * 10**self._decimals)
+            ]
+        chips = self._amount * self._config.unit.chips
+        return [i for i in sized if chips in self._amounts(node.actions[i])]
+
+    def _amounts(self, action: Action) -> tuple[int, ...]:
+        """The amounts by which the text may call it: what is put in on the round, or the ACPC's total."""
+        return (action.amount, action.total) if self._acpc and action.total else (action.amount,)
+
+    def _off(self, node: Node) -> Callable[[Action], float] | None:
+        """How far actions are from the amount."""
+        if self._amount is None:
+            return None
+        if self._is_share:
+            return lambda action: float(self._share_off(node, node.actions.index(action)))
+        chips = self._amount * self._config.unit.chips
+        return lambda action: float(min(abs(amount - chips) for amount in self._amounts(action)))
+
+    def _pot(self, node: Node) -> int:
+        """Chips in the middle after a call."""
+        return self._config.pot + 2 * max(node.put_in)
+
+    def _added(self, node: Node, number: int) -> int:
+        """Chips that an action puts in above a call."""
+        assert node.player is not None
+        return node.children[number].put_in[node.player] - max(node.put_in)
+
+    def _rounded_share(self, node: Node) -> int:
+        assert self._amount is not None
+        return int(self._pot(node) * self._amount / 100 + Fraction(1, 2))
+
+    def _share_off(self, node: Node, number: int) -> Fraction:
+        assert self._amount is not None
+        return abs(Fraction(100 * self._added(node, number), self._pot(node)) - self._amount)
+
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("f", "fold"), ("fold",)),
+    **dict.fromkeys(("x", "k", "check"), ("check",)),
+    "call": ("call",),
+    "c": ("check", "call"),
+    **dict.fromkeys(("b", "bet"), ("bet", "allin")),
+    "raise": ("raise", "allin"),
+    "r": ("bet", "raise", "allin"),
+    **dict.fromkeys(("a", "allin"), ("allin",)),
+}
+_ACPC = re.compile(r"(?:[fc/]|r[0-9]*)*")
+_GAP = re.compile(r"[\s,]+")
+_NUMBER = r"[0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}"
+_PIECE = re.compile(
+    rf"""(?P<slash>/)
+    | (?P<word>check|call|fold|bet|raise|all[\s-]?in|[abcfkrx])
+      (?: \s*\(\s*(?P<inside>{_NUMBER})\s*(?P<mark>%|chips|bb)?\s*\)
+        | \s*(?:to\s*)?(?P<amount>{_NUMBER})\s*(?P<suffix>%|chips|bb(?![a-z0-9]))? )?
+      (?![0-9.%(])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_UNKNOWN = re.compile(r"[^\s,/]+")
+
+
+def _pieces(text: str) -> Iterator[tuple[int, re.Match[str] | str]]:
+    """The actions and slashes of a text with their positions; what is neither comes as text."""
+    position = 0
+    while position < len(text):
+        if gap := _GAP.match(text, position):
+            position = gap.end()
+            continue
+        match = _PIECE.match(text, position)
+        unknown = _UNKNOWN.match(text, position)
+        yield position, match or (unknown[0] if unknown else text[position])
+        position = match.end() if match else len(text)

@@ -1,0 +1,56 @@
+"""Ranges of a job that stand in files of their own: ``oop = "@btn.txt"`` or ``oop = { file = "btn.txt" }``.
+
+A job takes in what the file says, so that folders of lockers need it no more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from spewy.errors import InputError, path_text
+from spewy.game.names import SEAT_NAMES
+from spewy.game.ranges import parse_range, without_comments
+from spewy.system.textfile import read_text
+
+
+def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The data of a job with the text of each range file in place of its name.
+
+    Args:
+        data: nested dictionaries, the file's form.
+        folder: what names of files are relative to.
+
+    Raises:
+        InputError: a file cannot be read, or holds no range; the message tells the line.
+    """
+    spot = data.get("spot")
+    if not isinstance(spot, dict):
+        return data
+    names = {seat: _file_name(spot.get(seat)) for seat in SEAT_NAMES}
+    texts = {
+        seat: _range_text(folder / name, f"spot.{seat}: file {path_text(name)}")
+        for seat, name in names.items()
+        if name is not None
+    }
+    return data | {"spot": spot | texts} if texts else data
+
+
+def _file_name(given: object) -> str | None:
+    """The name of a range's file; None: the range stands here."""
+    if isinstance(given, str) and given.startswith("@"):
+        return given[1:].strip()
+    if isinstance(given, dict) and given.keys() == {"file"} and isinstance(given["file"], str):
+        return given["file"]
+    return None
+
+
+def _range_text(path: Path, subject: str) -> str:
+    """The groups or numbers of a file in one line, without comments."""
+    text = read_text(path, subject)
+    try:
+        parse_range(text)
+    except InputError as error:
+        raise InputError(f"{subject}: {error}") from None
+    lines = (line.strip(" \t,") for line in without_comments(text).splitlines())
+    return ",".join(line for line in lines if line)

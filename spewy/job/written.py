@@ -1,0 +1,144 @@
+"""A job file with comments, written from a few answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from random import Random
+
+from buckets.cards import Deck, card_name, cards_name
+from spewy.game.names import ROUND_NAMES
+from spewy.game.ranges import parse_range
+from spewy.job.presets import GivenRange, Preset
+
+__all__ = ["Answers", "drawn_board", "job_text"]
+
+FLOP = 3
+DEEP, SHALLOW = 8, 2.5
+"""Stacks in pots from which on, and up to which, sizes are those of a single raised or of a 4-bet pot."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a job is written from; amounts are in big blinds.
+
+    Attributes:
+        name: of the job.
+        about: in words.
+        board: three to five cards.
+        drawn: how the board was drawn; None: it was given.
+        pot, stack: in the middle and behind.
+        ranges: oop first.
+        caller_checks: whether oop always checks to who raised before the flop.
+    """
+
+    name: str
+    about: str
+    board: tuple[int, ...]
+    drawn: str | None
+    pot: float
+    stack: float
+    ranges: tuple[GivenRange, GivenRange]
+    caller_checks: bool
+
+    @classmethod
+    def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
+        """What a preset answers."""
+        return cls(
+            f"{preset.name}-{cards_name(board)}",
+            preset.about,
+            board,
+            drawn,
+            preset.pot,
+            preset.stack,
+            preset.ranges,
+            preset.raiser == "ip" and len(board) == FLOP,
+        )
+
+
+def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
+    """So many cards by a seed; those of the flop high cards first."""
+    cards = Random(seed).sample(Deck().cards, n_cards)
+    return (*sorted(cards[:FLOP], reverse=True), *cards[FLOP:])
+
+
+def job_text(answers: Answers) -> str:
+    """The job file."""
+    root = ROUND_NAMES[len(answers.board) - 2]
+    drawn = "" if answers.drawn is None else f"    # {answers.drawn}"
+    oop, ip = answers.ranges
+    return f"""\
+# {answers.about}
+# Written by spewy new; docs/jobs.md tells of lines, amounts and ranges, docs/formats.md of every key.
+name = {json.dumps(answers.name)}
+unit = "bb"  # all amounts are big blinds; "chips": those of the game's file, 100 a big blind
+
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+
+[spot]
+board = "{" ".join(map(card_name, answers.board))}"{drawn}
+pot = {_amount(answers.pot)}    # in the middle when the {root} is dealt
+stack = {_amount(answers.stack)}    # behind, the smaller of both
+{_range("oop", "first to act", oop)}
+{_range("ip", "last to act", ip)}
+
+# 33% of the pot; 2.5x the bet faced (raises); 2.5bb; e: the same share on every round left ends all-in; a: all-in.
+# A raise of 60% adds 60% of the pot after a call. docs/formats.md tells more.
+{_bets(answers)}
+[tree]
+add_allin = 1.0      # an all-in of at most the pot is added
+force_allin = 0.2    # a bet that leaves at most a fifth of the pot behind is all-in
+min_bet = 1
+
+[solve]
+target = "0.5%"      # stop at this exploitability, in % of the pot; a lower one goes on from there
+workers = 2          # threads
+{_precision(answers)}memory = "4 GiB"     # at most; spewy estimate tells what is needed
+"""
+
+
+def _amount(amount: float) -> str:
+    """A number without an exponent."""
+    return f"{amount:.9f}".rstrip("0").rstrip(".") if isfinite(amount) else str(amount)
+
+
+def _range(seat: str, when: str, given: GivenRange) -> str:
+    combos = parse_range(given.text).combos
+    about = f"# {given.about}\n" if given.about else ""
+    told = f"# {seat}, {when}: {combos:,.1f} hands before the board takes some away\n{about}"
+    return f'{told}{seat} = """\n{given.text}\n"""'
+
+
+def _precision(answers: Answers) -> str:
+    """Deep stacks make large trees, which 16 bits a number halve."""
+    if answers.stack <= DEEP * answers.pot:
+        return ""
+    return 'precision = "16-bit" # half of the memory that single precision takes\n'
+
+
+def _bets(answers: Answers) -> str:
+    depth = answers.stack / answers.pot
+    sizes = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
+    sections = []
+    rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], sizes, strict=True))
+    for number, (name, bet) in enumerate(rounds[len(answers.board) - FLOP :]):
+        lines = [f"[bets.{name}]", f'bet = "{bet}"', 'raise = "60%"']
+        if number:
+            lines.append('donk = ""    # oop never bets into who bet last on the round before; try "50%"')
+        elif answers.caller_checks:
+            lines.append(
+                'oop = { bet = "" }    # checks to who raised before the flop; without this line it bets too'
+            )
+        sections.append("\n".join(lines) + "\n")
+    return "\n".join(sections)
+
+
+_DEEP, _MIDDLE, _SHALLOW = (
+    ("33%, 75%", "66%", "66%"),
+    ("33%, 66%", "60%", "60%, a"),
+    ("25%, 50%", "50%, a", "a"),
+)
+"""Bets on flop, turn and river."""

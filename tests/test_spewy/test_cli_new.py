@@ -1,0 +1,132 @@
+"""Beginning: jobs that the command writes."""
+
+import pytest
+from cli_runs import good, good_json, process, refused, spewy
+
+from spewy import Job
+from spewy.job.presets import preset, presets
+from spewy.job.units import parse_memory
+from spewy.run.plan import Plan
+
+FLOP = "Ks 7h 2d"
+
+
+def written(folder, *args):
+    """The path of a job that the command writes."""
+    file = folder / "job.toml"
+    good("new", file, *args)
+    return file
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_writes_a_job_that_is_right(tmp_path, name):
+    job = Job.load(written(tmp_path, "--preset", name, "--board", "Ks 7h 2d 5c 9s"))
+    known = preset(name)
+    assert (job.unit, job.spot.pot, job.spot.stack) == ("bb", known.pot, known.stack)
+    assert known.pot / 2 + known.stack == pytest.approx(100, abs=0.75)  # what each put in, the blinds aside
+    assert all(20 < each.combos < 1200 for each in job.ranges)
+
+
+@pytest.mark.parametrize("name", ["srp-sb-bb", "hu-srp", "3bet-btn-bb", "4bet-co-btn"])
+@pytest.mark.slow
+def test_the_largest_presets_fit_into_their_memory_on_a_flop(tmp_path, name):
+    job = Job.load(written(tmp_path, "--preset", name, "--board", FLOP))
+    assert Plan.counted(job).estimate.memory_bytes < parse_memory(job.solve.memory)
+
+
+def test_a_job_that_was_written_solves_as_it_is(tmp_path):
+    job = written(tmp_path, "--preset", "3bet-co-btn", "--cards", 5, "--seed", 7)
+    result = good_json("solve", job, "--out", tmp_path / "out")
+    assert result["converged"]
+    assert sum(result["ev"]) == pytest.approx(17.5)
+
+
+def test_the_list_has_all_presets():
+    text = good("new", "--list")
+    assert [line.split()[0] for line in text.splitlines()] == list(presets())
+
+
+def test_without_a_file_the_job_goes_to_stdout_and_what_it_takes_to_stderr(tmp_path):
+    result = spewy("new", "--preset", "4bet-btn-bb", "--board", "Ks 7h 2d 5c")
+    assert result.exit_code == 0
+    (tmp_path / "job.toml").write_text(result.stdout)
+    assert Job.load(tmp_path / "job.toml").name == "4bet-btn-bb-Ks7h2d5c"
+    assert " of memory and " in result.stderr
+
+
+def test_a_board_is_drawn_by_a_seed():
+    args = ("new", "--preset", "hu-4bet", "--cards", "5", "--seed")
+    assert good(*args, "3") == good(*args, "3")
+    assert good(*args, "3") != good(*args, "4")
+    assert "# drawn by --seed 3 --cards 5" in good(*args, "3")
+
+
+def test_a_job_from_answers_alone(tmp_path):
+    answers = ["--pot", "20.5", "--stack", "90", "--oop", "TT+,AKs", "--ip", "top 15%"]
+    job = Job.load(written(tmp_path, *answers, "--board", "Ks 7h 2d 5c 9s", "--name", 'my "own"'))
+    assert (job.spot.pot, job.spot.stack, job.name) == (20.5, 90, 'my "own"')
+    assert job.spot.ip == "top 15%\n"
+
+
+def test_answers_change_a_preset(tmp_path):
+    job = Job.load(
+        written(tmp_path, "--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s", "--oop", "AA,QQ", "--pot", "50")
+    )
+    assert (job.spot.oop, job.spot.pot, job.spot.stack) == ("AA,QQ\n", 50, 76)
+
+
+def test_a_file_is_kept_unless_forced(tmp_path):
+    args = ("--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s")
+    file = written(tmp_path, *args)
+    assert "expected a new one, or --force; found one that is there" in refused("new", file, *args)
+    good("new", file, *args, "--force")
+    assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--preset", "srp-btnbb"), "preset: expected one of srp-btn-bb, srp-co-bb"),
+        (("--preset", "srp-btnbb"), "found 'srp-btnbb', nearest to srp-btn-bb"),
+        (
+            (),
+            "job: expected --preset NAME (spewy new --list), or --pot, --stack, --oop and --ip; found neither",
+        ),
+        (("--preset", "hu-3bet", "--board", "Ks 7h"), "--board: expected three to five cards, found 2"),
+        (("--preset", "hu-3bet", "--board", "Ks Zh 2d"), "--board: "),
+        (
+            ("--preset", "hu-3bet", "--board", FLOP, "--seed", "1"),
+            "--seed: expected --board or --seed, found both",
+        ),
+        (("--preset", "hu-3bet", "--oop", "AX"), "--oop: range, position 0: expected a group such as"),
+        (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected greater than 0, found nan"),
+        (("--preset", "hu-3bet", "--pot", "5.555"), "spot.pot: expected a multiple of 0.01 bb"),
+        (
+            ("--preset", "hu-3bet", "--oop", 'AA # """'),
+            "range: expected groups without quotes and backslashes",
+        ),
+    ],
+)
+def test_what_is_no_answer(tmp_path, args, message):
+    assert message in refused("new", tmp_path / "job.toml", *args)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_is_asked(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from spewy.cli import main
+
+    file = tmp_path / "job.toml"
+    monkeypatch.setattr("spewy.cli.new._asks", lambda: True)
+    result = CliRunner().invoke(main, ["new"], input=f"hu-4bet\nKs 7h 2d 5c 9s\n{file}\n")
+    assert result.exit_code == 0, result.output
+    assert Job.load(file).name == "hu-4bet-Ks7h2d5c9s"
+    result = CliRunner().invoke(main, ["new"], input="")  # as Ctrl-C at a prompt
+    assert result.exit_code == 130
+
+
+def test_a_pipe_that_nobody_answers_is_no_terminal():
+    found = process("new", stdin=None, input="")
+    assert found.returncode == 2
+    assert "expected --preset NAME" in found.stderr

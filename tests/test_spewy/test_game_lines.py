@@ -1,0 +1,188 @@
+"""Lines as people write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spewy.errors import InputError
+from spewy.game.amounts import Unit
+from spewy.game.gamefile import load_game
+from spewy.game.lines import Line, read_action, read_line
+from spewy.game.tree import BettingTree, find_node
+from spewy.game.treeconfig import game_config, player_sizes, spot_config
+
+GAME = load_game("holdem.nolimit.2p.reverse_blinds")
+BB = Unit("bb", 100)
+
+
+def spot(bet="33%, 60%, a", raises="2.5x", pot=200, stack=900, unit=None):
+    unit = unit or Unit()
+    sizes = player_sizes(bet, raises, unit=unit)
+    return BettingTree(spot_config(GAME, 2, pot, stack, {2: (sizes, sizes)}, unit=unit))
+
+
+CHIPS = spot()
+BLINDS = spot("33%, 2bb", "2.5x", 550, 9750, BB)
+LIMIT = BettingTree(game_config(load_game("leduc")))
+TREES = {"chips": CHIPS, "bb": BLINDS, "leduc": LIMIT}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", ""),
+        ("cr66c/", "cr66c/"),
+        ("Check, Bet(66), Call", "cr66c"),
+        ("x b66 c", "cr66c"),
+        ("X B66 C", "cr66c"),
+        ("xb66c", "cr66c"),
+        ("k bet 66 call /", "cr66c/"),
+        ("check,bet to 66,fold", "cr66f"),
+        ("b33%", "r66"),
+        ("Bet( 33 % )", "r66"),
+        ("x b60% r300 c", "cr120r300c"),
+        ("x b60% raise c", "cr120r300c"),
+        ("b66 raise to 165 call / x", "r66r165c/c"),
+        ("b66 c x x", "r66c/cc"),
+        ("a", "r900"),
+        ("all in", "r900"),
+        ("All-in f", "r900f"),
+        ("AllIn(900) c", "r900c"),
+        ("bet 900", "r900"),
+        ("x c / c b33%", "cc/cr66"),
+        ("x x / r66 r165", "cc/r66r165"),
+        ("b60% c b264", "r120c/r384"),
+        ("b60% c / r384", "r120c/r384"),
+        ("b66 chips", "r66"),
+    ],
+)
+def test_a_line_in_many_spellings(text, line):
+    found = read_line(CHIPS, text)
+    assert found == line
+    assert find_node(CHIPS.root, found).line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("cr1.82c/", "cr182c/"),
+        ("r2r5", "r200r500"),
+        ("x b33% c", "cr182c"),
+        ("b2bb", "r200"),
+        ("Bet(1.82), Raise(4.55)", "r182r455"),
+        ("r2c/r5.14", "r200c/r514"),
+    ],
+)
+def test_amounts_of_a_line_are_in_big_blinds_where_those_of_the_job_are(text, line):
+    found = read_line(BLINDS, text)
+    assert found == line
+    assert read_line(BLINDS, BB.line_text(found)) == line
+
+
+def test_a_line_of_limit_needs_no_amounts():
+    assert read_line(LIMIT, "Check Bet Raise Call / bet") == "crrc/r"
+    assert read_line(LIMIT, "x b r c, r") == "crrc/r"
+
+
+CHOICES = "expected one of c (Check), r66 (Bet(66)), r120 (Bet(120)), r900 (AllIn(900)); found"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x b70", f"line 'x b70', position 2: {CHOICES} 'b70', nearest to r66 (Bet(66))"),
+        ("b50%", f"position 0: {CHOICES} 'b50%', nearest to r120 (Bet(120))"),
+        ("x call", f"position 2: {CHOICES} 'call', nearest to c (Check)"),
+        ("shove", f"position 0: {CHOICES} 'shove'"),
+        ("x b", f"position 2: {CHOICES} 'b', which could be Bet(66) or Bet(120)"),
+        ("x / b66", f"position 2: {CHOICES} '/'"),
+        ("b66bb", "position 0: expected amounts in chips, found 'b66bb'"),
+        ("x x x x x", "position 8: expected the end of the line (a showdown); found 'x'"),
+        ("b66 f x", "position 6: expected the end of the line (a fold); found 'x'"),
+        ("b60%% c", f"{CHOICES} 'b60%%'"),
+        ("b" + "9" * 400, f"{CHOICES} 'b999"),
+    ],
+)
+def test_what_is_no_line_is_told_the_choices_and_the_nearest(text, message):
+    with pytest.raises(InputError) as error:
+        read_line(CHIPS, text)
+    assert message in str(error.value)
+
+
+def test_an_acpc_string_that_leaves_the_tree_is_told_the_nearest_too():
+    with pytest.raises(InputError) as error:
+        CHIPS.find(read_line(CHIPS, "cr70"))
+    assert str(error.value) == f"line 'cr70', position 1: {CHOICES} 'r70', nearest to r66 (Bet(66))"
+
+
+def test_an_amount_that_no_chip_pays_is_refused():
+    with pytest.raises(InputError, match=r"found 'b1\.8234', nearest to r1\.82 \(Bet\(1\.82\)\)"):
+        read_line(BLINDS, "x b1.8234 c")
+
+
+def test_an_amount_that_is_one_action_s_total_and_another_s_bet_is_refused():
+    # After 120 each the ACPC's r240 is a bet of 120; on its round alone it is the bet of 240.
+    tree = spot("120c, 240c")
+    assert [a.acpc for a in tree.find("r120c/").actions] == ["c", "r240", "r360"]
+    assert read_line(tree, "r120c/r240") == "r120c/r240"
+    with pytest.raises(InputError, match=r"found 'r240', which could be Bet\(120\) or Bet\(240\)"):
+        read_line(tree, "b120 c r240")
+    assert read_line(tree, "b120 c b240") == "r120c/r360"
+
+
+def test_a_share_that_rounds_to_one_bet_is_that_bet():
+    tree = spot("33%, 34%", pot=10)
+    assert [a.label for a in tree.root.actions] == ["Check", "Bet(3)"]
+    assert read_line(tree, "b33%") == "r3"
+    assert read_line(tree, "b30%") == "r3"
+
+
+def test_an_error_tells_the_line_as_it_was_written():
+    line = read_line(CHIPS, "x x")
+    assert (line, line.told) == ("cc", "x x")
+    with pytest.raises(InputError, match="line: expected a betting string"):
+        read_line(CHIPS, 3)
+
+
+def test_a_canonical_line_is_not_read_again():
+    line = Line("r182")
+    assert read_line(BLINDS, line) is line
+    with pytest.raises(InputError):
+        read_line(BLINDS, "r182")
+
+
+def test_one_action_by_its_name():
+    assert [read_action(CHIPS.config, CHIPS.root, text, "x") for text in ("x", "b60%", " AllIn ")] == [
+        0,
+        2,
+        3,
+    ]
+    for wrong in ("", "/", "x x", "b70"):
+        with pytest.raises(InputError, match=r"lock\.0: expected one of c \(Check\)"):
+            read_action(CHIPS.config, CHIPS.root, wrong, "lock.0")
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_every_line_of_a_tree_is_read_from_its_labels_and_in_its_unit(name):
+    tree = TREES[name]
+    pending = [(tree.root, "")]
+    while pending:
+        node, labels = pending.pop()
+        if "/" not in node.line[-1:]:
+            assert read_line(tree, labels) == node.line
+            assert read_line(tree, tree.config.unit.line_text(node.line)) == node.line
+        if node.kind == "chance":
+            pending.append((node.children[0], f"{labels} /"))
+        pending += [
+            (child, f"{labels} {action.label}")
+            for action, child in zip(node.actions, node.children, strict=False)
+        ]
+
+
+@given(st.text(alphabet="xkcbfra/ ,.%()0123456789bet", max_size=30))
+def test_any_text_is_a_line_of_the_tree_or_refused(text):
+    try:
+        line = read_line(BLINDS, text)
+    except InputError:
+        return
+    assert find_node(BLINDS.root, line).line == line
