@@ -98,16 +98,16 @@ def board_tables(abstraction: Abstraction) -> Arrays:
     deck = Deck()
     finals = board_map(deck, (RIVER,))
     flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
-    flop_keys, flop_order, flop_boards = _in_order(flops)
+    flop_keys, flop_boards = _in_order(flops)
     classes, rows = abstraction.boards(1, flop_boards)
     out: Arrays = {f"{FLOP}-keys": flop_keys, f"{FLOP}-classes": classes.astype(np.uint8)}
     out[f"{FLOP}-rows"] = rows.astype(np.uint8)
-    turn_keys, _, turn_boards = _in_order(turns)
+    turn_keys, turn_boards = _in_order(turns)
     classes, _ = abstraction.boards(2, turn_boards)
     out |= {f"{TURN}-keys": turn_keys, f"{TURN}-classes": classes.astype(np.uint8)}
     percentiles = Percentiles.of(deck, 2, finals)
     out[f"{TURN}-curves"] = _mean_curves(percentiles, abstraction, turn_boards, classes)
-    river_keys, _, river_boards = _in_order(finals.boards)
+    river_keys, river_boards = _in_order(finals.boards)
     classes, river_rows = _river_rows(abstraction, river_boards)
     return out | {
         f"{RIVER}-keys": river_keys,
@@ -120,11 +120,12 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
     """Stack, strategies and classes of a solve."""
     policy = opened.enter_context(open_play(folder))
     game = policy.problem.game
-    if game.blinds != (2, 1) or game.board_sizes != (0, 3, 4, 5) or len(set(game.stacks)) != 1 or game.limit:
+    stacks = game.stacks or (0, 1)
+    if game.limit or game.blinds != (2, 1) or game.board_sizes != (0, 3, 4, 5) or stacks[0] != stacks[1]:
         raise InputError(
             f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
         )
-    return game.stacks[0], policy, board_classes(game, policy.averages.arrays())
+    return stacks[0], policy, board_classes(game, policy.averages.arrays())
 
 
 def _require_together(rungs: Sequence[tuple[int, ClassPolicy, Abstraction]], folders: Sequence[Path]) -> None:
@@ -140,13 +141,13 @@ def _require_together(rungs: Sequence[tuple[int, ClassPolicy, Abstraction]], fol
             )
 
 
-def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Boards in the order of the bot's numbers: differences of these, the order, and the boards."""
+def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Boards in the order of the bot's numbers: differences of these, and the boards as the bot turns them."""
     keys, _ = canonical(boards)
     order = np.argsort(keys)
     _, perms = canonical(boards[order])
     moved = np.sort(PERMS[perms[:, None], boards[order]], axis=1)
-    return np.diff(keys[order], prepend=0).astype(np.uint32), order, moved
+    return np.diff(keys[order], prepend=0).astype(np.uint32), moved
 
 
 def _mean_curves(
@@ -161,7 +162,8 @@ def _mean_curves(
         curves = percentiles.curves(boards[some], N_POINTS)
         for row in np.unique(rows[rows >= 0]).tolist():
             out[class_, row] = curves[rows == row].mean(axis=0)
-    return np.minimum(out * CURVE_ONE, CURVE_ONE).astype(np.uint16)
+    kept: np.ndarray = np.rint(out * CURVE_ONE).astype(np.uint16)
+    return kept
 
 
 def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +197,8 @@ def _rung_tables(policy: ClassPolicy, n_classes: Sequence[int]) -> Arrays:
 
 def _coarse(free: np.ndarray) -> np.ndarray:
     """``[action but the last, row]`` in sixteenths from bytes ``[row, action but the last]``."""
-    return np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
+    out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
+    return out
 
 
 def _tree(root: Node) -> tuple[np.ndarray, list[tuple[int, int, str, int, int, int]]]:

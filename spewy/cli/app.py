@@ -35,6 +35,7 @@ from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
 from spewy.cli.tree import tree
+from spewy.cli.upac_match import upac_match
 from spewy.errors import path_text, short
 from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
@@ -172,6 +173,7 @@ COMMANDS: tuple[click.Command, ...] = (
     play,
     dealer,
     package,
+    upac_match,
 )
 
 for _command in COMMANDS:

@@ -19,7 +19,7 @@ def main() -> int:
     """Play on stdin and stdout; the exit code."""
 
     def note(text: str) -> None:
-        with suppress(OSError, AttributeError):  # a log that nobody reads any more, or none at all, is no reason to stop
+        with suppress(OSError, AttributeError):  # a log that nobody reads is no reason to stop
             sys.stderr.write(f"{text}\n")
 
     try:

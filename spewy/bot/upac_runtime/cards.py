@@ -26,6 +26,7 @@ PERMS: Ints = np.array(
 )
 """``[perm, card]``: where each renaming of suits sends a card."""
 
+
 def _choose() -> Ints:
     """``[n, k]``: how many sets of k of n cards there are, k from 0 to 5."""
     out = np.zeros((NUM_CARDS + 1, 6), dtype=np.int64)

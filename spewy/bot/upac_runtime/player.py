@@ -18,7 +18,6 @@ from spewy.bot.upac_runtime.protocol import Spot
 from spewy.bot.upac_runtime.tables import (
     CALL,
     FOLD,
-    N_CHILDREN,
     PLAYER,
     ROUND,
     SPENT_0,

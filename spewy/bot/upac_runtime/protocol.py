@@ -170,9 +170,7 @@ class Table:
         if wrong:
             hand.sound = False
         rounds = tuple(tuple(actions) for actions in hand.rounds) if hand.sound else None
-        spot = Spot(
-            self.hands, hand.hole, hand.board, hand.button, (own, other), stacks, rounds
-        )
+        spot = Spot(self.hands, hand.hole, hand.board, hand.button, (own, other), stacks, rounds)
         return Heard(spot, asked=True, wrong=_wrong(line, wrong) if wrong else "")
 
 

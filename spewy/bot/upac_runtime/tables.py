@@ -1,4 +1,4 @@
-"""What the bot plays from, in one file: push or fold, the classes of boards, and a betting tree for each of some depths.
+"""What the bot plays from, in one file: push or fold, classes of boards, and a betting tree for each of some depths.
 
 The file is NumPy's ``.npz``, compressed; a member is read when it is asked for first. Its members:
 
@@ -8,7 +8,7 @@ The file is NumPy's ``.npz``, compressed; a member is read when it is asked for 
 ``N-keys``             ``[board]``, differences: numbers of the boards of N cards, as `cards.canonical` has them
 ``N-classes``          ``[board]``
 ``3-rows``             ``[board, hand]``, 255 where the board hits the hand
-``4-curves``           ``[class, row, point]``: mean curves of rows on turns, 65,535 for 1
+``4-curves``           ``[class, row, point]``: mean curves of rows on turns, 32,767 for 1
 ``5-rows``             ``[class, grade]``
 ``stacks``             ``[rung]``: effective stacks of the trees, in chips, ascending
 ``R-tree``             ``[node, column]`` of a rung, see `Tree`
@@ -33,7 +33,7 @@ from spewy.bot.upac_runtime.odds import Floats, curve, grades
 
 ALWAYS = 15
 """What stands for a frequency of 1."""
-CURVE_ONE = 65535
+CURVE_ONE = 32767
 FLOP, TURN, RIVER = 3, 4, 5
 """Cards of a board."""
 (PLAYER, ROUND, FIRST_CHILD, N_CHILDREN, TOTAL, SLOT, SPENT_0, SPENT_1) = range(8)
@@ -118,8 +118,9 @@ class Tables:
         first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
         found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_, row]
         free = found.astype(np.float64) / ALWAYS
-        out: Floats = np.append(free, max(1.0 - float(free.sum()), 0.0))
-        return out / out.sum()
+        whole = np.append(free, max(1.0 - float(free.sum()), 0.0))
+        out: Floats = whole / whole.sum()
+        return out
 
     def close(self) -> None:
         """Close the file."""
