@@ -47,6 +47,7 @@ class PushFold:
     exploitability: float
 
 
+@lru_cache(maxsize=128)
 def push_fold(stack: int) -> PushFold:
     """Solve push or fold with blinds 1 and 2.
 
@@ -75,6 +76,7 @@ def push_fold(stack: int) -> PushFold:
         raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {found.message}")
     folds, calls = -found.ineqlin.marginals[:n], -found.ineqlin.marginals[n:]
     push, call = np.clip(found.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
+    push.flags.writeable = call.flags.writeable = False  # the next who asks gets the same arrays
     value, lost = values(stack, push, call)
     return PushFold(stack, push, call, value, lost)
 

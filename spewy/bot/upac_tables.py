@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from buckets.board_maps import board_map
 from buckets.percentiles import Percentiles
 from spewy.bot.push_fold import equities, push_fold
 from spewy.bot.upac_runtime.cards import PERMS, canonical
-from spewy.bot.upac_runtime.tables import ALWAYS, CALL, COLUMNS, CURVE_ONE, FLOP, FOLD, RIVER, TURN
+from spewy.bot.upac_runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError, path_text
 from spewy.game.tree import Node, entry, find_node
@@ -179,37 +180,51 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
 
 def _rung_tables(policy: ClassPolicy, n_classes: Sequence[int]) -> Arrays:
     """The tree of a rung, and what is done in each round."""
-    nodes, slots = _tree(policy.problem.tree.root)
+    nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_classes):
-        n_slots = sum(actions - 1 for round_, _, _, _, actions, _ in slots if round_ == t)
+        n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
         play = np.zeros((n_slots, n, policy.averages.lines(t).n_rows), dtype=np.uint8)
         for p in (0, 1):
-            mine = [each for each in slots if each[:2] == (t, p)]
-            wanted = [(line, first, actions) for _, _, line, first, actions, _ in mine]
+            mine = [each for each in decisions if (each.round, each.player) == (t, p)]
+            wanted = [(each.enters, each.first_free, each.n_actions) for each in mine]
             for class_ in range(n):
                 found = policy.averages.free_slots(t, class_, p, wanted)
-                for (_, _, _, _, actions, slot), free in zip(mine, found, strict=True):
-                    play[slot : slot + actions - 1, class_] = _coarse(free)
+                for each, free in zip(mine, found, strict=True):
+                    play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
         out[f"play-{t}"] = play
     return out
 
 
 def _coarse(free: np.ndarray) -> np.ndarray:
-    """``[action but the last, row]`` in sixteenths from bytes ``[row, action but the last]``."""
+    """``[action but the last, row]`` in fifteenths from bytes ``[row, action but the last]``."""
     out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
     return out
 
 
-def _tree(root: Node) -> tuple[np.ndarray, list[tuple[int, int, str, int, int, int]]]:
-    """A betting tree as the bot has it, and where what is done at its decisions comes from and goes to.
+class Decides(NamedTuple):
+    """A decision of a tree: where what is done there comes from, and where it goes.
 
-    Returns:
-        ``[node, column]``, and for each decision round, player, the line that enters the round, the first free slot in
-        the chunk, the number of actions, and the first slot in the bot's table.
+    Attributes:
+        round, player: whose it is.
+        enters: the line that enters the round.
+        first_free: its first free slot in its chunk: those of all actions but the last, player by player.
+        n_actions: how many there are.
+        slot: its first slot in the bot's table of the round.
     """
+
+    round: int
+    player: int
+    enters: str
+    first_free: int
+    n_actions: int
+    slot: int
+
+
+def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
+    """A betting tree ``[node, column]`` as the bot has it, breadth first, and its decisions."""
     nodes: list[list[int]] = []
-    slots: list[tuple[int, int, str, int, int, int]] = []
+    decisions: list[Decides] = []
     queue, n_queued = deque([(root, CALL)]), 1
     n_slots: dict[int, int] = {}
     free = _FreeSlots()
@@ -218,17 +233,15 @@ def _tree(root: Node) -> tuple[np.ndarray, list[tuple[int, int, str, int, int, i
         row = [-1, node.round, 0, 0, total, 0, *node.put_in]
         if node.kind == "decision":
             assert node.player is not None
-            n = len(node.actions)
-            slot = n_slots.get(node.round, 0)
+            n, slot = len(node.actions), n_slots.get(node.round, 0)
             n_slots[node.round] = slot + n - 1
             row[:4], row[5] = [node.player, node.round, n_queued, n], slot
-            slots.append((node.round, node.player, entry(node.line), free.first(root, node), n, slot))
+            first = free.first(root, node)
+            decisions.append(Decides(node.round, node.player, entry(node.line), first, n, slot))
             n_queued += n
             queue.extend(_followed(node))
         nodes.append(row)
-    found = np.array(nodes, dtype=np.int32)
-    assert found.shape[1] == COLUMNS
-    return found, slots
+    return np.array(nodes, dtype=np.int32), decisions
 
 
 def _followed(node: Node) -> Iterator[tuple[Node, int]]:

@@ -37,7 +37,6 @@ CURVE_ONE = 32767
 FLOP, TURN, RIVER = 3, 4, 5
 """Cards of a board."""
 (PLAYER, ROUND, FIRST_CHILD, N_CHILDREN, TOTAL, SLOT, SPENT_0, SPENT_1) = range(8)
-COLUMNS = 8
 FOLD, CALL = -1, 0
 """In the column of totals; else the chips that a raise goes to."""
 _MOST_KEPT = 24
