@@ -85,7 +85,8 @@ def upac_match(
     \b
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
-       "faults": ["..."], "spent": [{"slowest", "game", "mib"}, ..]}; half the 95 % interval of the share, seconds
+       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib"}, ..]}
+      half: of the 95 % interval of the share; spent: seconds and MiB at most
     """  # noqa: D301
     from spewy.match.upac import Rules
     from spewy.match.upac_games import Entrants, play_games

@@ -52,19 +52,24 @@ class Seat(Protocol):
 
 @dataclass
 class Spent:
-    """What a bot took: seconds of its slowest answer, and of its slowest game; MiB of memory at most, or 0."""
+    """What a bot took at most, over some games.
+
+    Attributes:
+        slowest: seconds for an answer.
+        game: seconds for all answers of a game.
+        cpu: seconds of the processor in a game, its start included; 0: nobody knows.
+        mib: memory; 0: nobody knows.
+    """
 
     slowest: float = 0.0
     game: float = 0.0
+    cpu: float = 0.0
     mib: float = 0.0
 
-    def add(self, slowest: float, game: float, mib: float) -> None:
+    def add(self, slowest: float, game: float, cpu: float, mib: float) -> None:
         """Add a game's."""
-        self.slowest, self.game, self.mib = (
-            max(self.slowest, slowest),
-            max(self.game, game),
-            max(self.mib, mib),
-        )
+        self.slowest, self.game = max(self.slowest, slowest), max(self.game, game)
+        self.cpu, self.mib = max(self.cpu, cpu), max(self.mib, mib)
 
 
 Rule = Callable[[Spot, Random], str]
@@ -186,7 +191,8 @@ class CommandSeat:
 
     def close(self) -> None:
         """End the process, and all that it started."""
-        self._spent.add(self._slowest, self._game, _peak_mib(self._process.pid))
+        cpu, mib = _cpu_seconds(self._process.pid), _peak_mib(self._process.pid)
+        self._spent.add(self._slowest, self._game, cpu, mib)
         self._selector.close()
         with suppress(OSError):
             self._in.close()
@@ -238,4 +244,16 @@ def _peak_mib(process: int) -> float:
         status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
         return int(status.split("VmHWM:")[1].split()[0]) / 1024
     except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _cpu_seconds(process: int) -> float:
+    """Seconds of the processor that a process took; 0: nobody knows."""
+    try:
+        fields = (
+            Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2]
+        )
+        user, system = fields.split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
         return 0.0

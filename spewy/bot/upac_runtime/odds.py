@@ -72,11 +72,8 @@ def _counted(hole: Sequence[int], boards: Ints, *, hits: bool) -> tuple[Ints, In
     held = HANDS
     if hits:
         held = HANDS[~np.isin(HANDS, list(hole)).any(axis=1)]
-    own = strengths(np.concatenate([boards.T, np.tile(np.array(hole)[:, None], (1, len(boards)))]))
-    shape = (len(boards), len(held))
-    cards = [np.broadcast_to(column[:, None], shape) for column in boards.T]
-    cards += [np.broadcast_to(column, shape) for column in held.T]
-    theirs = strengths(np.stack(cards))
+    own = strengths([*boards.T, *np.array(hole)[:, None]])
+    theirs = strengths([*boards.T[:, :, None], *held.T])
     on_board = np.zeros((len(boards), NUM_CARDS), dtype=bool)
     np.put_along_axis(on_board, boards, True, axis=1)
     there = ~(on_board[:, held[:, 0]] | on_board[:, held[:, 1]])

@@ -6,6 +6,8 @@ make the category, then those that break ties, as `buckets.strength` has it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,28 +44,28 @@ _FIVE = _TOP[5] != _TOP[4]
 """``[set]``: whether it has five ranks or more."""
 
 
-def strengths(cards: Ints) -> Ints:
+def strengths(cards: Sequence[Ints]) -> Ints:
     """The strength of the best five of seven cards.
 
     Args:
-        cards: ``[card, ...]``, seven different cards each, the first axis through them.
+        cards: seven arrays, whose shapes go together; those of the board first, which then take little time.
     """
-    once = np.zeros(cards.shape[1:], dtype=np.int64)
-    twice, thrice, four = once.copy(), once.copy(), once.copy()
-    suited = [once.copy() for _ in range(4)]
+    once, twice, thrice, four = (np.zeros((), dtype=np.int64) for _ in range(4))
+    suited = [np.zeros((), dtype=np.int64) for _ in range(4)]
     for card in cards:
         bit = np.left_shift(1, card >> 2)
-        four |= thrice & bit
-        thrice |= twice & bit
-        twice |= once & bit
-        once |= bit
-        for suit in range(4):
-            suited[suit] |= np.where(card & 3 == suit, bit, 0)
+        four = four | (thrice & bit)
+        thrice = thrice | (twice & bit)
+        twice = twice | (once & bit)
+        once = once | bit
+        suited = [ranks | np.where(card & 3 == suit, bit, 0) for suit, ranks in enumerate(suited)]
     out = _of_ranks(once, twice, thrice, four)
     for ranks in suited:
-        straight = _STRAIGHT_TOP[ranks]
-        flush = np.where(straight > 0, _made(_STRAIGHT_FLUSH, straight, 0), _made(_FLUSH, 0, _TOP[5][ranks]))
-        out = np.where(_FIVE[ranks], np.maximum(out, flush), out)
+        five = _FIVE[ranks]
+        some = ranks[five]
+        straight = _STRAIGHT_TOP[some]
+        flush = np.where(straight > 0, _made(_STRAIGHT_FLUSH, straight, 0), _made(_FLUSH, 0, _TOP[5][some]))
+        out[five] = np.maximum(out[five], flush)
     return out
 
 

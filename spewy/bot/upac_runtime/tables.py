@@ -18,7 +18,6 @@ The file is NumPy's ``.npz``, compressed; a member is read when it is asked for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -85,6 +84,7 @@ class Tables:
             raise TablesError(f"tables {name}: expected a file that spewy wrote, found: {error}") from None
         self._array = lru_cache(_MOST_KEPT)(self._read)
         self._tree = lru_cache(_MOST_KEPT)(self._read_tree)
+        self.row = lru_cache(_MOST_KEPT)(self._row)
         self.push, self.call, self.equity = self._array("push"), self._array("call"), self._array("equity")
         self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
 
@@ -92,7 +92,7 @@ class Tables:
         """The betting tree of a rung of the ladder."""
         return self._tree(rung)
 
-    def row(self, hole: Sequence[int], board: Sequence[int]) -> tuple[int, int]:
+    def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
         """The class of a board, and the row of a hand there."""
         if not board:
             return 0, start_class(hole)
@@ -110,7 +110,7 @@ class Tables:
         grade = int(grades(hole, np.array([board]))[0])
         return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
 
-    def frequencies(self, rung: int, node: int, hole: Sequence[int], board: Sequence[int]) -> Floats:
+    def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
         """``[action]``: what a hand does at a decision of a rung's tree."""
         nodes = self.tree(rung).nodes
         class_, row = self.row(hole, board)
