@@ -37,6 +37,7 @@ from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
 from spewy.cli.tree import tree
+from spewy.cli.upac_match import upac_match
 from spewy.errors import path_text, short
 from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
@@ -47,6 +48,7 @@ MOST_OF_USAGE = 300
 """Characters of a usage error, which tells the wrong argument whole."""
 BAD_INPUT = (
     "spewy.errors.SpewyError",
+    "spewy.bot.upac_runtime.tables.TablesError",
     "lockers.errors.LockerError",
     "buckets.errors.BucketError",
     "solvers.errors.SolverError",
@@ -177,6 +179,7 @@ COMMANDS: tuple[click.Command, ...] = (
     package,
     new,
     schema,
+    upac_match,
 )
 
 for _command in COMMANDS:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.bots import open_bot, resolve_option
+from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, verbose_option
+from spewy.cli.progress import say
 from spewy.cli.tables import facts, size
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ def package() -> None:
     \b
     Examples:
       spewy package acpc results/limit-holdem submission
+      spewy package upac spewy-bot.zip --ladder results/upac-ladder
     """  # noqa: D301
 
 
@@ -47,3 +50,35 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])
     )
+
+
+@package.command()
+@click.argument("out", metavar="OUT.zip", type=click.Path(path_type=Path))
+@click.option(
+    "--ladder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Whose folders are solves of UPAC's game with stacks of different depths; default: none.",
+)
+@verbose_option
+def upac(out: Path, ladder: Path | None) -> None:
+    """Write a zip file that UPAC takes: a folder bot with bot.json, our code for NumPy alone, and tables.
+
+    The tables hold exact push-or-fold for each stack, and what the solves in the ladder's folder say, depth by depth.
+    Without a ladder the bot pushes or folds when it is short, and plays by its equity else. More than 5 MB is refused.
+
+    \b
+    Examples:
+      spewy package upac spewy-bot.zip --ladder results/upac-ladder
+      spewy package upac short-stacks.zip
+    """  # noqa: D301
+    from spewy.bot.upac_package import write_package
+    from spewy.bot.upac_tables import ladder_tables, rung_folders
+
+    check_file(out, (".zip",))
+    tables = ladder_tables(rung_folders(ladder) if ladder else [], say)
+    with appearing(out) as temporary:
+        n_bytes = write_package(tables, temporary)
+    depths = ", ".join(f"{stack / 2:g}" for stack in tables["stacks"].tolist())
+    rows = [("file", str(out)), ("size", size(out.stat().st_size)), ("unpacked", size(n_bytes))]
+    click.echo(facts([*rows, ("depths", f"{depths or 'none'}, in big blinds")]))

@@ -6,6 +6,7 @@ import click
 
 from spewy.cli.play_acpc import acpc
 from spewy.cli.play_terminal import terminal
+from spewy.cli.play_upac import upac
 
 
 @click.group()
@@ -16,8 +17,10 @@ def play() -> None:
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
       spewy play terminal --lockers results/limit-holdem
+      spewy play upac spewy-bot.zip
     """  # noqa: D301
 
 
 play.add_command(acpc)
 play.add_command(terminal)
+play.add_command(upac)

@@ -93,6 +93,14 @@ class Lines:
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 
+    def free_bytes(
+        self, found: Bytes, p: int, strip: int, lane: int, first_free: int, n_actions: int
+    ) -> Bytes:
+        """``[row, action but the last]`` of a decision, from bytes that begin with its strip."""
+        size = self.sizes(p)[strip]
+        mine = found[:size].reshape(self.n_rows, self.free[p, strip], LANES)
+        return mine[:, first_free : first_free + n_actions - 1, lane]
+
     def _cut(self, p: int) -> Ints:
         begins, held = [0], 0
         for strip, size in enumerate(self.sizes(p).tolist()):
@@ -170,16 +178,35 @@ class Averages(Closing):
             lockers.DamagedLockerError: what is there is not what was written.
         """
         lines = self.lines(t)
-        if line not in lines.place:
-            raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
-        strip, lane = lines.place[line]
+        strip, lane = _strip_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
         portion = int(np.searchsorted(begins, strip, side="right")) - 1
         first, end = begins[portion : portion + 2]
         found = self._portion(t, class_, p, portion, int(sizes[first:end].sum()))
         start = int(sizes[first:strip].sum())
-        mine = found[start : start + sizes[strip]].reshape(lines.n_rows, lines.free[p, strip], LANES)
-        return _whole(mine[:, first_free : first_free + n_actions - 1, lane])
+        return _whole(lines.free_bytes(found[start:], p, strip, lane, first_free, n_actions))
+
+    def free_slots(
+        self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
+    ) -> list[Bytes]:
+        """``[decision][row, action but the last]``: what player p does at many decisions of a class, as bytes.
+
+        Args:
+            t: the round.
+            class_: of boards.
+            p: who acts.
+            decisions: line, first free slot and number of actions of each, as `frequencies` takes them.
+
+        Raises:
+            InputError, lockers.DamagedLockerError: as `frequencies`.
+        """
+        lines, found = self.lines(t), self.class_bytes(t, class_, p)
+        begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
+        out = []
+        for line, first_free, n_actions in decisions:
+            strip, lane = _strip_and_lane(lines, t, line)
+            out.append(lines.free_bytes(found[begins[strip] :], p, strip, lane, first_free, n_actions))
+        return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
         """All bytes of a player in a class of boards of round t, flat as `solvers.quantise.quantise` made them.
@@ -315,6 +342,13 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> Lines:
     if names is None or lanes is None or free is None:
         raise DamagedLockerError(f"locker {LINES!r}, round {t}: expected its lines, found none")
     return Lines(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
+
+
+def _strip_and_lane(lines: Lines, t: int, line: str) -> tuple[int, int]:
+    """Where the chunk is that a line enters."""
+    if line not in lines.place:
+        raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
+    return lines.place[line]
 
 
 def _whole(free: Bytes) -> Floats:

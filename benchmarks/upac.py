@@ -1,0 +1,150 @@
+"""What UPAC's bot takes, how well its tables stand for the lockers, and what the rule between depths costs.
+
+    python benchmarks/upac.py measure PACKAGE.zip [--games 10]
+    python benchmarks/upac.py agreement PACKAGE.zip LADDER [--boards 300]
+    python benchmarks/upac.py depths [--stacks 12,16,20,30,40,50,70,100]
+
+"measure" plays games against the equity rule in an environment of its own that has NumPy and nothing else: size,
+memory, seconds of the wall's clock (start of the interpreter and other work on the machine included) and of the
+processor.
+"agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's. "depths"
+takes push or fold, which is exact: the exploitability of the nearest rung's solution.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from spewy.bot.push_fold import push_fold, values
+from spewy.bot.upac_package import MOST_BYTES, open_tables
+from spewy.bot.upac_runtime.cards import HANDS
+from spewy.bot.upac_runtime.player import Player, nearest
+from spewy.bot.upac_runtime.protocol import Table
+from spewy.bot.upac_tables import rung_folders
+from spewy.look.play import open_play
+from spewy.match.upac import Rules
+from spewy.match.upac_games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
+from spewy.records.class_policy import board_classes
+
+BIG_BLIND = 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    each = commands.add_parser("measure")
+    each.add_argument("package", type=Path)
+    each.add_argument("--games", type=int, default=10)
+    each = commands.add_parser("agreement")
+    each.add_argument("package", type=Path)
+    each.add_argument("ladder", type=Path)
+    each.add_argument("--boards", type=int, default=300)
+    each = commands.add_parser("depths")
+    each.add_argument("--stacks", default="12,16,20,30,40,50,70,100")
+    asked = parser.parse_args()
+    if asked.command == "measure":
+        measure(asked.package, asked.games)
+    elif asked.command == "agreement":
+        agreement(asked.package, asked.ladder, asked.boards)
+    else:
+        depths(tuple(int(stack) for stack in asked.stacks.split(",")))
+
+
+def measure(package: Path, games: int) -> None:
+    """Size, memory and time of a package in a clean environment."""
+    with TemporaryDirectory() as temporary:
+        python = clean_environment(Path(temporary) / "environment")
+        found = unpacked(package, Path(temporary) / "package")
+        n_bytes = sum(
+            file.stat().st_size for file in (Path(temporary) / "package").rglob("*") if file.is_file()
+        )
+        bot = CommandEntrant(found.name, found.command.replace("python3", str(python)), found.folder)
+        heard: list[str] = []
+        seeds = range(1, (games + 1) // 2 + 1)
+        score = standing(list(play_games(Rules(), (bot, RuleEntrant("equity")), seeds, 60.0, heard.append)))
+    print(f"size      {n_bytes:,} bytes unpacked, of {MOST_BYTES:,}; zip file {package.stat().st_size:,}")
+    print(f"games     {score.games} against equity, share {score.share:.3f} ± {score.half:.3f}")
+    print(f"memory    {bot.spent.mib:.0f} MiB at most")
+    print(f"wall      {bot.spent.slowest:.2f} s slowest answer, {bot.spent.game:.1f} s longest game")
+    print(f"processor {bot.spent.cpu:.2f} s longest game, start included")
+    times = processor_times(package, heard)
+    print(f"answers   {len(times):,}; processor {median(times):.4f} s median, {max(times):.4f} s slowest")
+
+
+def clean_environment(folder: Path) -> Path:
+    """A Python that has NumPy and nothing else."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    own = Path(np.__file__).parent
+    for name in ("numpy", "numpy.libs"):
+        if (own.parent / name).exists():
+            shutil.copytree(own.parent / name, site / name)
+    return folder / "bin" / "python3"
+
+
+def processor_times(package: Path, heard: list[str]) -> list[float]:
+    """Seconds of the processor of each answer to what one seat of some games heard, in this process."""
+    times = []
+    with open_tables(package) as tables:
+        player, table = Player(tables, 1), Table()
+        for line in heard:
+            seat, mark, text = [*line.split(" ", 2), ""][:3]
+            if seat != "Defender" or mark != "<":
+                continue
+            spot = table.hear(text).spot
+            if spot is not None:
+                begun = time.process_time()
+                answer = player.answer(spot)
+                times.append(time.process_time() - begun)
+                table.answered(spot, answer)
+    return times
+
+
+def agreement(package: Path, ladder: Path, n_boards: int) -> None:
+    """How often the bot finds the class and the row that the solve had."""
+    rng = Random(1)
+    with open_tables(package) as tables, open_play(rung_folders(ladder)[0]) as policy:
+        abstraction = board_classes(policy.problem.game, policy.averages.arrays())
+        for n_cards in (3, 4, 5):
+            same_class = same_row = near_row = 0
+            for _ in range(n_boards):
+                dealt = rng.sample(range(52), n_cards + 2)
+                hole, board = tuple(sorted(dealt[:2])), tuple(dealt[2:])
+                classes, rows = abstraction.boards(n_cards - 2, np.array([board]))
+                row = int(rows[0][(hole == HANDS).all(axis=1)][0])
+                found = tables.row(hole, board)
+                same_class += found[0] == classes[0]
+                same_row += found == (classes[0], row)
+                near_row += found[0] == classes[0] and abs(found[1] - row) <= 1
+            print(
+                f"{n_cards} cards: class {same_class / n_boards:.3f}, row {same_row / n_boards:.3f}, "
+                f"row or the one beside {near_row / n_boards:.3f}"
+            )
+
+
+def depths(stacks: tuple[int, ...]) -> None:
+    """The exploitability of push or fold by the nearest rung, for each stack between the rungs."""
+    print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
+    worst = []
+    for stack in range(stacks[0], stacks[-1] + 1):
+        rung = stacks[nearest(stacks, stack)]
+        found = push_fold(rung)
+        lost = values(stack, found.push, found.call)[1] / BIG_BLIND * 1000
+        worst.append((lost, stack, rung))
+    for lost, stack, rung in sorted(worst, reverse=True)[:8]:
+        print(f"| {stack / BIG_BLIND:g} | {rung / BIG_BLIND:g} | {lost:.2f} |")
+    print(f"\nmean of {len(worst)} stacks: {np.mean([lost for lost, _, _ in worst]):.2f} mbb")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""UPAC's bot as a zip file that can be sent away: the runtime's source, tables, and what the competition wants."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from spewy.bot.upac_runtime.tables import Tables
+from spewy.errors import InputError, path_text
+from spewy.system.child import HOME
+
+MOST_BYTES = 5_000_000
+"""Of the zip file, and of the folder that it becomes."""
+TABLES = "bot/tables.npz"
+RUNTIME = "spewy/bot/upac_runtime"
+STUB = '"""Of this package only the bot is here."""\n'
+_DATE = (2024, 1, 1, 0, 0, 0)
+"""Of all members, so that the same tables give the same bytes."""
+
+
+def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
+    """Write a package.
+
+    Args:
+        tables: what the bot plays from.
+        out: the zip file.
+
+    Returns:
+        The bytes of the folder that it becomes.
+
+    Raises:
+        InputError: it is larger than the competition takes.
+    """
+    members = {"bot/bot.json": _json(), TABLES: packed(tables)}
+    members |= {f"bot/{name}": text.encode() for name, text in _sources().items()}
+    n_bytes = sum(map(len, members.values()))
+    if n_bytes > MOST_BYTES:
+        raise InputError(
+            f"package {path_text(out)}: expected at most {MOST_BYTES:,} bytes, found {n_bytes:,}; "
+            "fewer rungs, classes or lines take less"
+        )
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), data, zipfile.ZIP_DEFLATED)
+    return n_bytes
+
+
+def open_tables(file: Path) -> Tables:
+    """The tables in a package.
+
+    Raises:
+        InputError: the file cannot be read, or is no package.
+        spewy.bot.upac_runtime.tables.TablesError: its tables are damaged.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            data = archive.read(TABLES)
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"package {path_text(file)}: expected one of UPAC's, found: {reason}") from None
+    return Tables(io.BytesIO(data), path_text(file))
+
+
+def packed(tables: Mapping[str, np.ndarray]) -> bytes:
+    """Tables as NumPy's ``.npz``, compressed as far as it goes, the same bytes each time."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in tables.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue(), zipfile.ZIP_DEFLATED, 9)
+    return out.getvalue()
+
+
+def _json() -> bytes:
+    command = f"exec python3 -m {RUNTIME.replace('/', '.')}"
+    return json.dumps({"name": "Spewy", "build": "true", "run": command}, indent=2).encode() + b"\n"
+
+
+def _sources() -> dict[str, str]:
+    """The bot's code by its path, which is that of this project; the rest of the house stays here."""
+    above = {"spewy/__init__.py": STUB, "spewy/bot/__init__.py": STUB}
+    files = sorted((Path(HOME) / RUNTIME).glob("*.py"))
+    return above | {f"{RUNTIME}/{file.name}": file.read_text(encoding="utf-8") for file in files}

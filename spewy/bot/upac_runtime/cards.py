@@ -1,0 +1,77 @@
+"""Cards, starting hands, and the board that stands for all that a renaming of suits makes of it.
+
+Cards are ``4 * rank + suit``, rank 0 is the deuce, suits are ``c d h s``, as everywhere in this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+NUM_CARDS = 52
+RANKS, SUITS = "23456789TJQKA", "cdhs"
+NAMES = tuple(rank + suit for rank in RANKS for suit in SUITS)
+NUMBERS = {name: card for card, name in enumerate(NAMES)}
+
+HANDS: Ints = np.array(list(combinations(range(NUM_CARDS), 2)), dtype=np.int64)
+"""``[hand, 2]``: all hands, cards ascending, in lexicographic order."""
+PERMS: Ints = np.array(
+    [[card & ~3 | perm[card & 3] for card in range(NUM_CARDS)] for perm in permutations(range(4))],
+    dtype=np.int64,
+)
+"""``[perm, card]``: where each renaming of suits sends a card."""
+
+
+def _choose() -> Ints:
+    """``[n, k]``: how many sets of k of n cards there are, k from 0 to 5."""
+    out = np.zeros((NUM_CARDS + 1, 6), dtype=np.int64)
+    out[:, 0] = 1
+    for n in range(1, NUM_CARDS + 1):
+        out[n, 1:] = out[n - 1, 1:] + out[n - 1, :-1]
+    return out
+
+
+_CHOOSE = _choose()
+
+
+def start_class(hole: Sequence[int]) -> int:
+    """The number of a starting hand among 169: row by row of the usual chart, aces first, suited above the pairs.
+
+    >>> start_class((51, 50)), start_class((51, 47)), start_class((50, 47)), start_class((1, 0))
+    (0, 1, 13, 168)
+    """
+    low, high = sorted(12 - (card >> 2) for card in hole)
+    suited = hole[0] & 3 == hole[1] & 3
+    return 13 * low + high if suited or low == high else 13 * high + low
+
+
+def hand_number(hole: Sequence[int]) -> int:
+    """The row of a hand in `HANDS`.
+
+    >>> hand_number((51, 50)), hand_number((0, 1))
+    (1325, 0)
+    """
+    low, high = sorted(hole)
+    return low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
+
+
+def canonical(boards: Ints) -> tuple[Ints, Ints]:
+    """The number that stands for each board and all that are like it, and the renaming of suits that leads there.
+
+    Args:
+        boards: ``[board, card]``, up to five different cards each.
+
+    Returns:
+        ``[board]`` numbers, the same for boards that a renaming of suits turns into each other, and ``[board]`` rows
+        of `PERMS`.
+    """
+    moved = np.sort(PERMS[:, boards], axis=2)
+    places = np.arange(1, boards.shape[1] + 1)
+    numbers = _CHOOSE[moved, places].sum(axis=2)
+    perm = numbers.argmin(axis=0)
+    return numbers[perm, np.arange(len(boards))], perm

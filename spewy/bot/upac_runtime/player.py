@@ -1,0 +1,197 @@
+"""What the bot does: push or fold where stacks are short, a rung of the ladder where they are not, else by odds.
+
+**The rule between depths.** A stack plays the tree whose stack is nearest by ratio. Bets keep their shares of the pot,
+and all-in is all-in.
+
+**Bets between those of a tree** are taken for one of the two beside them by the pseudo-harmonic mapping (S. Ganzfried
+and T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
+"""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from spewy.bot.upac_runtime.cards import start_class
+from spewy.bot.upac_runtime.odds import Floats, equity
+from spewy.bot.upac_runtime.protocol import Spot
+from spewy.bot.upac_runtime.tables import (
+    CALL,
+    FOLD,
+    PLAYER,
+    ROUND,
+    SPENT_0,
+    SPENT_1,
+    TOTAL,
+    Tables,
+    Tree,
+)
+
+PUSH_OR_FOLD = 10
+"""Chips of the smaller stack, five big blinds, up to which the bot pushes or folds before the flop."""
+MARGIN = 0.04
+"""Of equity, which a call wants beyond its price where no table helps, since bets are not made with any hand."""
+AHEAD, FAR_AHEAD = 0.62, 0.85
+"""Equities that bet half the pot, and go all in, where no table helps."""
+
+
+class Player:
+    """Answers questions, hand after hand.
+
+    Args:
+        tables: what to play from.
+        seed: of all that is drawn at random.
+    """
+
+    def __init__(self, tables: Tables, seed: int = 0) -> None:
+        self._tables = tables
+        self._seed = seed
+        self._hand = 0
+        self._rng = Random(seed)
+        self._taken: dict[int, int] = {}
+        """By how many actions came before it, the child that an action of this hand was taken for."""
+
+    def answer(self, spot: Spot) -> str:
+        """``F``, ``C`` or ``R`` and a number of chips."""
+        if spot.number != self._hand:
+            self._hand = spot.number
+            self._rng = Random(f"{self._seed} {spot.number}")
+            self._taken = {}
+        if spot.is_settled:
+            return "C"
+        if spot.effective <= PUSH_OR_FOLD and not spot.board:
+            return self._push_or_fold(spot)
+        return self._by_table(spot) or self._by_odds(spot)
+
+    def _push_or_fold(self, spot: Spot) -> str:
+        own, other = spot.pushed
+        class_, effective = start_class(spot.hole), spot.effective
+        if other >= effective or (spot.button and own == 1):
+            often = (self._tables.push if spot.button else self._tables.call)[effective, class_]
+            return _all_in(spot) if self._rng.random() < often else "F"
+        return self._by_odds(spot)
+
+    def _by_table(self, spot: Spot) -> str:
+        """By the rung of the ladder; empty where its tree has nothing for it."""
+        if spot.rounds is None or not self._tables.stacks:
+            return ""
+        rung = nearest(self._tables.stacks, spot.effective)
+        tree = self._tables.tree(rung)
+        node = self._node(tree, spot)
+        if node is None:
+            return ""
+        found = self._tables.frequencies(rung, node, spot.hole, spot.board)
+        place = _drawn(found, self._rng.random())
+        self._taken[sum(map(len, spot.rounds))] = place
+        return _at_table(tree, tree.children(node)[place], node, spot)
+
+    def _node(self, tree: Tree, spot: Spot) -> int | None:
+        """The decision of a tree that stands for a spot; None: there is none."""
+        assert spot.rounds is not None
+        node, done = 0, 0
+        highest = min(2, spot.effective)
+        for actions in spot.rounds:
+            for action in actions:
+                if tree.nodes[node, PLAYER] < 0:
+                    return None
+                if done not in self._taken:
+                    place = self._taken_for(tree, node, action, highest, spot.effective)
+                    if place is None:
+                        return None
+                    self._taken[done] = place
+                if action[0] == "r":
+                    highest = int(action[1:])
+                node = tree.children(node)[self._taken[done]]
+                done += 1
+        mine = int(tree.nodes[node, PLAYER]) == int(spot.button)
+        same_round = int(tree.nodes[node, ROUND]) == len(spot.rounds) - 1
+        return node if mine and same_round else None
+
+    def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
+        """The number of the action of a tree that one is taken for; None: there is none of its kind."""
+        totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
+        if action == "c":
+            return totals.index(CALL)
+        raises = [(total, place) for place, total in enumerate(totals) if total > CALL]
+        if not raises:
+            return None
+        total = int(action[1:])
+        if total >= effective:
+            return raises[-1][1]
+        before = max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
+        sizes = [_share(size, before) for size, _ in raises]
+        return raises[taken_for(_share(total, highest), sizes, self._rng.random())][1]
+
+    def _by_odds(self, spot: Spot) -> str:
+        """By equity against any hand, where no table has anything."""
+        wins = self._equity(spot)
+        pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
+        if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
+            return _all_in(spot)
+        if spot.to_call:
+            return "C" if wins >= spot.to_call / (pot + spot.to_call) + MARGIN else "F"
+        return f"R{max(pot // 2, 1)}" if wins >= AHEAD else "C"
+
+    def _equity(self, spot: Spot) -> float:
+        if not spot.board:
+            return float(self._tables.equity[start_class(spot.hole)])
+        return equity(spot.hole, spot.board)
+
+
+def nearest(stacks: tuple[int, ...], stack: int) -> int:
+    """The number of the stack that is nearest by ratio, of equals the smaller.
+
+    >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
+    (0, 1, 2)
+    """
+    away = [abs(math.log(each / stack)) for each in stacks]
+    return away.index(min(away))
+
+
+def taken_for(size: float, sizes: list[float], draw: float) -> int:
+    """The number of the size that one is taken for: pseudo-harmonic between two, the nearest outside of all.
+
+    >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
+    (0, 1, 1)
+    """
+    above = sum(each < size for each in sizes)
+    if above in (0, len(sizes)):
+        return min(above, len(sizes) - 1)
+    low, high = sizes[above - 1], sizes[above]
+    smaller = (high - size) * (1 + low) / ((high - low) * (1 + size))
+    return above - 1 if draw < smaller else above
+
+
+def _share(total: int, highest: int) -> float:
+    """A raise to a total as a share of the pot after a call."""
+    return (total - highest) / (2 * highest)
+
+
+def _drawn(frequencies: Floats, draw: float) -> int:
+    """The number of an action, drawn; ``draw`` is from [0, 1)."""
+    total = 0.0
+    for place, often in enumerate(frequencies.tolist()):
+        total += often
+        if draw < total:
+            return place
+    return int(frequencies.argmax())
+
+
+def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
+    """The answer that stands for an action of a tree."""
+    total = int(tree.nodes[child, TOTAL])
+    if total == FOLD:
+        return "F" if spot.to_call else "C"
+    if total == CALL:
+        return "C"
+    if total >= tree.stack:
+        return _all_in(spot)
+    highest = min(max(spot.pushed), spot.effective)
+    before = max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
+    return f"R{max(round(_share(total, before) * 2 * highest), 1)}"
+
+
+def _all_in(spot: Spot) -> str:
+    """A raise by all that is left, or a call where that is all."""
+    more = spot.effective - min(spot.pushed[1], spot.effective)
+    return f"R{more}" if more else "C"

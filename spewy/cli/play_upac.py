@@ -1,0 +1,45 @@
+"""``spewy play upac``: UPAC's bot on stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from spewy.cli.files import line_writer
+from spewy.cli.options import verbose_option
+
+
+@click.command()
+@click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
+@click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
+@click.option(
+    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add all that is said to a file."
+)
+@verbose_option
+def upac(package: Path, seed: int | None, log: Path | None) -> None:
+    """Play UPAC's games: the engine's lines on stdin, answers on stdout, until stdin ends.
+
+    Nothing else is written to stdout. A line that is not of the protocol is told on stderr and in the log; a question
+    that cannot be read is answered by a call. Plays from the tables of a package, and needs nothing else of it.
+
+    \b
+    Examples:
+      spewy play upac spewy-bot.zip
+      spewy play upac spewy-bot.zip --seed 7 --log game.txt < lines.txt
+    """  # noqa: D301
+    from spewy.bot.upac_package import open_tables
+    from spewy.bot.upac_runtime.player import Player
+    from spewy.bot.upac_runtime.serve import serve
+
+    drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+    with open_tables(package) as tables, line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(text)
+            if text.startswith("WARNING"):
+                click.echo(text, err=True)
+
+        with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
+            serve(source, sink, Player(tables, drawn), note)

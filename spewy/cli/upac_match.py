@@ -1,0 +1,147 @@
+"""``spewy upac-match``: games between two of UPAC's bots by UPAC's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.files import line_writer
+from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.progress import counting, say
+from spewy.cli.tables import facts, json_text, number
+
+if TYPE_CHECKING:
+    from spewy.match.upac_games import Entrants, Game
+
+MOST_TOLD = 5
+
+
+@click.command("upac-match")
+@click.argument("first", metavar="BOT")
+@click.argument("second", metavar="BOT")
+@click.option(
+    "--games",
+    type=click.IntRange(1, 10**6),
+    default=200,
+    show_default=True,
+    help="Two with each seed's cards.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32),
+    default=1,
+    show_default=True,
+    help="The first of the cards' seeds.",
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Of a game, at most."
+)
+@click.option(
+    "--chips", type=click.IntRange(1, 10**6), default=50, show_default=True, help="Of each bot at first."
+)
+@click.option(
+    "--most", type=click.IntRange(2, 10**6), help="Chips that may be pushed in a hand; default: all."
+)
+@click.option(
+    "--old-labels", is_flag=True, help="Tell the other blind in START, as engines before October 2023 did."
+)
+@click.option("--seconds", type=Seconds(), default=1.0, show_default=True, help="For an answer.")
+@click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write all games in the words of UPAC's log.",
+)
+@json_option
+@verbose_option
+def upac_match(
+    first: str,
+    second: str,
+    games: int,
+    seed: int,
+    rounds: int,
+    chips: int,
+    most: int | None,
+    old_labels: bool,
+    seconds: float,
+    log: Path | None,
+    as_json: bool,
+) -> None:
+    """Play games of two bots by UPAC's rules, the same cards from both seats.
+
+    A BOT is a package (OUT.zip), which is unpacked and run as the competition does it; random, call, allin or equity;
+    or command:SHELL, which reads lines on stdin and answers on stdout. What counts is the share of the chips at the end
+    of a game; Elo is by the competition's rule, K = 12. A bot that answers nonsense, or not in time, has nothing. After
+    Ctrl-C the score is that of the games so far.
+
+    \b
+    Examples:
+      spewy upac-match spewy-bot.zip equity
+      spewy upac-match spewy-bot.zip "command:python3 other.py" --games 20 --log games.txt --json
+
+    \b
+    --json prints one object:
+      {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
+       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib"}, ..]}
+      half: of the 95 % interval of the share; spent: seconds and MiB at most
+    """  # noqa: D301
+    from spewy.match.upac import Rules
+    from spewy.match.upac_games import Entrants, play_games
+
+    rules = Rules(chips, rounds, most, old_labels)
+    n_seeds = (games + 1) // 2
+    played: list[Game] = []
+    with Entrants(first, second) as entrants, line_writer(log) as write:
+        try:
+            with counting("games") as watcher:
+                run = play_games(
+                    rules, entrants.both, range(seed, seed + n_seeds), seconds, write if log else None
+                )
+                for game in run:
+                    played.append(game)
+                    watcher(len(played), games)
+                    if len(played) == games:
+                        break
+        except KeyboardInterrupt:
+            _show(entrants, played, as_json)
+            raise
+        _show(entrants, played, as_json)
+
+
+def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from spewy.match.upac_games import standing
+
+    found = standing(games)
+    names = [entrant.name for entrant in entrants.both]
+    if as_json:
+        spents = [asdict(entrant.spent) for entrant in entrants.both]
+        click.echo(json_text({"bots": names} | found.to_json() | {"spent": spents}))
+        return
+    rows = [
+        ("bots", f"{names[0]} against {names[1]}"),
+        ("games", f"{found.games:,}: {found.won:,} won, {found.drawn:,} drawn, {found.lost:,} lost"),
+        ("share", f"{number(found.share, 3)} ± {number(found.half, 3)} of the chips"),
+        (
+            "Elo",
+            f"{number(found.elo, 0)} ahead by the share; {found.ratings[0]:.0f} and {found.ratings[1]:.0f} rated",
+        ),
+    ]
+    for entrant in entrants.both:
+        if entrant.spent.slowest:
+            spent = entrant.spent
+            rows.append(
+                (
+                    entrant.name,
+                    f"{spent.slowest:.2f} s slowest answer, {spent.game:.1f} s a game, {spent.mib:.0f} MiB",
+                )
+            )
+    click.echo(facts(rows))
+    for text in found.faults[:MOST_TOLD]:
+        say(text)
+    if len(found.faults) > MOST_TOLD:
+        say(f"{len(found.faults) - MOST_TOLD:,} more faults")

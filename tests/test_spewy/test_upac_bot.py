@@ -1,0 +1,274 @@
+"""UPAC's bot: its cards against those of `buckets`, its tables, and what it answers."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from cli_runs import good, refused
+from test_upac_text import HOLE, hear, odd_lines
+from upac_tables import betting_tree, fake_tables, packed_tables
+
+from buckets import canonical as canonical_history
+from buckets import hand_index, hands, preflop_classes, strengths
+from buckets.cards import Deck
+from spewy.bot.push_fold import push_fold
+from spewy.bot.upac_package import MOST_BYTES, open_tables, write_package
+from spewy.bot.upac_runtime import cards, odds
+from spewy.bot.upac_runtime.player import Player
+from spewy.bot.upac_runtime.serve import serve
+from spewy.bot.upac_runtime.strength import strengths as runtime_strengths
+from spewy.bot.upac_runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
+from spewy.bot.upac_tables import tree_tables
+from spewy.errors import InputError
+
+DECK = Deck()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return packed_tables()
+
+
+@pytest.fixture
+def tables(data):
+    return Tables(io.BytesIO(data), "test")
+
+
+def boards(n_cards, n, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.array([rng.choice(52, n_cards, replace=False) for _ in range(n)])
+
+
+def test_hands_are_numbered_as_everywhere():
+    assert np.array_equal(cards.HANDS, hands(DECK, 2))
+    assert [cards.hand_number(hand) for hand in cards.HANDS] == list(range(1326))
+    assert [cards.start_class(hand) for hand in cards.HANDS.tolist()] == preflop_classes()[0].tolist()
+
+
+def test_strengths_are_those_of_buckets():
+    some = boards(5, 150)
+    shape = (len(some), 1326)
+    seven = [np.broadcast_to(column[:, None], shape) for column in some.T]
+    seven += [np.broadcast_to(column, shape) for column in cards.HANDS.T]
+    expected = strengths(some, cards.HANDS)
+    assert np.array_equal(runtime_strengths(seven)[expected >= 0], expected[expected >= 0])
+
+
+@pytest.mark.parametrize("n_cards", [3, 4, 5])
+def test_boards_that_are_alike_have_one_number(n_cards):
+    some = boards(n_cards, 400)
+    numbers, perms = cards.canonical(some)
+    known = {}
+    for board, number, perm in zip(some, numbers.tolist(), perms, strict=True):
+        stands = canonical_history((tuple(sorted(board.tolist())),), DECK)[0]
+        assert known.setdefault(stands, number) == number
+        moved = cards.PERMS[perm][board][None]
+        assert cards.canonical(moved)[0][0] == number
+    assert len(set(known.values())) == len(known)
+
+
+def test_grades_and_curves_by_counting_hands():
+    hole, turn = (51, 46), (0, 9, 22, 35)
+    found = []
+    for river in sorted(set(range(52)) - {*hole, *turn}):
+        strength = strengths([[*turn, river]], cards.HANDS)[0]
+        own, live = strength[hand_index(DECK, hole)], strength[strength >= 0]
+        below, equal = int((live < own).sum()), int((live == own).sum())
+        found.append((2 * below + equal) * 255 // (2 * len(live)))
+    curve = np.sort(found).reshape(23, 2).mean(axis=1)
+    assert odds.curve(hole, turn, 23) == pytest.approx((curve + 0.5) / 255)
+
+
+def test_equity_on_a_river_by_counting_hands():
+    hole, board = (51, 46), (0, 9, 22, 35, 48)
+    apart = cards.HANDS[~np.isin(cards.HANDS, hole).any(axis=1)]
+    theirs, own = strengths([board], apart)[0], strengths([board], [hole])[0, 0]
+    theirs = theirs[theirs >= 0]
+    assert odds.equity(hole, board) == pytest.approx(((theirs < own) + (theirs == own) / 2).mean())
+
+
+def test_a_tree_is_kept_node_by_node():
+    nodes, decisions = tree_tables(betting_tree().root)
+    assert len(decisions) == sum(node.kind == "decision" for node in betting_tree().nodes())
+    root = betting_tree().root
+    children = range(nodes[0, FIRST_CHILD], nodes[0, FIRST_CHILD] + nodes[0, N_CHILDREN])
+    assert nodes[0, PLAYER] == root.player == 1
+    assert [int(nodes[child, TOTAL]) for child in children] == [-1, 0, 5, 30]
+    free = [each.slot + each.n_actions - 1 for each in decisions if each.round == 2]
+    assert free == sorted(free)
+
+
+def test_frequencies_add_up(tables):
+    for node in range(0, len(tables.tree(0).nodes), 7):
+        if tables.tree(0).nodes[node, PLAYER] >= 0:
+            board = (0, 9, 22, 35, 48)[: (0, 3, 4, 5)[tables.tree(0).nodes[node, 1]]]
+            assert tables.frequencies(0, node, (51, 46), board).sum() == pytest.approx(1)
+
+
+def answers(tables, *lines, n=60):
+    """All answers that a bot gives to the last of some lines, hand after hand."""
+    player = Player(tables, 1)
+    spot = hear(*lines).spot
+    found = []
+    for number in range(n):
+        fresh = type(spot)(number + 1, *(getattr(spot, name) for name in list(spot.__dataclass_fields__)[1:]))
+        found.append(player.answer(fresh))
+    return found
+
+
+@pytest.mark.parametrize("stack", range(2, 11))
+def test_five_big_blinds_and_less_are_played_as_the_exact_solution(tables, stack):
+    """For each starting hand, from the tables' own frequencies to the answers of a hundred hands."""
+    found = push_fold(stack)
+    assert np.allclose(tables.push[stack], found.push, atol=1e-12)
+    assert np.allclose(tables.call[stack], found.call, atol=1e-12)
+    more = f"R{stack - 2}" if stack > 2 else "C"
+    for name in ("AsAh", "7d2c", "Tc9c", "Kd4s", "3c2d"):
+        class_ = cards.start_class([cards.NUMBERS[name[:2]], cards.NUMBERS[name[2:]]])
+        hole = f"PREFLOP {name[:2]} {name[2:]}"
+        pushed = answers(tables, "START SB", hole, f"STACK 1 {stack} 2 {100 - stack}", n=100)
+        assert {"F", more} >= set(pushed)
+        assert pushed.count(more) == pytest.approx(100 * found.push[class_], abs=20)
+        called = answers(tables, "START BB", hole, f"STACK 2 {100 - stack} {stack} {stack}", n=100)
+        assert {"F", "C"} >= set(called)
+        if stack > 2:
+            assert called.count("C") == pytest.approx(100 * found.call[class_], abs=20)
+
+
+def test_a_stack_between_two_rungs_keeps_shares_of_the_pot(tables):
+    """The tree of 30 chips raises to 5, or goes all in."""
+    found = set(answers(tables, "START SB", HOLE, "STACK 1 44 2 56", n=200))
+    assert found == {"F", "C", "R3", "R42"}
+
+
+def test_what_no_table_knows_is_played_by_odds():
+    with Tables(io.BytesIO(packed_tables(0)), "test") as tables:
+        strong = ["START SB", "PREFLOP As Ah", "STACK 1 50 2 50"]
+        assert set(answers(tables, *strong)) == {"R48"}
+        weak = ["START BB", "PREFLOP 7s 2h", "STACK 2 50 30 50"]
+        assert set(answers(tables, *weak)) == {"F"}
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_every_question_has_one_answer(data, seed):
+    lines = "\n".join(odd_lines(seed)).encode("utf-8", errors="replace") + b"\n\xff\xfe\x00\n"
+    asked = sum(line.split()[:1] == [b"STACK"] for line in lines.split(b"\n"))
+    sink, notes = io.BytesIO(), []
+    player = Player(Tables(io.BytesIO(data), "test"), seed)
+    serve(io.BytesIO(lines), sink, player, notes.append)
+    told = sink.getvalue().split()
+    assert len(told) == asked
+    assert all(answer in (b"F", b"C") or answer[:1] == b"R" for answer in told)
+    assert not [note for note in notes if "expected one, found" in note]
+
+
+def test_a_bot_that_fails_calls_and_tells(data):
+    class Broken(Player):
+        def answer(self, spot):
+            raise RuntimeError("oh")
+
+    sink, notes = io.BytesIO(), []
+    lines = io.BytesIO(b"START SB\nPREFLOP As Kd\nSTACK 1 50 2 50\n")
+    serve(lines, sink, Broken(Tables(io.BytesIO(data), "test")), notes.append)
+    assert sink.getvalue() == b"C\n"
+    assert notes[-2:] == ["WARNING answer to 'STACK 1 50 2 50': expected one, found RuntimeError: oh", "> C"]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    out = tmp_path_factory.mktemp("upac") / "bot.zip"
+    write_package(fake_tables(), out)
+    return out
+
+
+def test_a_package_runs_with_numpy_alone(package, tmp_path):
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(tmp_path)
+    told = json.loads((tmp_path / "bot" / "bot.json").read_text())
+    assert set(told) == {"name", "build", "run"}
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < MOST_BYTES
+    code = (
+        "import runpy, sys\n"
+        "try:\n    runpy.run_module('spewy.bot.upac_runtime', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end:\n    assert end.code == 0, end.code\n"
+        "roots = {name.partition('.')[0] for name in sys.modules}\n"
+        "assert not roots & {'scipy', 'numba', 'lmdb', 'buckets', 'solvers', 'lockers', 'click'}, roots\n"
+        "assert 'spewy.errors' not in sys.modules\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path / "bot",
+        env={"PYTHONPATH": str(tmp_path / "bot")},
+        input="START SB\nPREFLOP As Ah\nSTACK 1 8 2 92\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (found.returncode, found.stdout) == (0, "R6\n"), found.stderr
+
+
+def test_the_same_tables_give_the_same_package(tmp_path):
+    for name in ("a.zip", "b.zip"):
+        write_package(fake_tables(), tmp_path / name)
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_a_package_that_is_too_large_is_refused(tmp_path):
+    noise = np.random.default_rng(1).integers(256, size=MOST_BYTES).astype(np.uint8)
+    with pytest.raises(InputError, match="expected at most 5,000,000 bytes, found 5,"):
+        write_package({"noise": noise}, tmp_path / "a.zip")
+
+
+def test_files_that_are_no_packages(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"PK nonsense")
+    for name in ("a.zip", "none.zip"):
+        with pytest.raises(InputError, match="expected one of UPAC's, found: "):
+            open_tables(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("bot/tables.npz", b"nonsense")
+    with pytest.raises(TablesError, match="expected a file that spewy wrote"):
+        open_tables(tmp_path / "b.zip")
+    assert "expected one of UPAC's" in refused("play", "upac", tmp_path / "a.zip")
+    assert "expected a file that spewy wrote" in refused("play", "upac", tmp_path / "b.zip")
+
+
+def test_a_package_without_a_ladder_from_the_command_line(tmp_path):
+    out = tmp_path / "bot.zip"
+    assert "none, in big blinds" in good("package", "upac", out)
+    with open_tables(out) as tables:
+        assert tables.stacks == ()
+    assert "expected a name that ends in .zip" in refused("package", "upac", tmp_path / "bot.tar")
+    (tmp_path / "empty").mkdir()
+    assert "expected folders of solves" in refused("package", "upac", out, "--ladder", tmp_path / "empty")
+    assert "No such file" in refused("package", "upac", out, "--ladder", tmp_path / "none")
+
+
+def test_play_on_stdin_and_stdout(package, tmp_path):
+    log = tmp_path / "log.txt"
+    lines = "START SB\nPREFLOP As Ah\nSTACK 1 8 2 92\nNONSENSE\n"
+    command = [sys.executable, "-m", "spewy", "play", "upac", package, "--log", log]
+    found = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=120, check=False)
+    assert (found.returncode, found.stdout) == (0, "R6\n")
+    assert found.stderr.startswith("WARNING line 'NONSENSE'")
+    assert log.read_text().splitlines()[:4] == ["< START SB", "< PREFLOP As Ah", "< STACK 1 8 2 92", "> R6"]
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(package):
+    lines = "START SB\nPREFLOP As Ah\n" + "STACK 1 8 2 92\n" * 3000
+    command = f"{sys.executable} -m spewy play upac {package} | head -1"
+    found = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert found.stdout == "R6\n"
+    assert "Traceback" not in found.stderr
+    assert "Exception" not in found.stderr

@@ -1,0 +1,250 @@
+"""UPAC's games by its rules: the sample log, stacks of few chips, bots that misbehave, and scores."""
+
+import sys
+from random import Random
+
+import pytest
+from cli_runs import good, good_json, refused, spewy
+from upac_tables import fake_tables, sample_rounds
+
+from buckets.cards import parse_cards
+from spewy.bot.upac_package import write_package
+from spewy.bot.upac_runtime.protocol import Table
+from spewy.errors import InputError
+from spewy.match.upac import BadReplyError, Cards, Rules, dealt, play_hand
+from spewy.match.upac_games import Game, elo_difference, play_games, rated, standing
+from spewy.match.upac_games import RuleEntrant as Rule
+from spewy.match.upac_seats import RULES
+
+SEATS = {"Defender": 0, "Challenger": 1}
+BOARD = "2c 7d 9h Js Kd"
+
+
+def cards(defender="As Ad", challenger="Qh Qs", board=BOARD):
+    return Cards(*_parsed(defender, challenger), tuple(parse_cards(board)))
+
+
+def _parsed(*hands):
+    return (tuple(tuple(parse_cards(hand)) for hand in hands),)
+
+
+def played(replies, stacks=(50, 50), button=0, hand=None, **rules):
+    """All lines of a hand, and the stacks after it; each reply is seat and text."""
+    replies, lines, reply = list(replies), [], None
+    talk = play_hand(Rules(**rules), hand or cards(), stacks, button)
+    while True:
+        try:
+            line = next(talk) if reply is None else talk.send(reply)
+        except StopIteration as end:
+            assert not replies
+            return lines, end.value
+        lines.append((line.seat, line.text))
+        reply = None
+        if line.asks:
+            seat, reply = replies.pop(0)
+            assert seat == line.seat, line
+
+
+@pytest.mark.parametrize("lines", sample_rounds(), ids=["10", "11", "12", "13"])
+def test_the_sample_log_is_dealt_line_by_line(lines):
+    """The engine of the sample tells the other blind in START."""
+    said = [line.split(" ", 2) for line in lines]
+    hole, board, stacks = {}, "", {}
+    for seat, mark, text in said:
+        word, *rest = text.split()
+        if word == "PREFLOP":
+            hole[seat] = " ".join(rest)
+        elif word in ("FLOP", "TURN", "RIVER") and seat == "Defender":
+            board += " ".join(rest) + " "
+        elif word == "STACK" and mark == "<":
+            stacks[seat] = int(rest[1])
+            stacks.setdefault("Challenger" if seat == "Defender" else "Defender", int(rest[3]))
+    rest = [card for card in parse_cards("2h 3h 4h 5h 7c") if card not in parse_cards(board or "2h")]
+    full = (*parse_cards(board or ""), *rest)[:5] if board else parse_cards("2h 3h 4h 5h 7c")
+    button = next(SEATS[seat] for seat, _, text in said if text.startswith("STACK 1"))
+    replies = [(SEATS[seat], text) for seat, mark, text in said if mark == ">"]
+    hand = Cards(*_parsed(hole["Defender"], hole["Challenger"]), tuple(full))
+    found, after = played(replies, (stacks["Defender"], stacks["Challenger"]), button, hand, old_labels=True)
+    assert found == [(SEATS[seat], text) for seat, mark, text in said if mark == "<"]
+    assert sum(after) == 100
+
+
+def test_labels_of_today_tell_the_blinds():
+    lines, after = played([(0, "F")])
+    assert lines[:2] == [(0, "START SB"), (1, "START BB")]
+    assert lines[-2:] == [(0, "END FOLD SB"), (1, "END FOLD SB")]
+    assert after == (49, 51)
+
+
+def checked(*first, streets=3):
+    return [*first, *[(seat, "C") for _ in range(streets) for seat in (1, 0)]]
+
+
+def test_a_hand_that_nobody_raised_hides_the_big_blinds_cards():
+    lines, after = played(checked((0, "C"), (1, "C")))
+    assert lines[-2:] == [
+        (0, "END SHOWDOWN WINNER SB SHOWN Qh Qs"),
+        (1, "END SHOWDOWN WINNER SB SHOWN As Ad"),
+    ]
+    assert after == (52, 48)
+    lines, after = played(checked((0, "C"), (1, "C")), hand=cards("Qh Qs", "As Ad"))
+    assert lines[-2:] == [(0, "END SHOWDOWN WINNER BB SHOWN As Ad"), (1, "END SHOWDOWN WINNER BB HIDDEN")]
+
+
+def test_a_tie_shows_the_other_players_cards():
+    lines, after = played(checked((0, "R5"), (1, "C")), hand=cards("3c 3d", "3h 3s", "As Ks Qd Jh Tc"))
+    assert lines[-2:] == [(0, "END SHOWDOWN TIE 3h 3s"), (1, "END SHOWDOWN TIE 3c 3d")]
+    assert after == (50, 50)
+
+
+def test_all_in_or_not_both_are_asked_in_every_round():
+    lines, after = played(checked((0, "R4294967295"), (1, "C")), (70, 30))
+    assert sum(text.startswith("STACK 30 ") for _, text in lines) == 6
+    assert after == (100, 0)
+
+
+def test_a_raise_without_chips_behind_is_a_call_that_makes_an_aggressor():
+    replies = checked((0, "R48"), (1, "R9"))
+    lines, _ = played(replies, hand=cards("Qh Qs", "As Ad"))
+    assert lines[-1] == (1, "END SHOWDOWN WINNER BB HIDDEN")
+    assert (1, "STACK 50 50 50 50") in lines
+
+
+def test_folding_where_checking_is_free_gives_the_pot_away():
+    assert played([(0, "C"), (1, "F")])[1] == (52, 48)
+
+
+def test_pushed_chips_have_a_limit_where_the_rules_say_so():
+    _, after = played(checked((0, "R500"), (1, "C")), (500, 500), most=50)
+    assert after == (550, 450)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "questions", "after"),
+    [
+        ((99, 1), ["STACK 1 99 1 1", "STACK 1 1 1 99"], (100, 0)),
+        ((1, 99), ["STACK 1 1 2 99", "STACK 2 99 1 1"], (2, 98)),
+        ((2, 98), ["STACK 1 2 2 98", "STACK 2 98 2 2"], (4, 96)),
+    ],
+)
+def test_blinds_that_are_all_in(stacks, questions, after):
+    """A big blind of two against one chip goes back to one when it acts."""
+    lines, found = played(checked((0, "C"), (1, "C")), stacks)
+    assert [text for _, text in lines if text.startswith("STACK")][:2] == questions
+    assert found == after
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "f", "c", "R", "R-1", "R1.0", "R+5", "R4294967296", "CC", "C C", "٣", "R" + "9" * 5000]
+)
+def test_replies_that_are_none_end_the_game(reply):
+    with pytest.raises(BadReplyError, match="expected F, C or R and a number, found ") as caught:
+        played([(0, reply)])
+    assert caught.value.seat == 0
+
+
+@pytest.mark.parametrize("reply", [" C ", "C\r", "R0", "R4294967295\t"])
+def test_blanks_around_a_reply_are_no_matter(reply):
+    assert played(checked((0, reply), (1, "C")))[1]
+
+
+@pytest.mark.parametrize("bad", [{"chips": 0}, {"rounds": 0}, {"most": 1}, {"chips": 10**7}])
+def test_rules_that_are_none(bad):
+    with pytest.raises(InputError, match=r"expected [12] to 1,000,000, found"):
+        Rules(**bad)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chips_are_kept_and_bots_understand_every_line(seed):
+    """Random stacks, buttons and replies; two tables hear all lines and find nothing wrong with them."""
+    rng = Random(seed)
+    for _ in range(20):
+        first = rng.randint(1, 99)
+        stacks, hand = (first, 100 - first), dealt(rng)
+        talk = play_hand(Rules(), hand, stacks, button=rng.randrange(2))
+        tables, reply = (Table(), Table()), None
+        while True:
+            try:
+                line = next(talk) if reply is None else talk.send(reply)
+            except StopIteration as end:
+                after = end.value
+                break
+            heard, reply = tables[line.seat].hear(line.text), None
+            assert not heard.wrong, line
+            if line.asks:
+                assert heard.spot.rounds is not None
+                reply = rng.choice(["C", "C", "F", f"R{rng.randint(0, 60)}"])
+                tables[line.seat].answered(heard.spot, reply)
+        assert sum(after) == 100
+        assert min(after) >= 0
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_answer_whatever_comes(name):
+    games = list(play_games(Rules(), (Rule(name), Rule("random")), [1, 2], 1.0))
+    assert [(game.seed, game.swapped) for game in games] == [(1, False), (1, True), (2, False), (2, True)]
+    assert not any(game.fault for game in games)
+
+
+def test_a_rule_against_itself_with_the_same_cards_is_even():
+    found = standing(list(play_games(Rules(), (Rule("call"), Rule("call")), range(6), 1.0)))
+    assert (found.share, found.half) == (0.5, 0.0)
+
+
+def test_elo_by_hand():
+    """K = 12: 0.8 of the chips between equals is 3.6; then 0.5 of them is expected to be 0.5104 and costs 0.1243."""
+    first = rated((1500.0, 1500.0), 0.8)
+    assert first == pytest.approx((1503.6, 1496.4))
+    expected = 1 / (1 + 10 ** (-7.2 / 400))
+    assert rated(first, 0.5)[0] == pytest.approx(1503.6 + 12 * (0.5 - expected))
+    found = standing([Game(1, False, 0.8, 9), Game(1, True, 0.5, 9)])
+    assert found.ratings == rated(first, 0.5)
+    assert (found.won, found.drawn, found.lost) == (1, 1, 0)
+    assert elo_difference(0.75) == pytest.approx(190.85, abs=0.01)
+
+
+BOT = """
+import sys
+for line in sys.stdin:
+    if line.startswith("STACK"):
+        print({answer}, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("'C'", ""),
+        ("'hello'", "expected F, C or R and a number, found 'hello'"),
+        ("'C' * 2_000_000", "expected an answer, found "),
+        ("sys.exit()", "expected an answer, found its output closed"),
+        ("__import__('time').sleep(60)", "expected an answer within 0.5 s, found none"),
+    ],
+    ids=["calls", "nonsense", "flood", "leaves", "sleeps"],
+)
+def test_commands_that_misbehave_lose_the_game(tmp_path, answer, fault):
+    (tmp_path / "bot.py").write_text(BOT.format(answer=answer))
+    command = f"command:{sys.executable} {tmp_path / 'bot.py'}"
+    seconds = "0.5" if "sleep" in answer else "60"
+    found = good_json("upac-match", command, "call", "--games", "2", "--rounds", "3", "--seconds", seconds)
+    assert [fault in text for text in found["faults"]] == ([True, True] if fault else [])
+    assert found["share"] == (0.0 if fault else pytest.approx(0.5))
+
+
+def test_a_package_plays_games_to_the_end(tmp_path):
+    out = tmp_path / "bot.zip"
+    write_package(fake_tables(), out)
+    log = tmp_path / "log.txt"
+    args = ("upac-match", out, "random", "--games", "2", "--rounds", "20", "--seconds", "60", "--log", log)
+    found = good_json(*args)
+    assert found["faults"] == []
+    assert found["spent"][0]["slowest"] > 0
+    assert log.read_text().startswith("System > round 1/20\nDefender < START SB\nChallenger < START BB\n")
+    assert "Elo" in good("upac-match", "call", "allin", "--games", "3")
+
+
+def test_bots_that_are_none(tmp_path):
+    assert "expected one of random, call" in refused("upac-match", "nobody", "call")
+    (tmp_path / "a.zip").write_bytes(b"nonsense")
+    assert "expected a folder bot with bot.json" in refused("upac-match", tmp_path / "a.zip", "call")
+    assert spewy("upac-match", "call", "call", "--games", "0").exit_code == 2
