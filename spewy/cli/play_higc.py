@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.bots import resolve_option
-from spewy.cli.files import line_writer
+from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, verbose_option
 
 if TYPE_CHECKING:
@@ -56,7 +54,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="For solving a game when it is first met; the rules allow 5, with the start.",
 )
-@click.option("--prepare", metavar="GAME", help="Solve and keep GAME, for --prepare-seconds, and play nothing.")
+@click.option(
+    "--prepare", metavar="GAME", help="Solve and keep GAME, for --prepare-seconds, and play nothing."
+)
 @resolve_option
 @click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
 @click.option(
@@ -97,18 +97,37 @@ def higc(
       spewy play higc --prepare "liars_dice" --prepare-seconds 600
       spewy referee leduc_poker "spewy play higc" random --matches 100
     """  # noqa: D301
-    from spewy.bot.higc.brains import Shelf
+    from spewy.match.brains import Brains
 
-    with _noted(log) as note:
-        kept = Shelf(folders, shelf, resolve, seconds, prepare_seconds, note)
-        if prepare is not None:
-            kept.prepare(prepare)
-            return
-        chosen = secrets.randbits(32) if seed is None else seed
-        _play(lambda game, seat: kept.brain(game, seat, dialect, chosen), chosen, patience, note)
+    dialect: Dialect = "older" if older else "rules"
+    chosen = secrets.randbits(32) if seed is None else seed
+    with noted(log) as note:
+        brains = Brains(folders, shelf or _cache(), resolve, seconds, prepare_seconds, note)
+        if prepare is None:
+            _play(
+                lambda game, seat: brains.brain(game, seat, dialect, chosen), dialect, chosen, patience, note
+            )
+        else:
+            brains.prepare(prepare, dialect)
 
 
-def _play(prepare: Callable[[str, int], Brain], dialect: Dialect, seed: int, patience: float, note: Callable[[str], None]) -> None:
+def _cache() -> Path:
+    from spewy.errors import InputError
+    from spewy.system.user_cache import user_cache
+
+    found = user_cache("higc")
+    if found is None:
+        raise InputError("--data: expected a folder, as the user has no home, found none")
+    return found
+
+
+def _play(
+    prepare: Callable[[str, int], Brain],
+    dialect: Dialect,
+    seed: int,
+    patience: float,
+    note: Callable[[str], None],
+) -> None:
     from spewy.bot.higc.client import MOST_OF_LINE, converse
     from spewy.bot.higc.talk import Talk
     from spewy.bot.pipes import PipeReader, stdout_alone

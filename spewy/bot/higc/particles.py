@@ -85,7 +85,7 @@ class Particles:
             for action, _ in outcomes:
                 yield state.child(action)
             return
-        menus = [list(legal(state, player)) or [None] for player in (0, 1)]
+        menus: list[list[int | None]] = [list(legal(state, player)) or [None] for player in (0, 1)]
         if self._did is not None:
             menus[self._seat] = [self._did] if self._did in menus[self._seat] else []
         self._rng.shuffle(menus[1 - self._seat])

@@ -40,12 +40,14 @@ class SearchBrain:
     def __init__(self, game: SpielGame, seat: int, seconds: float, seed: int) -> None:
         self._game, self._seat, self._seconds = game, seat, seconds
         self._rng = Random(seed)
-        self._scale = max(abs(game.game.max_utility()), abs(game.game.min_utility()), 1e-9)
+        self._scale: float = max(abs(game.game.max_utility()), abs(game.game.min_utility()), 1e-9)
         self.new_match()
 
     def new_match(self) -> None:
         """A match begins."""
-        self._particles = Particles(self._game, self._seat, self._rng, max(SEEING * self._seconds, LEAST_SEEING))
+        self._particles = Particles(
+            self._game, self._seat, self._rng, max(SEEING * self._seconds, LEAST_SEEING)
+        )
 
     def see(self, state: State) -> None:
         """The next state."""

@@ -18,8 +18,6 @@ from spewy.bot.options import Resolve
 from spewy.bot.player import LockerBot, open_bot
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
-from spewy.job.job import Job
-from spewy.run.session import Session
 
 MOST_DEALS = 20_000
 """Hands times boards of a game that is solved when it is met."""
@@ -101,6 +99,9 @@ def job_text(table: PokerTable, game_file: Path) -> str:
 
 def _solve(folder: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> None:
     """Solve into a folder beside, which then takes its name; where somebody else was faster, theirs stays."""
+    from spewy.job.job import Job
+    from spewy.run.session import Session
+
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).absolute()

@@ -5,15 +5,17 @@ OpenSpiel is an extra of the distribution, so it is imported where it is used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from solvers.forest import Floats
 from spewy.bot.higc.text import Dialect, State, compressed, plain
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, MissingError, shown
 
 SpielState = Any
 """A state of OpenSpiel's, which tells no types."""
@@ -28,13 +30,20 @@ class SpielGame:
 
     Raises:
         InputError: there is no such game, or a referee cannot show it.
-        ModuleNotFoundError: OpenSpiel is not installed.
+        MissingError: OpenSpiel is not installed.
     """
 
     def __init__(self, name: str, dialect: Dialect = "rules") -> None:
+        if find_spec("pyspiel") is None:
+            raise MissingError(
+                f"game {shown(name)}: expected package open_spiel to be installed, found none "
+                "(pip install 'spewy[higc]')"
+            )
         import pyspiel
 
         self.name, self.dialect = name, dialect
+        if re.sub(r"\W.*", "", name, flags=re.DOTALL) not in pyspiel.registered_names():
+            raise InputError(f"game {shown(name)}: expected the name of one of OpenSpiel's games, found none")
         try:
             self.game = pyspiel.load_game(name)
         except (RuntimeError, ValueError) as error:  # OpenSpiel's errors are runtime errors
@@ -88,7 +97,9 @@ class SpielGame:
         except (RuntimeError, ValueError):
             found = [None]
         if any(observer is None or observer.tensor is None for observer in found):
-            raise InputError(f"game {shown(self.name)}: expected tensors of the {self.dialect} dialect, found none")
+            raise InputError(
+                f"game {shown(self.name)}: expected tensors of the {self.dialect} dialect, found none"
+            )
         return found
 
 

@@ -141,7 +141,8 @@ def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
         slots, parents = tree.slot[low:high], tree.parent[low:high]
         own = (slots >= 0) & (tree.owner[parents] == player)
         if own.any():
-            worth = np.bincount(slots[own], reach[parents[own]] * out[low:high][own], len(strategy))
+            weights = reach[parents[own]] * out[low:high][own]
+            worth = np.bincount(slots[own], weights, len(strategy)).astype(np.float64)
             _choose(tree, best, worth, np.unique(slots[own]))
         _give(tree, out, low, high, _shares_of(tree, best, low, high))
     return float(out[0])

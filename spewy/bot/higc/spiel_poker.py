@@ -21,7 +21,7 @@ from spewy.game.betting import Betting
 from spewy.game.gamefile import Game, load_game, parse_game
 
 Actions = Literal["kuhn", "limit", "full", "menu"]
-"""How actions are numbered: Kuhn's pass and bet; fold, call, raise; raises by their total; fold, call and a few bets."""
+"""Numbers of actions: Kuhn's pass and bet; fold, call, raise; raises by their total; fold, call and a few bets."""
 
 DEFAULTS = {
     "betting": "nolimit",
@@ -107,7 +107,9 @@ class PokerTable:
         chips = values[self.spent]
         if not (np.abs(chips) < 2**31).all():
             raise InputError(f"tensor: expected chips from 0 on, found {shown(chips.tolist())}")
-        return Public(self._cards(values[self.hole]), self._cards(values[self.board]), (int(chips[0]), int(chips[1])))
+        return Public(
+            self._cards(values[self.hole]), self._cards(values[self.board]), (int(chips[0]), int(chips[1]))
+        )
 
     def total(self, number: int, betting: Betting) -> int | None:
         """The total that an action raises to; None of folds, calls, and raises that are not legal."""

@@ -103,7 +103,10 @@ class _Walk:
         if state.is_simultaneous_node():
             return self._both(state, depth, parent, slot, chance, keys)
         player = state.current_player()
-        node, first = self._note(depth, player, parent, slot, chance), self._set(player, keys, views[player].legal)
+        node, first = (
+            self._note(depth, player, parent, slot, chance),
+            self._set(player, keys, views[player].legal),
+        )
         return [
             (state.child(action), depth + 2, node, first + i, chance, _after(keys, player, action))
             for i, action in enumerate(views[player].legal)
