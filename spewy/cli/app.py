@@ -29,11 +29,13 @@ from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.package import package
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
+from spewy.cli.referee import referee
 from spewy.cli.report import report
 from spewy.cli.review import review
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
+from spewy.cli.tournament import tournament
 from spewy.cli.tree import tree
 from spewy.errors import path_text, short
 from spewy.system.failures import failure_text, is_a
@@ -171,6 +173,8 @@ COMMANDS: tuple[click.Command, ...] = (
     review,
     play,
     dealer,
+    referee,
+    tournament,
     package,
 )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.bots import resolve_option
+from spewy.cli.folders import shelf_folder
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, verbose_option
 
@@ -102,23 +103,13 @@ def higc(
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
     with noted(log) as note:
-        brains = Brains(folders, shelf or _cache(), resolve, seconds, prepare_seconds, note)
+        brains = Brains(folders, shelf_folder(shelf), resolve, seconds, prepare_seconds, note)
         if prepare is None:
             _play(
                 lambda game, seat: brains.brain(game, seat, dialect, chosen), dialect, chosen, patience, note
             )
         else:
             brains.prepare(prepare, dialect)
-
-
-def _cache() -> Path:
-    from spewy.errors import InputError
-    from spewy.system.user_cache import user_cache
-
-    found = user_cache("higc")
-    if found is None:
-        raise InputError("--data: expected a folder, as the user has no home, found none")
-    return found
 
 
 def _play(

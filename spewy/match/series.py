@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from spewy.bot.higc.talk import Brain
 from spewy.bot.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.brains import Brains
+from spewy.match.names import plain_name
 from spewy.match.peers import Local, Peer, Program, RandomBrain
 from spewy.match.referee import Fault, Limits, Played, greet, play
 from spewy.match.runs import side_by_side
@@ -71,6 +73,23 @@ class Contender:
             return lambda game, seat: RandomBrain(seed)
         brains = Brains(self.lockers, self.shelf, "off-tree", self.seconds, limits.prepare, _unheard)
         return lambda game, seat: brains.brain(game, seat, limits.dialect, seed)
+
+
+def contender(
+    word: str, shelf: Path, lockers: tuple[Path, ...] = (), seconds: float = 1.0, name: str | None = None
+) -> Contender:
+    """Whom a word asks; its name is the command's first word, if no other is given.
+
+    Raises:
+        InputError: it is no command.
+    """
+    try:
+        words = shlex.split(word)
+    except ValueError as error:
+        raise InputError(f"bot {shown(word)}: expected a command, found: {error}") from None
+    if not words:
+        raise InputError(f"bot {shown(word)}: expected random, spewy or a command, found none")
+    return Contender(name or plain_name(Path(words[0]).name), word, shelf, lockers, seconds)
 
 
 @dataclass(frozen=True)
@@ -153,6 +172,14 @@ class Standing:
             for record in self.records
             for kind, text in record.faults[bot]
         ]
+
+    def counts(self, bot: int) -> dict[str, int]:
+        """How many faults of each kind a bot has."""
+        return dict(Counter(kind for record in self.records for kind, _ in record.faults[bot]))
+
+    def is_disqualified(self, bot: int) -> bool:
+        """Whether a bot broke the time limit too often."""
+        return self.late_share(bot) > TOO_LATE
 
     def late_share(self, bot: int) -> float:
         """In which share of the matches a bot broke the time limit."""
@@ -318,6 +345,5 @@ def _log(series: Series, swapped: bool, folder: Path) -> _Log:
     return _Log(folder / f"matches{'-swapped' if swapped else ''}.jsonl", series, swapped)
 
 
-@cache
 def _unheard(text: str) -> None:
     """What in-process bots note is told by their faults alone."""
