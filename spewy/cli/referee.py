@@ -28,7 +28,9 @@ MOST_TOLD = 5
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of chance.")
 @click.option("--older", is_flag=True, help="Speak as OpenSpiel's referee did, match after match.")
 @click.option("--seconds", type=Seconds(), default=5.0, show_default=True, help="For an answer.")
-@click.option("--chance-seconds", type=Seconds(), default=0.2, show_default=True, help="Of a state of chance.")
+@click.option(
+    "--chance-seconds", type=Seconds(), default=0.2, show_default=True, help="Of a state of chance."
+)
 @click.option(
     "--prepare-seconds", type=Seconds(), default=5.0, show_default=True, help="More for the first answer."
 )

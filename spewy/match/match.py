@@ -153,7 +153,7 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = {run: _log(match, run, folder).count() for run in match.runs}
-    to_do = [run for run in match.runs if not _log(match, run, folder).ended]
+    to_do = runs_to_play(match, folder)
     total = match.hands * len(match.runs)
     at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers or joblib.cpu_count()
     n = max(1, min(len(to_do), at_once))
@@ -165,6 +165,11 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     if stop.is_set():
         raise KeyboardInterrupt
     return outcome(match, folder)
+
+
+def runs_to_play(match: Match, folder: Path) -> list[Run]:
+    """Runs of a match that are not whole by their logs."""
+    return [run for run in match.runs if not _log(match, run, folder).ended]
 
 
 def outcome(match: Match, folder: Path) -> Outcome:

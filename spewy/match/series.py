@@ -219,6 +219,11 @@ def series_tasks(series: Series, folder: Path) -> list[tuple[Series, bool, Path]
     return [(series, swapped, folder) for swapped in (False, True) if series.of_run(swapped)]
 
 
+def is_played(series: Series, swapped: bool, folder: Path) -> bool:
+    """Whether a run is whole by its log."""
+    return len(_log(series, swapped, folder).read()) == series.of_run(swapped)
+
+
 def standing(series: Series, folder: Path) -> Standing:
     """How a series stands by its logs.
 

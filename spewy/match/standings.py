@@ -87,7 +87,9 @@ def online(names: Sequence[str], total: Worth) -> Ranking:
         below.insert(0, lowest)
         left = [name for name in left if name not in lowest]
     sums = _sums(left, total)
-    return [[name for name in left if sums[name] == each] for each in sorted(set(sums.values()), reverse=True)] + below
+    return [
+        [name for name in left if sums[name] == each] for each in sorted(set(sums.values()), reverse=True)
+    ] + below
 
 
 def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
