@@ -1,6 +1,15 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
-__all__ = ["InputError", "PeerError", "SolveError", "SpewyError", "path_text", "short", "shown"]
+__all__ = [
+    "InputError",
+    "MissingError",
+    "PeerError",
+    "SolveError",
+    "SpewyError",
+    "path_text",
+    "short",
+    "shown",
+]
 
 MOST_SHOWN, MOST_OF_PATH = 60, 300
 
@@ -11,6 +20,10 @@ class SpewyError(Exception):
 
 class InputError(SpewyError):
     """Bad input from outside: a file, a range, a bet size, a betting line. The command line exits with 2."""
+
+
+class MissingError(SpewyError):
+    """A package that an extra of the distribution brings is not installed. The command line exits with 1."""
 
 
 class SolveError(SpewyError):

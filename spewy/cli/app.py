@@ -30,12 +30,14 @@ from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.package import package
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
+from spewy.cli.referee import referee
 from spewy.cli.report import report
 from spewy.cli.review import review
 from spewy.cli.schema import schema
 from spewy.cli.show import show
 from spewy.cli.solve import solve
 from spewy.cli.status import status
+from spewy.cli.tournament import tournament
 from spewy.cli.tree import tree
 from spewy.cli.upac_match import upac_match
 from spewy.errors import path_text, short
@@ -176,6 +178,8 @@ COMMANDS: tuple[click.Command, ...] = (
     review,
     play,
     dealer,
+    referee,
+    tournament,
     package,
     new,
     schema,

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot"}
+EXTRAS = {"pandas": "export", "pyarrow": "export", "matplotlib": "plot", "pyspiel": "higc"}
 
 
 def require(*packages: str) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spewy.cli.bots import resolve_option
 from spewy.cli.files import appearing, check_file
+from spewy.cli.folders import logs_folder
 from spewy.cli.options import Seconds, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
@@ -114,7 +112,7 @@ def match(
     settings = (("resolve", resolve), ("safe", safe))
     entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
     played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
-    with _folder(out) as folder:
+    with logs_folder(out, "match") as folder:
         try:
             outcome = _play(played, folder, workers)
         except KeyboardInterrupt:
@@ -170,16 +168,6 @@ def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
             finally:
                 bot.close()
     raise InputError("--game: expected a game, as no bot plays from a folder, found none")
-
-
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """Where logs are: one that stays, or one that goes."""
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="spewy-match-") as folder:
-        yield Path(folder)
 
 
 def _play(played: Match, folder: Path, workers: int | None) -> Outcome:

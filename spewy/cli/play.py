@@ -1,26 +1,29 @@
-"""``spewy play``: a bot from lockers at a table, against a dealer's other seat or a person."""
+"""``spewy play``: a bot from lockers at a table, against a dealer's or a referee's other seat or a person."""
 
 from __future__ import annotations
 
 import click
 
 from spewy.cli.play_acpc import acpc
+from spewy.cli.play_higc import higc
 from spewy.cli.play_terminal import terminal
 from spewy.cli.play_upac import upac
 
 
 @click.group()
 def play() -> None:
-    """Play from the lockers of a solve: at a dealer's table, or against a person.
+    """Play from the lockers of a solve: at a dealer's or a referee's table, or against a person.
 
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
+      spewy play higc --lockers results/limit-holdem
       spewy play terminal --lockers results/limit-holdem
       spewy play upac spewy-bot.zip
     """  # noqa: D301
 
 
 play.add_command(acpc)
+play.add_command(higc)
 play.add_command(terminal)
 play.add_command(upac)

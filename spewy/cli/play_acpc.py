@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.bots import lockers_option, open_bot, resolve_option
-from spewy.cli.files import line_writer
+from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, verbose_option
 from spewy.cli.tables import facts
 
@@ -74,7 +72,7 @@ def acpc(
     bot = open_bot(folder, resolve)
     try:
         opened = time.monotonic() - begun
-        with _noted(log) as note, connect(host, port, wait) as lines:
+        with noted(log) as note, connect(host, port, wait) as lines:
             match = play(lines, bot, seed, patience, note)
     finally:
         bot.close()
@@ -95,32 +93,3 @@ def _rows(match: Match, opened: float) -> Iterator[tuple[str, str]]:
         )
     yield "start", f"{opened:.2f} s"
     yield "memory", f"{peak_rss_mib():,.0f} MiB at most"
-
-
-@contextmanager
-def _noted(log: Path | None) -> Iterator[Callable[[str], None]]:
-    """What hears the client and the bot's warnings: all of it goes to the log, what went wrong to stderr too."""
-    with line_writer(log, add=True) as write:
-
-        def note(text: str) -> None:
-            write(f"{time.time():.6f} {' '.join(text.split())}")
-            if text.startswith(("WARNING", "ERROR")):
-                click.echo(text, err=True)
-
-        handler, logger = _Heard(note), logging.getLogger("spewy")
-        logger.addHandler(handler)
-        try:
-            yield note
-        finally:
-            logger.removeHandler(handler)
-
-
-class _Heard(logging.Handler):
-    """Has what the bot logs told where the client's lines are."""
-
-    def __init__(self, note: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._note = note
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._note(f"{record.levelname} {record.getMessage()}")

@@ -12,6 +12,7 @@ from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import Game, format_game, load_game, shipped_games
 from spewy.match.lbr import Lbr, lbr_setting
 from spewy.match.match import Entrant
+from spewy.match.names import plain_name
 from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.remote import RemoteBot
 
@@ -46,7 +47,7 @@ class Folder:
     @property
     def name(self) -> str:
         """The folder's last name."""
-        return _plain(self.path.resolve().name or "folder")
+        return plain_name(self.path.resolve().name or "folder")
 
     def open(self, game: Game, other: Bot | None = None) -> Bot:
         """The bot.
@@ -118,7 +119,7 @@ class Remote:
     @property
     def name(self) -> str:
         """The command's first word, or the port."""
-        return _plain(Path(self.command.split()[0]).name) if self.command else f"tcp-{self.port}"
+        return plain_name(Path(self.command.split()[0]).name) if self.command else f"tcp-{self.port}"
 
     def open(self, game: Game, other: Bot | None = None) -> Bot:
         """The bot."""
@@ -162,8 +163,3 @@ def shipped(game: Game) -> Game:
     """The shipped game with the same rules, which has a better name than lockers know; or the game itself."""
     found = (known for known in map(load_game, shipped_games()) if same_rules(known, game))
     return next(found, game)
-
-
-def _plain(name: str) -> str:
-    """A name that separates no fields of logs."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:60] or "bot"

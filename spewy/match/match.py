@@ -21,13 +21,12 @@ from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Bot
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.learn.engine import Stop
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
 from spewy.match.run_log import RunLog, RunRead
+from spewy.match.runs import side_by_side
 from spewy.match.score import Result, Score, score
 from spewy.match.table import Played, Seated, play_hand
-from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
 
 Watcher = Callable[[int, int], None]
@@ -154,19 +153,23 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = {run: _log(match, run, folder).count() for run in match.runs}
-    to_do = [run for run in match.runs if not _log(match, run, folder).ended]
+    to_do = runs_to_play(match, folder)
     total = match.hands * len(match.runs)
     at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers or joblib.cpu_count()
     n = max(1, min(len(to_do), at_once))
     watcher(sum(done.values()), total)
     with interruptible() as stop:
-        words = _here(match, to_do, folder, stop) if n == 1 else _there(match, to_do, folder, stop, n)
-        for run, played in words:
-            done[run] = played
+        for number, played in side_by_side(play_run, [(match, run, folder) for run in to_do], stop, n):
+            done[to_do[number]] = played
             watcher(sum(done.values()), total)
     if stop.is_set():
         raise KeyboardInterrupt
     return outcome(match, folder)
+
+
+def runs_to_play(match: Match, folder: Path) -> list[Run]:
+    """Runs of a match that are not whole by their logs."""
+    return [run for run in match.runs if not _log(match, run, folder).ended]
 
 
 def outcome(match: Match, folder: Path) -> Outcome:
@@ -211,47 +214,6 @@ def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
     """
     for run in match.runs:
         yield from _log(match, run, folder).read().records
-
-
-def _here(match: Match, runs: Sequence[Run], folder: Path, stop: Stop) -> Iterator[tuple[Run, int]]:
-    """Run after run in this process: how many hands each has after each hand."""
-    for run in runs:
-        with closing(play_run(match, run, folder)) as numbers:
-            for number in numbers:
-                yield run, number
-                if stop.is_set():
-                    return
-
-
-def _there(
-    match: Match, runs: Sequence[Run], folder: Path, stop: Stop, workers: int
-) -> Iterator[tuple[Run, int]]:
-    """The same in a crew's processes."""
-    stopping = False
-    with closing(Crew(workers)) as crew:
-        tasks = ((match, run, folder) for run in runs if not stop.is_set())
-        for word in crew.work(run_task, tasks):
-            if stop.is_set() and not stopping:
-                stopping = True
-                crew.stop()
-            if word is None:
-                continue
-            if word.kind == "failed":
-                raise word.value
-            if word.kind == "died":
-                raise ChildProcessError(f"worker process: expected it to finish its run, it {word.value}")
-            yield runs[word.task], word.value
-
-
-def run_task(parent: Parent, match: Match, run: Run, folder: Path) -> int:
-    """Play a run in a worker; how many hands it has."""
-    number = 0
-    with closing(play_run(match, run, folder)) as numbers:
-        for number in numbers:
-            parent.tell(number)
-            if parent.is_set():
-                break
-    return number
 
 
 def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:

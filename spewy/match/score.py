@@ -22,7 +22,7 @@ class Mean:
     """A mean of independent values.
 
     Attributes:
-        mean: in mbb per hand.
+        mean: of scores in mbb per hand.
         half: half the width of the 95 % interval; nan of fewer than two values.
         n: how many values.
     """
@@ -33,11 +33,16 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float] | Floats, big_blind: float) -> Mean:
-        """Of values in chips."""
-        mbb = np.asarray(values, dtype=np.float64) * MBB / big_blind
-        n = len(mbb)
-        half = NORMAL_95 * float(mbb.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-        return cls(float(mbb.mean()) if n else math.nan, half, n)
+        """Of values in chips, as mbb."""
+        return cls.plain(np.asarray(values, dtype=np.float64) * MBB / big_blind)
+
+    @classmethod
+    def plain(cls, values: Sequence[float] | Floats) -> Mean:
+        """Of values as they are."""
+        found = np.asarray(values, dtype=np.float64)
+        n = len(found)
+        half = NORMAL_95 * float(found.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        return cls(float(found.mean()) if n else math.nan, half, n)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ _FAILURES = {
 }
 _NAMED = (
     "lockers.errors.StorageError",
+    "spewy.errors.MissingError",
     "spewy.errors.SolveError",
     "spewy.errors.PeerError",
     "builtins.ChildProcessError",

@@ -26,9 +26,11 @@ COMMANDS = (
     "dealer",
     "package",
     "match",
+    "referee",
     "review",
     "new",
     "schema",
+    "tournament",
 )
 README = Path(__file__).parents[2] / "README.md"
 
@@ -53,7 +55,7 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc", "play terminal", "package acpc"])
+@pytest.mark.parametrize("command", ["play acpc", "play higc", "play terminal", "package acpc"])
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text

@@ -42,7 +42,7 @@ ROOMS = {
         "run",
         "system",
     )
-} | {"solvers.sampled"}
+} | {"solvers.sampled", "spewy.bot.higc"}
 """What is inside is not public by itself: `spewy` and `solvers` name what is."""
 
 

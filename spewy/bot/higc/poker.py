@@ -1,0 +1,70 @@
+"""A poker bot at a referee's table of the HIGC: it follows the states and answers with OpenSpiel's actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spewy.bot.bot import Bot
+from spewy.bot.higc.follow import Follower
+from spewy.bot.higc.spiel_poker import PokerTable
+from spewy.bot.higc.text import State
+from spewy.errors import InputError
+
+
+class PokerBrain:
+    """Plays one seat of a poker game; a `spewy.bot.higc.talk.Brain`.
+
+    Where a state cannot follow from the last one, the rest of the hand is checked and called, in Kuhn's game passed.
+
+    Args:
+        table: what is played.
+        bot: who plays; closed with this.
+        seat: which player it is.
+        seeds: of what the bot draws, match by match.
+    """
+
+    def __init__(self, table: PokerTable, bot: Bot, seat: int, seeds: Iterator[int]) -> None:
+        self._table, self._bot, self._seat, self._seeds = table, bot, seat, seeds
+        self.new_match()
+
+    def new_match(self) -> None:
+        """A match begins."""
+        self._follower: Follower | None = Follower(self._table, self._seat)
+
+    def see(self, state: State) -> None:
+        """The next state.
+
+        Raises:
+            InputError: it cannot follow.
+        """
+        if self._follower is None:
+            return
+        follower, self._follower = self._follower, None
+        before = follower.hand
+        follower.see(self._table.read(state))
+        if before is None and follower.hand is not None:
+            self._bot.new_hand(follower.hand, self._seat, next(self._seeds))
+        self._follower = follower
+
+    def act(self, legal: tuple[int, ...]) -> int:
+        """A legal action.
+
+        Raises:
+            InputError: the hand is not known, or it is not this player's turn.
+        """
+        hand = None if self._follower is None else self._follower.hand
+        if hand is None or hand.to_act != self._seat:
+            for number in self._passive:
+                if number in legal:
+                    return number
+            raise InputError("hand: expected this player's turn, found another")
+        return self._table.number(self._bot.act(hand), hand.betting, legal)
+
+    def close(self) -> None:
+        """Close the bot."""
+        self._bot.close()
+
+    @property
+    def _passive(self) -> tuple[int, ...]:
+        """Numbers of a check or a call, and what is done where none is legal."""
+        return (0,) if self._table.actions == "kuhn" else (1, 0)

@@ -1,0 +1,137 @@
+"""Poker games of the HIGC that are solved when they are first met, and kept in a folder to be played from."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+
+from spewy.bot.higc.spiel_poker import PokerTable
+from spewy.bot.options import Resolve
+from spewy.bot.player import LockerBot, open_bot
+from spewy.errors import InputError
+from spewy.game.gamefile import Game, format_game
+
+MOST_DEALS = 20_000
+"""Hands times boards of a game that is solved when it is met."""
+TARGET = "0.5 mbb"
+BETS = (0.5, 1.0, 2.0, np.inf)
+"""Shares of the pot for games that allow any bet; inf: all-in."""
+
+
+def locker_bot(folders: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
+    """The bot of the first folder that has this game; None: no folder has it.
+
+    Raises:
+        lockers.LockerError: nothing is in a folder, or it is damaged.
+        InputError: a folder's lockers are not those of a whole game.
+    """
+    for folder in folders:
+        bot = open_bot(folder, resolve=resolve)
+        if _rules(bot.game) == _rules(game):
+            return bot
+        bot.close()
+    return None
+
+
+def is_small(game: Game) -> bool:
+    """Whether a game is solved when it is met."""
+    deals, left = comb(len(game.deck), game.num_hole_cards), len(game.deck)
+    for cards in game.num_board_cards:
+        deals *= comb(left, cards)
+        left -= cards
+    return deals <= MOST_DEALS
+
+
+def kept_bot(
+    shelf: Path, table: PokerTable, seconds: float, note: Callable[[str], None], resolve: Resolve = "off-tree"
+) -> LockerBot:
+    """The bot of a small game, which is solved first where the shelf lacks it.
+
+    Args:
+        shelf: folder of what is kept.
+        table: the game.
+        seconds: for solving, about.
+        note: hears what is solved.
+        resolve: as of `spewy.bot.player.open_bot`.
+
+    Raises:
+        InputError: it cannot be solved within the memory that is allowed, or the folder cannot be written.
+    """
+    folder = shelf / shelf_name(table)
+    if not folder.is_dir():
+        _solve(folder, table, seconds, note)
+    return open_bot(folder / "lockers", resolve=resolve)
+
+
+def shelf_name(table: PokerTable) -> str:
+    """The name of a game's folder."""
+    text = f"{_rules(table.game)} {sorted(table.menu.items())} {table.actions}"
+    return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def job_text(table: PokerTable, game_file: Path) -> str:
+    """The job that solves a game, as a TOML file."""
+    shares = sorted(BETS if table.actions == "full" else table.menu.values())
+    sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
+    bets = [] if table.game.limit else ["[bets.preflop]", f'bet = "{sizes}"', f'raise = "{sizes}"']
+    return "\n".join(
+        [
+            f'name = "{table.game.name}"',
+            "[game]",
+            f"file = '{game_file}'",
+            *bets,
+            "[solve]",
+            f'target = "{TARGET}"',
+            "max_sweeps = 100000",
+            "check_every = 50",
+            "",
+        ]
+    )
+
+
+def _solve(folder: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> None:
+    """Solve into a folder beside, which then takes its name; where somebody else was faster, theirs stays."""
+    from spewy.job.job import Job
+    from spewy.run.session import Session
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)).absolute()
+    except OSError as error:
+        raise InputError(
+            f"folder {folder.parent}: expected one that can be written, found: {error.strerror}"
+        ) from error
+    try:
+        file = work / f"{table.game.name}.game"
+        file.write_text(format_game(table.game), encoding="utf-8")
+        (work / "job.toml").write_text(job_text(table, file), encoding="utf-8")
+        with Session(Job.load(work / "job.toml"), work / "lockers") as session:
+            result = session.solve(stop=_Deadline(time.monotonic() + seconds))
+        note(f"{folder.name}: solved to {result.exploitability:.3g} chips in {result.sweeps:,} sweeps")
+        if not folder.is_dir():
+            work.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Deadline:
+    """Stops a solve at a time of `time.monotonic`."""
+
+    at: float
+
+    def is_set(self) -> bool:
+        """Whether it is that time."""
+        return time.monotonic() >= self.at
+
+
+def _rules(game: Game) -> str:
+    return format_game(game)

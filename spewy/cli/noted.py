@@ -1,0 +1,42 @@
+"""Where bots at a table tell what happens: a log, and stderr for what went wrong."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from spewy.cli.files import line_writer
+
+
+@contextmanager
+def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
+    """What hears the client and the bot's warnings: all of it goes to the log, what went wrong to stderr too."""
+    with line_writer(log, add=True) as write:
+
+        def note(text: str) -> None:
+            write(f"{time.time():.6f} {' '.join(text.split())}")
+            if text.startswith(("WARNING", "ERROR")):
+                click.echo(text, err=True)
+
+        handler, logger = _Heard(note), logging.getLogger("spewy")
+        logger.addHandler(handler)
+        try:
+            yield note
+        finally:
+            logger.removeHandler(handler)
+
+
+class _Heard(logging.Handler):
+    """Has what the bot logs told where the client's lines are."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._note = note
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._note(f"{record.levelname} {record.getMessage()}")

@@ -1,0 +1,131 @@
+"""``spewy play higc``: a bot for general games at the table of a HIGC referee."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.bots import resolve_option
+from spewy.cli.folders import shelf_folder
+from spewy.cli.noted import noted
+from spewy.cli.options import Seconds, verbose_option
+
+if TYPE_CHECKING:
+    from spewy.bot.higc.talk import Brain
+    from spewy.bot.higc.text import Dialect
+    from spewy.bot.options import Resolve
+
+
+@click.command()
+@click.option(
+    "--lockers",
+    "folders",
+    metavar="FOLDER",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A solve's folder to play poker from where it has the game; may be given often.",
+)
+@click.option(
+    "--data",
+    "shelf",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where games that are solved when first met are kept; default: the user's cache.",
+)
+@click.option(
+    "--older",
+    is_flag=True,
+    help="Speak as OpenSpiel's referee did: ready, start, ponder, match after match.",
+)
+@click.option(
+    "--seconds",
+    type=Seconds(),
+    default=2.0,
+    show_default=True,
+    help="For an answer that is searched for; the rules allow 5.",
+)
+@click.option(
+    "--prepare-seconds",
+    type=Seconds(),
+    default=3.5,
+    show_default=True,
+    help="For solving a game when it is first met; the rules allow 5, with the start.",
+)
+@click.option(
+    "--prepare", metavar="GAME", help="Solve and keep GAME, for --prepare-seconds, and play nothing."
+)
+@resolve_option
+@click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
+@click.option(
+    "--patience",
+    type=Seconds(),
+    default=1800.0,
+    show_default=True,
+    help="Seconds without a line after which a referee counts as gone.",
+)
+@click.option(
+    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add what went wrong to a file too."
+)
+@verbose_option
+def higc(
+    folders: tuple[Path, ...],
+    shelf: Path | None,
+    older: bool,
+    seconds: float,
+    prepare_seconds: float,
+    prepare: str | None,
+    resolve: Resolve,
+    seed: int | None,
+    patience: float,
+    log: Path | None,
+) -> None:
+    """Play what a HIGC referee asks for on stdin, with answers on stdout and all else on stderr.
+
+    kuhn_poker, leduc_poker and universal_poker are followed from their tensors and played from --lockers, or solved
+    when first met and kept. Other games need OpenSpiel (pip install 'spewy[higc]'): those that are small enough are
+    solved by CFR when first met and kept, the others are played by search, gin_rummy by rules of thumb.
+
+    A referee that vanishes before the end of the match is an error (exit code 1). What goes wrong with the bot is told
+    on stderr, and the match goes on.
+
+    \b
+    Examples:
+      spewy play higc --lockers results/limit-holdem
+      spewy play higc --prepare "liars_dice" --prepare-seconds 600
+      spewy referee leduc_poker "spewy play higc" random --matches 100
+    """  # noqa: D301
+    from spewy.match.brains import Brains
+
+    dialect: Dialect = "older" if older else "rules"
+    chosen = secrets.randbits(32) if seed is None else seed
+    with noted(log) as note:
+        brains = Brains(folders, shelf_folder(shelf), resolve, seconds, prepare_seconds, note)
+        if prepare is None:
+            _play(
+                lambda game, seat: brains.brain(game, seat, dialect, chosen), dialect, chosen, patience, note
+            )
+        else:
+            brains.prepare(prepare, dialect)
+
+
+def _play(
+    prepare: Callable[[str, int], Brain],
+    dialect: Dialect,
+    seed: int,
+    patience: float,
+    note: Callable[[str], None],
+) -> None:
+    from spewy.bot.higc.client import MOST_OF_LINE, converse
+    from spewy.bot.higc.talk import Talk
+    from spewy.bot.pipes import PipeReader, stdout_alone
+
+    with stdout_alone() as writer:
+        talk = Talk(prepare, dialect, note, seed)
+        try:
+            converse(talk, PipeReader(0, "referee", MOST_OF_LINE), writer, patience)
+        finally:
+            talk.close()

@@ -1,0 +1,161 @@
+"""``spewy referee``: two programs play a game of OpenSpiel by the rules of the HIGC."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.extras import require
+from spewy.cli.folders import logs_folder, shelf_folder
+from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.progress import counting, say
+from spewy.cli.tables import facts, json_text, number
+
+if TYPE_CHECKING:
+    from spewy.match.series import Contender, Series, Standing
+
+MOST_TOLD = 5
+"""Faults of a bot that are printed; the logs have them all."""
+
+
+@click.command()
+@click.argument("game")
+@click.argument("first", metavar="BOT")
+@click.argument("second", metavar="BOT")
+@click.option("--matches", type=click.IntRange(1, 10**6), default=100, show_default=True, help="To play.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of chance.")
+@click.option("--older", is_flag=True, help="Speak as OpenSpiel's referee did, match after match.")
+@click.option("--seconds", type=Seconds(), default=5.0, show_default=True, help="For an answer.")
+@click.option(
+    "--chance-seconds", type=Seconds(), default=0.2, show_default=True, help="Of a state of chance."
+)
+@click.option(
+    "--prepare-seconds", type=Seconds(), default=5.0, show_default=True, help="More for the first answer."
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep the logs there; matches that were interrupted go on from them.",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: two, one a core.")
+@click.option(
+    "--lockers",
+    metavar="FOLDER",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="What the bot spewy plays poker from; may be given often.",
+)
+@click.option(
+    "--data",
+    "shelf",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where the bot spewy keeps what it solves; default: the user's cache.",
+)
+@click.option(
+    "--search-seconds", type=Seconds(), default=1.0, show_default=True, help="For a search of the bot spewy."
+)
+@json_option
+@verbose_option
+def referee(
+    game: str,
+    first: str,
+    second: str,
+    matches: int,
+    seed: int,
+    older: bool,
+    seconds: float,
+    chance_seconds: float,
+    prepare_seconds: float,
+    out: Path | None,
+    workers: int | None,
+    lockers: tuple[Path, ...],
+    shelf: Path | None,
+    search_seconds: float,
+    as_json: bool,
+) -> None:
+    """Play matches of GAME, a name of OpenSpiel's, half of them with the seats swapped.
+
+    BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process). An
+    action that is not legal is replaced by one drawn at random; who has three of these, three lines that nobody asked
+    for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the first bot wins,
+    with 95 % confidence intervals; logs have every match, and what bots write to stderr.
+
+    \b
+    Examples:
+      spewy referee leduc_poker "spewy play higc" random
+      spewy referee gin_rummy spewy "python3 agent.py" --matches 5000 --out results/gin
+      spewy referee kuhn_poker spewy random --chance-seconds 0 --json
+
+    \b
+    --json prints one object:
+      {"game", "bots": ["a", "b"], "matches", "played", "complete", "score": {"mean", "half", "n"},
+       "faults": {"a": {"illegal": 1, ..}, ..}, "late": [share of matches, ..], "disqualified": []}
+    """  # noqa: D301
+    require("pyspiel")
+    from spewy.match.referee import Limits
+    from spewy.match.series import Series, play_series, standing
+
+    bots = _named(first, second, shelf_folder(shelf), lockers, search_seconds)
+    limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
+    series = Series(game, bots, matches, seed, limits)
+    with logs_folder(out, "referee") as folder:
+        try:
+            with counting("matches") as watcher:
+                found = play_series(series, folder, watcher, workers)
+        except KeyboardInterrupt:
+            _show(series, standing(series, folder), as_json)
+            raise
+    _show(series, found, as_json)
+
+
+def _named(
+    first: str, second: str, shelf: Path, lockers: tuple[Path, ...], seconds: float
+) -> tuple[Contender, Contender]:
+    from spewy.match.series import contender
+
+    one, two = (contender(word, shelf, lockers, seconds) for word in (first, second))
+    return one, two if two.name != one.name else contender(second, shelf, lockers, seconds, f"{two.name}-2")
+
+
+def _show(series: Series, found: Standing, as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text(_json(series, found)))
+        return
+    first, second = series.bots
+    whole = "" if found.complete else f", {len(found.records):,} of them so far"
+    rows = [
+        ("bots", f"{first.name} against {second.name}"),
+        ("game", series.game),
+        ("played", f"{series.matches:,} matches{whole}"),
+        ("score", f"{number(found.mean.mean, 4)} ± {number(found.mean.half, 4)} per match"),
+    ]
+    rows += [
+        (f"faults of {bot.name}", text)
+        for n, bot in enumerate(series.bots)
+        if (text := ", ".join(f"{kind} {times}" for kind, times in found.counts(n).items()))
+    ]
+    click.echo(facts(rows))
+    for n, bot in enumerate(series.bots):
+        for text in found.faults(n)[:MOST_TOLD]:
+            say(f"{bot.name}: {text}")
+        if found.is_disqualified(n):
+            say(f"{bot.name}: out of time in {found.late_share(n):.1%} of the matches, which disqualifies it")
+
+
+def _json(series: Series, found: Standing) -> dict[str, Any]:
+    names = [bot.name for bot in series.bots]
+    return {
+        "game": series.game,
+        "bots": names,
+        "matches": series.matches,
+        "played": len(found.records),
+        "complete": found.complete,
+        "score": {"mean": found.mean.mean, "half": found.mean.half, "n": found.mean.n},
+        "faults": {name: found.counts(n) for n, name in enumerate(names)},
+        "late": [found.late_share(n) for n in (0, 1)],
+        "disqualified": [name for n, name in enumerate(names) if found.is_disqualified(n)],
+    }

@@ -1,0 +1,146 @@
+"""``spewy tournament``: all bots against all, scored as the rules of a competition say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spewy.cli.extras import require
+from spewy.cli.files import appearing, check_file
+from spewy.cli.folders import logs_folder, shelf_folder
+from spewy.cli.options import json_option, verbose_option
+from spewy.cli.progress import counting, say
+from spewy.cli.tables import json_text, render
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spewy.match.tournament import Outcome, Stage
+
+
+@click.command()
+@click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep the logs there; a tournament that was interrupted goes on from them.",
+)
+@click.option(
+    "--page", metavar="FILE.md", type=click.Path(path_type=Path), help="Write the results as Markdown."
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
+@json_option
+@verbose_option
+def tournament(file: Path, out: Path | None, page: Path | None, workers: int | None, as_json: bool) -> None:
+    """Play a tournament, or go on with one, and rank its bots.
+
+    FILE.toml names rules, bots and games. rules are acpc-bankroll, acpc-points or acpc-online (of 2007, with qualifying
+    rounds beyond ten bots), higc, or upac (Elo over the games of a results file).
+
+    \b
+    Examples:
+      spewy tournament examples/leduc-tournament.toml
+      spewy tournament spring.toml --out results/spring --page spring.md
+
+    \b
+    A file:
+      name = "spring"
+      rules = "higc"
+      [[bots]]
+      name = "mine"
+      bot = "spewy"              # or random, or a command; with [acpc] whatever spewy match knows
+      [[bots]]
+      name = "chance"
+      bot = "random"
+      [higc]                     # or [acpc]: game, hands, series; or [upac]: results, k, start
+      games = ["leduc_poker", "liars_dice"]
+      matches = 100
+
+    \b
+    --json prints one object:
+      {"name", "rules", "places": {"mine": 1, ..}, "ratings": {..} or null, "notes": [], "stages": [{"title", "unit",
+       "places", "pairs": [{"bots": ["a", "b"], "mean", "half", "n", "faults": [0, 0]}, ..]}, ..]}
+    """  # noqa: D301
+    if page is not None:
+        check_file(page, (".md",))
+    from spewy.match.tournament import play_tournament
+    from spewy.match.tournament_file import read_tournament
+    from spewy.match.tournament_page import page_text
+
+    found = read_tournament(file)
+    if found.higc is not None:
+        require("pyspiel")
+    with logs_folder(out, "tournament") as folder, counting("played") as watcher:
+        outcome = play_tournament(found, file.absolute().parent, folder, shelf_folder(None), watcher, workers)
+    if page is not None:
+        with appearing(page) as temporary:
+            temporary.write_text(page_text(outcome), encoding="utf-8")
+        say(f"results in {page}")
+    if as_json:
+        click.echo(json_text(_json(outcome)))
+        return
+    for stage in outcome.stages:
+        click.echo(render(_pairs(stage)))
+    click.echo(render(_places(outcome)))
+    for note in outcome.notes:
+        say(note)
+
+
+def _pairs(stage: Stage) -> Table:
+    from rich.table import Table
+
+    from spewy.match.tournament_page import cell
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(f"{stage.title}, {stage.unit}", no_wrap=True)
+    for name in stage.names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in stage.names:
+        table.add_row(name, *(cell(stage, name, other) for other in stage.names))
+    return table
+
+
+def _places(outcome: Outcome) -> Table:
+    from rich.table import Table
+
+    from spewy.match.standings import place_of
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("place", "bot", *(["rating"] if outcome.ratings else [])):
+        table.add_column(title, justify="left" if title == "bot" else "right", no_wrap=True)
+    for name, place in place_of(outcome.ranking).items():
+        table.add_row(str(place), name, *([f"{outcome.ratings[name]:,.1f}"] if outcome.ratings else []))
+    return table
+
+
+def _json(outcome: Outcome) -> dict[str, Any]:
+    from spewy.match.standings import place_of
+
+    return {
+        "name": outcome.name,
+        "rules": outcome.rules,
+        "places": place_of(outcome.ranking),
+        "ratings": outcome.ratings,
+        "notes": outcome.notes,
+        "stages": [
+            {
+                "title": stage.title,
+                "unit": stage.unit,
+                "places": place_of(stage.ranking),
+                "pairs": [
+                    {
+                        "bots": pair,
+                        "mean": played.mean.mean,
+                        "half": played.mean.half,
+                        "n": played.mean.n,
+                        "faults": played.faults,
+                    }
+                    for pair, played in stage.played.items()
+                ],
+            }
+            for stage in outcome.stages
+        ],
+    }

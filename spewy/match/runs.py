@@ -1,0 +1,79 @@
+"""Runs side by side: each is a generator that tells after each hand or match how many there are by now.
+
+A run can be broken off after each of these, and a generator that is called again goes on from its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+from spewy.learn.engine import Stop
+from spewy.system.crew import Crew, Parent
+
+Run = Callable[..., Generator[int]]
+"""A run; a worker has to be able to import it."""
+
+
+def side_by_side(
+    run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int
+) -> Iterator[tuple[int, int]]:
+    """Do runs, here or in so many processes.
+
+    Args:
+        run: what is called with the arguments of each task.
+        tasks: arguments.
+        stop: ends all runs after what is being played.
+        workers: processes; 1: this one.
+
+    Yields:
+        The number of a task, and what its run told.
+
+    Raises:
+        ChildProcessError: a worker died.
+        Exception: what a run raised.
+    """
+    if workers == 1:
+        yield from _here(run, tasks, stop)
+    else:
+        yield from _there(run, tasks, stop, workers)
+
+
+def _here(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tuple[int, int]]:
+    for task, arguments in enumerate(tasks):
+        if stop.is_set():
+            return
+        with closing(run(*arguments)) as numbers:
+            for number in numbers:
+                yield task, number
+                if stop.is_set():
+                    return
+
+
+def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int) -> Iterator[tuple[int, int]]:
+    stopping = False
+    with closing(Crew(workers)) as crew:
+        waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
+        for word in crew.work(run_in_worker, waiting):
+            if stop.is_set() and not stopping:
+                stopping = True
+                crew.stop()
+            if word is None:
+                continue
+            if word.kind == "failed":
+                raise word.value
+            if word.kind == "died":
+                raise ChildProcessError(f"worker process: expected it to finish its run, it {word.value}")
+            yield word.task, word.value
+
+
+def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:
+    """Do a run in a worker; what it told last."""
+    number = 0
+    with closing(run(*arguments)) as numbers:
+        for number in numbers:
+            parent.tell(number)
+            if parent.is_set():
+                break
+    return number

@@ -1,0 +1,231 @@
+"""Who is better, by the rules of three competitions: pure functions over what pairs of bots won from each other.
+
+A ranking is a list of places, best first; bots that tie share a place.
+
+- ACPC 2007: `runoff` with bankrolls or with points of series, `online`, `qualifying_sets` and `qualified`;
+- HIGC: `voted` (instant run-off voting) for each game, `lexicographic` over games;
+- UPAC: `elo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from spewy.errors import InputError, shown
+
+Ranking = list[list[str]]
+Worth = Callable[[str, str], float]
+"""What the first bot has of the other one; the other has as much less."""
+
+SET_SIZE, PROCEED, MOST_FINALISTS, FEWER_THAN = 6, 3, 10, 10
+"""Of qualifying rounds: bots of a set, how many proceed, the most bots that need none, and when they end."""
+BEST = 4
+"""Bots among whom the total bankroll decides in the online learning competition."""
+K, START = 12.0, 1500.0
+"""The UPAC's largest change of a rating; where ratings begin, on which nothing depends."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What pairs of bots won from each other.
+
+    Attributes:
+        names: of the bots.
+        won: by pairs in the order of the names: what the first won from the second.
+    """
+
+    names: tuple[str, ...]
+    won: Mapping[tuple[str, str], float]
+
+    def __post_init__(self) -> None:
+        for pair in self.pairs:
+            if pair not in self.won:
+                raise InputError(f"results of {pair[0]} and {pair[1]}: expected some, found none")
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """All pairs, in the order of the names."""
+        return [(one, two) for i, one in enumerate(self.names) for two in self.names[i + 1 :]]
+
+    def total(self, one: str, two: str) -> float:
+        """What one bot won from another one."""
+        return self.won[one, two] if (one, two) in self.won else -self.won[two, one]
+
+    def points(self, one: str, two: str) -> float:
+        """The same as a series: 1 for a win, -1 for a loss, 0 for a tie."""
+        total = self.total(one, two)
+        return float((total > 0) - (total < 0))
+
+
+def runoff(names: Sequence[str], worth: Worth) -> Ranking:
+    """Instant run-off: the bots with the least sum against those that remain go, again and again.
+
+    >>> table = Table(("a", "b", "c"), {("a", "b"): 1, ("a", "c"): -9, ("b", "c"): 20})
+    >>> runoff(table.names, table.total)
+    [['a'], ['b'], ['c']]
+    """
+    left, out = list(names), Ranking()
+    while left:
+        lowest = _lowest(left, worth)
+        out.insert(0, lowest)
+        left = [name for name in left if name not in lowest]
+    return out
+
+
+def online(names: Sequence[str], total: Worth) -> Ranking:
+    """The online learning competition: the run-off isolates the best four, whose bankrolls among them decide.
+
+    Where a tie would leave fewer than four, all that tie stay.
+    """
+    left, below = list(names), Ranking()
+    while len(left) > BEST:
+        lowest = _lowest(left, total)
+        if len(left) - len(lowest) < BEST:
+            break
+        below.insert(0, lowest)
+        left = [name for name in left if name not in lowest]
+    sums = _sums(left, total)
+    return [
+        [name for name in left if sums[name] == each] for each in sorted(set(sums.values()), reverse=True)
+    ] + below
+
+
+def qualifying_sets(names: Sequence[str], rng: Random) -> list[list[str]]:
+    """Random sets of six; fewer than five who are left over join them, and five are a set of their own."""
+    drawn = rng.sample(list(names), len(names))
+    n_sets, left = divmod(len(drawn), SET_SIZE)
+    sets = [drawn[SET_SIZE * i : SET_SIZE * (i + 1)] for i in range(n_sets)]
+    rest = drawn[SET_SIZE * n_sets :]
+    if left == SET_SIZE - 1 or not sets:
+        return [*sets, rest] if rest else sets
+    for i, name in enumerate(rest):
+        sets[i % n_sets].append(name)
+    return sets
+
+
+def qualified(names: Sequence[str], total: Worth) -> list[str]:
+    """Who proceeds from a set: the three top bankrolls, and who ties with the third."""
+    sums = _sums(names, total)
+    bar = sorted(sums.values(), reverse=True)[min(PROCEED, len(names)) - 1]
+    return [name for name in names if sums[name] >= bar]
+
+
+def voted(names: Sequence[str], outcome: Worth) -> Ranking:
+    """Instant run-off voting: each bot votes for its hardest opponents, of those without a place yet.
+
+    Where the rules say nothing: opponents that are as hard are ordered by what they win from all others, and so are
+    choices with as few votes; who ties in that too goes, or shares a place, together.
+
+    >>> table = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
+    >>> voted(table.names, table.total)
+    [['A'], ['B'], ['C']]
+    """
+    strength = _sums(names, outcome)
+    ballots = [_ballot(voter, names, outcome, strength) for voter in names]
+    left, out = list(names), Ranking()
+    while left:
+        elected = _elected(left, ballots, strength)
+        out.append(elected)
+        left = [name for name in left if name not in elected]
+    return out
+
+
+def lexicographic(rankings: Sequence[Ranking]) -> Ranking:
+    """Bots in the order of their sorted places over all games, the worst place first.
+
+    >>> lexicographic([[["A"], ["B"], ["C"]], [["B"], ["A"], ["C"]]])
+    [['A', 'B'], ['C']]
+    """
+    places = [place_of(ranking) for ranking in rankings]
+    keys = {name: sorted((each[name] for each in places), reverse=True) for name in places[0]}
+    ordered = sorted({tuple(key) for key in keys.values()})
+    return [sorted(name for name, key in keys.items() if tuple(key) == each) for each in ordered]
+
+
+def place_of(ranking: Ranking) -> dict[str, int]:
+    """The place of each bot; who ties has the same, and the next places stay empty.
+
+    >>> place_of([["A", "B"], ["C"]])
+    {'A': 1, 'B': 1, 'C': 3}
+    """
+    out: dict[str, int] = {}
+    for names in ranking:
+        out.update(dict.fromkeys(names, len(out) + 1))
+    return out
+
+
+def expected_score(rating: float, other: float) -> float:
+    """The share of the chips that Elo's formula expects.
+
+    >>> expected_score(1500, 1500), round(expected_score(1900, 1500), 4)
+    (0.5, 0.9091)
+    """
+    return float(1 / (1 + 10 ** ((other - rating) / 400)))
+
+
+def elo(
+    names: Sequence[str], games: Iterable[tuple[str, str, float]], k: float = K, start: float = START
+) -> dict[str, float]:
+    """Ratings after games, one after the other.
+
+    Args:
+        names: of all bots.
+        games: two bots and the first one's score, its share of the chips.
+        k: the largest change of a rating.
+        start: where ratings begin.
+
+    >>> elo(["a", "b"], [("a", "b", 0.8)])
+    {'a': 1503.6, 'b': 1496.4}
+
+    Raises:
+        InputError: a game is of others, or its score is no share.
+    """
+    out = dict.fromkeys(names, start)
+    for one, two, score in games:
+        if one not in out or two not in out or one == two or not 0 <= score <= 1:
+            raise InputError(
+                f"game of {shown(one)} and {shown(two)}: expected two of the bots and a score from 0 to 1, "
+                f"found {shown(score)}"
+            )
+        change = k * (score - expected_score(out[one], out[two]))
+        out[one], out[two] = out[one] + change, out[two] - change
+    return out
+
+
+def by_rating(ratings: Mapping[str, float]) -> Ranking:
+    """Bots in the order of their ratings."""
+    ordered = sorted(set(ratings.values()), reverse=True)
+    return [[name for name in ratings if ratings[name] == each] for each in ordered]
+
+
+def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
+    return {one: sum(worth(one, two) for two in names if two != one) for one in names}
+
+
+def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
+    sums = _sums(names, worth)
+    return [name for name in names if sums[name] == min(sums.values())]
+
+
+def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> list[str]:
+    others = [name for name in names if name != voter]
+    return sorted(others, key=lambda other: (outcome(voter, other), -strength[other], names.index(other)))
+
+
+def _elected(left: Sequence[str], ballots: Sequence[list[str]], strength: Mapping[str, float]) -> list[str]:
+    """Who has a majority of the first places, once the choices with the fewest have gone."""
+    standing = list(left)
+    while True:
+        firsts = [next((name for name in ballot if name in standing), None) for ballot in ballots]
+        votes = {name: firsts.count(name) for name in standing}
+        cast = sum(votes.values())
+        winner = [name for name in standing if 2 * votes[name] > cast]
+        if winner or len(standing) == 1:
+            return winner or standing
+        keys = {name: (votes[name], strength[name]) for name in standing}
+        out = [name for name in standing if keys[name] == min(keys.values())]
+        if len(out) == len(standing):
+            return standing
+        standing = [name for name in standing if name not in out]
