@@ -27,6 +27,7 @@ COMMANDS = (
     "package",
     "match",
     "review",
+    "upac-match",
 )
 README = Path(__file__).parents[2] / "README.md"
 
@@ -51,7 +52,7 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc", "play terminal", "package acpc"])
+@pytest.mark.parametrize("command", ["play acpc", "play terminal", "package acpc", "play upac", "package upac"])
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text
