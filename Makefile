@@ -7,10 +7,15 @@ CASES ?= 10000
 SECONDS ?= 1800
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve test test-slow fuzz bench study lint notebooks clean
+.PHONY: solve upac test test-slow fuzz bench study lint notebooks clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
+
+upac: .venv/ready
+	for job in examples/upac-ladder/*.toml; do \
+		$(BIN)/spewy solve $$job --out results/upac-ladder/$$(basename $$job .toml) || exit; done
+	$(BIN)/spewy package upac results/upac.zip --ladder results/upac-ladder
 
 test: .venv/ready
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -72,14 +72,16 @@ def upac_match(
 ) -> None:
     """Play games of two bots by UPAC's rules, the same cards from both seats.
 
-    A BOT is a package (OUT.zip), which is unpacked and run as the competition does it; random, call, allin or equity;
-    or command:SHELL, which reads lines on stdin and answers on stdout. What counts is the share of the chips at the end
+    A BOT is a package (OUT.zip), which is unpacked and run as the competition does it; tables:OUT.zip, the same bot
+    within this process, which is faster; random, call, allin or equity; or command:SHELL, which reads lines on stdin
+    and answers on stdout. What counts is the share of the chips at the end
     of a game; Elo is by the competition's rule, K = 12. A bot that answers nonsense, or not in time, has nothing. After
     Ctrl-C the score is that of the games so far.
 
     \b
     Examples:
       spewy upac-match spewy-bot.zip equity
+      spewy upac-match tables:spewy-bot.zip random --games 1000
       spewy upac-match spewy-bot.zip "command:python3 other.py" --games 20 --log games.txt --json
 
     \b

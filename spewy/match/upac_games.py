@@ -16,6 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from spewy.bot.upac_package import open_tables
+from spewy.bot.upac_runtime.player import Player
+from spewy.bot.upac_runtime.tables import Tables
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.score import NORMAL_95
 from spewy.match.upac import BadReplyError, Line, Rules, dealt, play_hand
@@ -57,6 +60,26 @@ class RuleEntrant:
 
 
 @dataclass
+class TablesEntrant:
+    """A package's tables, played in this process: what its bot does, without starting it for each game.
+
+    Attributes:
+        name: what reports call it.
+        tables: which `Entrants` closes.
+        spent: nobody measures it.
+    """
+
+    name: str
+    tables: Tables
+    spent: Spent = field(default_factory=Spent)
+
+    def open(self, seed: int, seconds: float) -> Seat:
+        """Seat it."""
+        player = Player(self.tables, seed)
+        return RuleSeat(lambda spot, rng: player.answer(spot), seed)
+
+
+@dataclass
 class CommandEntrant:
     """A command, which is started for each game.
 
@@ -83,7 +106,8 @@ class Entrants(Closing):
     """Both bots by what a user calls them; packages are unpacked until this is closed.
 
     Args:
-        first, second: ``random``, ``call``, ``allin``, ``equity``, ``command:SHELL``, or a package's file.
+        first, second: ``random``, ``call``, ``allin``, ``equity``, ``command:SHELL``, a package's
+            file, or ``tables:`` and a package's file.
 
     Raises:
         InputError: a name is none of these, or a package is none.
@@ -106,10 +130,13 @@ class Entrants(Closing):
             return RuleEntrant(name)
         if name.startswith("command:"):
             return CommandEntrant("command", name.removeprefix("command:"))
+        if name.startswith("tables:"):
+            tables = self._held.enter_context(open_tables(Path(name.removeprefix("tables:"))))
+            return TablesEntrant(name, tables)
         if name.endswith(".zip"):
             folder = Path(self._held.enter_context(TemporaryDirectory(prefix="spewy-upac-")))
             return unpacked(Path(name), folder)
-        wanted = f"{', '.join(RULES)}, command:SHELL or a package's OUT.zip"
+        wanted = f"{', '.join(RULES)}, command:SHELL, OUT.zip or tables:OUT.zip"
         raise InputError(f"bot {shown(name)}: expected one of {wanted}")
 
 

@@ -31,6 +31,7 @@ COMMANDS = (
     "new",
     "schema",
     "tournament",
+    "upac-match",
 )
 README = Path(__file__).parents[2] / "README.md"
 
@@ -55,7 +56,9 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc", "play higc", "play terminal", "package acpc"])
+@pytest.mark.parametrize(
+    "command", ["play acpc", "play higc", "play terminal", "play upac", "package acpc", "package upac"]
+)
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text

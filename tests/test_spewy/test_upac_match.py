@@ -239,6 +239,8 @@ def test_a_package_plays_games_to_the_end(tmp_path):
     found = good_json(*args)
     assert found["faults"] == []
     assert found["spent"][0]["slowest"] > 0
+    within = good_json("upac-match", f"tables:{out}", "call", "--games", "2", "--rounds", "5")
+    assert within["faults"] == []
     assert log.read_text().startswith("System > round 1/20\nDefender < START SB\nChallenger < START BB\n")
     assert "Elo" in good("upac-match", "call", "allin", "--games", "3")
 
