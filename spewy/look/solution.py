@@ -9,26 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
 from lockers import Store, open_store
-from solvers.exploit import exploitability
 from solvers.forest import DECISION
-from solvers.walk import Walker
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, locate
-from spewy.chunks.part import chunk_of
+from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import by_hand
-from spewy.game.tree import Node, decision_at
+from spewy.game.tree import Node, entry
 from spewy.job.job import Job
-from spewy.look.board_view import BoardView, NodeArrays
+from spewy.look.chunk_view import ChunkView
 from spewy.look.node_view import NodeView
-from spewy.look.resolve import Note, Refilled
+from spewy.look.refilled import Note, Refilled
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
@@ -54,7 +51,8 @@ class ExploitResult:
 class Solution(Closing):
     """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere.
 
-    Dropped rounds are solved where they are looked at and kept in memory; ``reads`` is the store with them.
+    A decision is looked at by a few reads along its line, and no others are laid out. Dropped rounds are solved where
+    they are looked at and kept in memory; ``reads`` is the store with them.
 
     Args:
         job: what the store was made for.
@@ -66,10 +64,9 @@ class Solution(Closing):
     def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
+        self.problem = by_hand(job.problem, first_dropped(store))
         self.sweeps = saved_sweeps(store)
-        self.reads = Refilled(job, self.layout, store, target, note)
-        self._views: dict[tuple[int, int, int], BoardView] = {}
+        self.reads = Refilled(job, store, target, note)
 
     @classmethod
     def open(cls, folder: str | Path, target: str | None = None, note: Note | None = None) -> Solution:
@@ -86,20 +83,26 @@ class Solution(Closing):
             store.close()
             raise
 
-    def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+    @cached_property
+    def layout(self) -> Layout:
+        """All boards and all betting, laid out when that is asked for first."""
+        return Layout.of(self.problem)
+
+    def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Args:
+            line: a betting string.
+            board: all public cards.
+            ev: whether to find EVs and equities, which are NaN otherwise.
 
         Raises:
             InputError: no such line, no decision there, or a board that cannot follow.
         """
-        node = decision_at(self.job.betting_tree.root, line)
-        t = node.round - self.layout.problem.first_round
-        cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
-        b, perm = locate(self.layout, t, cards)
-        self.reads.require(t, b, chunk_of(self.layout, node))
-        view = self._view(t, b)
-        n = self.layout.betting[t].nodes.index(node)
-        return self._node_view(view.node(n), node, cards, t, b, perm)
+        node = self.reads.decision(line)
+        cards = board_cards(self.problem, node.round, self.job.board if board is None else board)
+        self.reads.require(entry(line), cards)
+        return self._node_view(self.reads.views.of(entry(line), cards, values=ev), node, cards)
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored.
@@ -108,6 +111,9 @@ class Solution(Closing):
             InputError: rounds were dropped.
         """
         self._require_whole()
+        from solvers.exploit import exploitability  # which loads kernels
+        from solvers.walk import Walker
+
         found = exploitability(
             Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
         )
@@ -133,16 +139,15 @@ class Solution(Closing):
         return self._frames()
 
     def _frames(self) -> Iterator[pd.DataFrame]:
-        identity = np.arange(4)
         for t, bets in enumerate(self.layout.betting):
-            decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
-            for b, board in enumerate(self.layout.boards[t].boards):
-                if not len(decisions):
-                    break
-                view = BoardView(self.layout, self.store, t, b)
-                for n in decisions:
-                    node = bets.nodes[n]
-                    yield self._node_view(view.node(int(n)), node, board.cards, t, b, identity).frame()
+            decisions = [bets.nodes[n] for n in np.flatnonzero(bets.forest.arrays.kind == DECISION)]
+            for board in self.layout.boards[t].boards if decisions else ():
+                views: dict[str, ChunkView] = {}
+                for node in decisions:
+                    line = entry(node.line)
+                    if line not in views:
+                        views[line] = self.reads.views.of(line, board.cards)
+                    yield self._node_view(views[line], node, board.cards).frame()
 
     def close(self) -> None:
         """Close the store."""
@@ -151,31 +156,20 @@ class Solution(Closing):
     def _require_whole(self) -> None:
         require_whole(self.store, self.job.rules.num_rounds, self.job.name)
 
-    def _view(self, t: int, b: int) -> BoardView:
-        key = t, b, self.reads.n_solved
-        if key not in self._views:
-            self._views.clear()  # one board at a time: views of early rounds are large
-            self._views[key] = BoardView(self.layout, self.reads, t, b)
-        return self._views[key]
-
-    def _node_view(
-        self, arrays: NodeArrays, node: Node, cards: Sequence[int], t: int, b: int, perm: np.ndarray
-    ) -> NodeView:
-        """Name the hands: a row of the solved board is the hand that ``perm`` turns into it."""
+    def _node_view(self, view: ChunkView, node: Node, cards: Sequence[int]) -> NodeView:
+        """Name the hands, those of most reach first."""
         assert node.player is not None
-        back = np.argsort(perm)
-        problem, rows = self.layout.problem, self.layout.board(t, b).rows[node.player]
-        names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
-        reach = (
-            arrays.reach if problem.units is None else arrays.reach * problem.units[node.player][rows.hands]
-        )
-        order = np.lexsort((np.array(names), -reach)) if names else np.zeros(0, dtype=np.int64)
+        arrays, hands = view.node(node.line), view.play.hands[node.player]
+        names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
+        units = self.problem.units
+        reach = arrays.reach if units is None else arrays.reach * units[node.player][hands]
+        order = np.lexsort((names, -reach))
         return NodeView(
             node.player,
             node.line,
             tuple(int(c) for c in cards),
             tuple(action.label for action in node.actions),
-            tuple(names[i] for i in order),
+            tuple(names[order].tolist()),
             reach[order],
             arrays.strategy[:, order],
             arrays.ev[order],
