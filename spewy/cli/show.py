@@ -34,6 +34,11 @@ _LINES_BESIDE = 14
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
 )
 @click.option("--grid", "as_grid", is_flag=True, help="Hold'em: the 13 x 13 classes of hands.")
+@click.option(
+    "--ev/--no-ev",
+    default=True,
+    help="Find EVs and equities, which take most of the time; or leave them out.",
+)
 @click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
 @target_option
 @json_option
@@ -43,6 +48,7 @@ def show(
     line: str,
     board: str | None,
     as_grid: bool,
+    ev: bool,
     every: bool,
     target: str | None,
     as_json: bool,
@@ -59,7 +65,8 @@ def show(
     classes of boards is shown unless --all asks for hands: its range is played down from the deal, on any real board,
     and EV and equity are not known.
 
-    In a round that was dropped (spewy drop) the chunk is first solved from the ranges that are played down to it.
+    Without EVs (--no-ev) a decision is shown by the strategies along its line alone. In a round that was dropped
+    (spewy drop, save.rounds) the chunk is first solved from the ranges that are played down to it.
 
     \b
     Examples:
@@ -79,7 +86,9 @@ def show(
     from spewy.look.play import holds_play
 
     dealt = holds_play(folder)
-    view, game, told, class_ = _played(folder, line, board) if dealt else _solved(folder, line, board, target)
+    view, game, told, class_ = (
+        _played(folder, line, board) if dealt else _solved(folder, line, board, target, ev=ev)
+    )
     if as_json:
         click.echo(json_text(view.to_json() | ({} if class_ is None else {"class": class_})))
         return
@@ -90,21 +99,21 @@ def show(
         click.echo(f"{_head(told, view, class_)}\n{chart}")
         return
     click.echo(_head(told, view, class_))
-    table, left_out = _table(view, every)
+    table, left_out = _table(view, every, ev=ev)
     click.echo(render(table))
     if left_out:
         click.echo(f"{left_out:,} more hands; --all shows them")
 
 
 def _solved(
-    folder: Path, line: str, board: str | None, target: str | None
+    folder: Path, line: str, board: str | None, target: str | None, *, ev: bool
 ) -> tuple[NodeView, Game, str, int | None]:
     """A decision of a solve all of whose boards were walked through."""
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
-        return solution.node(line, board), solution.job.rules, told, None
+        return solution.node(line, board, ev=ev), solution.job.rules, told, None
 
 
 def _played(folder: Path, line: str, board: str | None) -> tuple[NodeView, Game, str, int | None]:
@@ -134,7 +143,7 @@ def _head(told: str, view: NodeView, class_: int | None) -> str:
     return facts(rows)
 
 
-def _table(view: NodeView, every: bool) -> tuple[Table, int]:
+def _table(view: NodeView, every: bool, *, ev: bool) -> tuple[Table, int]:
     """The table, most likely hands first, and how many rows it leaves out."""
     from rich.table import Table
 
@@ -143,18 +152,20 @@ def _table(view: NodeView, every: bool) -> tuple[Table, int]:
         order = [h for h in order if view.reach[h] > 0]
     fit = None if every else terminal_rows(_LINES_BESIDE + len(view.actions))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("hand", "reach", *view.actions, "EV", "equity"):
+    for name in ("hand", "reach", *view.actions, *(("EV", "equity") if ev else ())):
         table.add_column(name, justify="left" if name == "hand" else "right", no_wrap=True)
-    cells = [_cells(view, a, order[:fit]) for a in range(len(view.actions))]
+    cells = [_cells(view, a, order[:fit], ev=ev) for a in range(len(view.actions))]
     for row, h in enumerate(order[:fit]):
-        ev, equity = number(float(view.ev[h])), number(float(view.equity[h]), 4)
+        worth = (number(float(view.ev[h])), number(float(view.equity[h]), 4)) if ev else ()
         taken = (column[row] for column in cells)
-        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *taken, ev, equity)
+        table.add_row(view.hands[h], f"{view.reach[h]:.4f}", *taken, *worth)
     return table, len(order) - len(order[:fit])
 
 
-def _cells(view: NodeView, action: int, hands: list[int]) -> list[str]:
+def _cells(view: NodeView, action: int, hands: list[int], *, ev: bool) -> list[str]:
     """Frequency and EV of an action for each hand, below one another."""
+    if not ev:
+        return [f"{view.strategy[action, h]:.3f}" for h in hands]
     evs = [number(float(view.action_ev[action, h]), 2) for h in hands]
     width = max(map(len, evs), default=0)
     return [f"{view.strategy[action, h]:.3f} {ev:>{width}}" for h, ev in zip(hands, evs, strict=True)]

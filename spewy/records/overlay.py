@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lockers import Reads
 from lockers.codec import Array
-from solvers.chunk import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.records.chunks import Kind, join
 from spewy.records.leaves import Pair, are_kept, hands_on, read_leaves
 from spewy.records.progress import first_dropped
+
+if TYPE_CHECKING:
+    from solvers.chunk import ChunkStrategy
 
 
 class Overlay:

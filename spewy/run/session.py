@@ -15,6 +15,7 @@ from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
 from spewy.records.policy import Decides, Policy
 from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
+from spewy.run.drop import drop
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.plan import Plan
@@ -154,7 +155,7 @@ class Session(Closing):
                 if found is not None:
                     target.tell(report, trace)
             interrupted = stop.is_set()
-            saving.save(trace)
+            saving.save(trace, job.first_dropped if self._done(engine, found) else None)
         report.end()
         if found is None and engine.sweeps:
             check = measured(engine)
@@ -166,11 +167,18 @@ class Session(Closing):
             "best_response": checking,
             "total": building + solving,
         }
-        done = target.satisfied(found) or engine.sweeps >= job.last_sweep
+        done = self._done(engine, found)
         result = target.result(engine, found, interrupted and not done, seconds_of, trace)
         if not interrupted:
             write_result(self.store, result.to_json())
+        if done and job.first_dropped is not None:
+            names = drop(job, self.store, job.first_dropped)
+            report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
         return result
+
+    def _done(self, engine: Engine, found: Exploitability | None) -> bool:
+        """Whether there is nothing left to do for this job."""
+        return self._target.satisfied(found) or engine.sweeps >= self.job.last_sweep
 
 
 def open_session(
