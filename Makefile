@@ -32,6 +32,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/small_rivers.py
 	$(BIN)/python benchmarks/solve.py
 	$(BIN)/python benchmarks/policy.py
+	$(BIN)/python benchmarks/look.py
 	$(BIN)/python benchmarks/lp_or_cfr.py
 	$(BIN)/python benchmarks/bucket_speed.py --flops
 	$(BIN)/python benchmarks/whole_games.py speed

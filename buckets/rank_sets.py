@@ -4,6 +4,8 @@ NumPy alone does it. The kernel of many boards takes most of a second to load, w
 pay. The tables are the kernel's too.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,7 +60,8 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
     n_cards, hole = len(board) + hands.shape[1], hands.shape[1]
     cards = np.ascontiguousarray(hands.T)
     ranks = cards >> 2
-    by_ranks = np.broadcast_to(_by_ranks(board >> 2, hole, n_cards), (N_RANKS, N_RANKS))
+    held = tuple(sorted((board >> 2).tolist()))
+    by_ranks = np.broadcast_to(_by_ranks(held, hole, n_cards), (N_RANKS, N_RANKS))
     value = by_ranks.take(ranks[0] * N_RANKS + ranks[-1])
     length = 3 if n_cards == 3 else 5
     count = np.bincount(board & 3, minlength=4)
@@ -66,19 +69,21 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
         suit = int(count.argmax())  # no other comes that close: 2 * (length - hole) > board cards
         mine = cards & 3 == suit
         flush = np.flatnonzero(count[suit] + mine.sum(axis=0) >= length)
-        held = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
+        of_suit = np.bitwise_or.reduce(1 << (board[board & 3 == suit] >> 2), initial=0)
         for rank, suited in zip(ranks[:, flush], mine[:, flush], strict=True):
-            held = held | np.where(suited, 1 << rank, 0)
-        value[flush] = np.maximum(value[flush], _flushes(held, n_cards))
+            of_suit = of_suit | np.where(suited, 1 << rank, 0)
+        value[flush] = np.maximum(value[flush], _flushes(of_suit, n_cards))
     value[blocked(hands, board.tolist())] = -1
     found: NDArray[np.int32] = value.astype(np.int32)
     return found
 
 
-def _by_ranks(board: Ints, hole: int, n_cards: int) -> Ints:
-    """``[rank, rank]``: strength of hole cards of these ranks, suits apart; of one card ``[rank, 1]``."""
-    one = two = three = four = 0
-    for bit in (*(1 << rank for rank in board.tolist()), *_BITS[:hole]):
+@lru_cache(maxsize=128)  # all final boards of a flop have at most 91 pairs of ranks more
+def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
+    """``[rank, rank]``: strength of hole cards beside a board's ranks, suits apart; of one card ``[rank, 1]``."""
+    one = two = three = four = np.array(0)
+    on_board: list[Ints] = [np.array(1 << rank) for rank in board]
+    for bit in (*on_board, *_BITS[:hole]):
         one, two, three, four = one | bit, two | one & bit, three | two & bit, four | three & bit
     value = _pack(HIGH_CARD, 0, TOP[5][one])
     np.copyto(value, _pack(PAIR, two, TOP[3][one & ~two]), where=two > 0)

@@ -15,7 +15,7 @@ import numpy as np
 from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.forest import Floats
-from solvers.live import LiveGame, Strategies
+from solvers.live import LeafValues, LiveGame, Strategies
 from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
 from solvers.walk import Walker
@@ -76,6 +76,10 @@ class Cfr:
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal under the averages, each from a walk of its own."""
         return expected_value(self.judge, self.sums, 0), expected_value(self.judge, self.sums, 1)
+
+    def leaf_values(self) -> LeafValues:
+        """What going on is worth at the chance leaves of every board, when both follow the averages."""
+        return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
         """Let player p come with another range from now on; measurements weigh by the same."""

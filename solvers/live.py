@@ -87,6 +87,13 @@ Strategies = list[tuple[Floats, Floats]]
 """Per round and player ``[board, slot, group]``: regrets, sums, or anything else that ``match`` can normalise."""
 
 
+LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
+"""By round and board, but for the last round's: per player ``[chance leaf, row]``, counterfactual and not normalised.
+
+There may be more rows than are used.
+"""
+
+
 @dataclass(frozen=True)
 class Lock:
     """Rows that play given frequencies at one decision of a round, whatever they would learn.

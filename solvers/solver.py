@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
 from solvers.forest import Floats
+from solvers.live import LeafValues
 
 Part = Literal["regrets", "sums", "guesses"]
 """Numbers that a solve keeps: regrets, sums of strategies, and what a predictive variant plays by."""
@@ -56,6 +57,10 @@ class Solver(Protocol):
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the average strategies."""
+        ...
+
+    def leaf_values(self) -> LeafValues:
+        """What going on is worth at the chance leaves of every board, when both follow the average strategies."""
         ...
 
     def enter(self, p: int, reach: Floats) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from solvers.kernels import (
     update_regrets,
     values_up,
 )
-from solvers.live import LiveGame, Rows, Strategies
+from solvers.live import LeafValues, LiveGame, Rows, Strategies
 from solvers.variants import Factors
 
 _TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
@@ -94,6 +94,23 @@ class Walker:
         job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
         return self._run(job, reach)
 
+    def leaf_values(
+        self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
+    ) -> LeafValues:
+        """What going on is worth at the chance leaves of every board, when both follow the matched ``strategies``.
+
+        Boards below chance leaves that have ``known`` values are left out.
+        """
+        found: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
+        for p in (0, 1):
+
+            def keep(t: int, b: int, values: Floats, p: int = p) -> None:
+                found[p][t, b] = values.copy()
+
+            job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies)
+            self._run(replace(job, known=known[p], leaves=keep))
+        return {place: (found[0][place], found[1][place]) for place in sorted(found[0])}
+
     def close(self) -> None:
         """Stop the threads."""
         if self._pool is not None:
@@ -118,6 +135,8 @@ class Walker:
             if known is None:
                 known = self._deal(job, t, b, reach[forest.arrays.sequence[q, leaves]])
             values[leaves] = known
+            if job.leaves is not None:
+                job.leaves(t, b, values[leaves])
         _go_up(bundle, b, reach, values, strategies)
         if t == 0 and job.watch is not None:
             job.watch(values, reach)
@@ -227,6 +246,7 @@ class _Pass:
     sums: Strategies
     watch: Watch | None = None
     known: Known | None = None
+    leaves: Callable[[int, int, Floats], None] | None = None
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
         p, q, r = self.player, 1 - self.player, game.rounds[t]

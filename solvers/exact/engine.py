@@ -23,12 +23,13 @@ from solvers.exact.vector import HANDS, LARGEST
 from solvers.exploit import Exploitability
 from solvers.forest import Floats, Ints
 from solvers.kernels import BEST, EVALUATE, UPDATE
-from solvers.live import LiveGame
+from solvers.live import LeafValues, LiveGame
 from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
 
 NOTHING = np.zeros((1, 4))
 NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)
+NO_VALUES = np.zeros(1, dtype=np.float32)
 MAX_ROUNDS = 3
 HEADROOM, LARGEST_SUM = 64, 32768.0
 """In 16 bits: how many times one iteration's regret fits, and what the largest sum is kept as."""
@@ -178,6 +179,12 @@ class ExactCfr:
         )
         return first, second
 
+    def leaf_values(self) -> LeafValues:
+        """What going on is worth at the chance leaves of every board, when both follow the averages."""
+        kept, second = self._rig.room_to_keep()
+        self._rig.run(_plain(EVALUATE, 1, NOTHING, kept, second))
+        return self._rig.leaf_values(kept, second)
+
     def enter(self, p: int, reach: Floats) -> None:
         """Let player p come with another range from now on; measurements go on to weigh by the first one."""
         self._rig.enter(p, reach)
@@ -239,7 +246,8 @@ class ExactCfr:
     ) -> Plan:
         """The next iterations, and measurements after ``every`` so many into ``found``."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
-        return Plan(UPDATE, iterations, every, numbers, fractions, self.variant.clip, float(target), found)
+        clip = self.variant.clip
+        return Plan(UPDATE, iterations, every, numbers, fractions, clip, float(target), found, NO_VALUES, -1)
 
 
 @lru_cache(maxsize=64)
@@ -259,9 +267,11 @@ def _sum_units(variant: Variant, iterations: Ints) -> Floats:
     return np.maximum(variant.weight(iterations), 1.0) / LARGEST_SUM
 
 
-def _plain(mode: int, iterations: int, found: Floats) -> Plan:
+def _plain(
+    mode: int, iterations: int, found: Floats, kept: np.ndarray = NO_VALUES, kept_second: int = -1
+) -> Plan:
     """A plan that learns nothing."""
-    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, found)
+    return Plan(mode, iterations, 0, *NO_NUMBERS, False, -np.inf, found, kept, kept_second)
 
 
 def _blank(

@@ -13,6 +13,7 @@ from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
 
 SINGLE = 4  # bytes of a number, and of an index of a row
+DOUBLE = 8
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
         if t == 0 and r.deal is not None:
             portions = n_portions(len(game.rounds), len(r.deal.child))
             buffers += portions * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
+        if t == 1 and r.deal is not None:  # what is kept of its leaves, and copies in double precision
+            kept = sum(int(rows[p].sum()) * programs[p].n_exit_lanes for p in (0, 1))
+            buffers += kept * (SINGLE + DOUBLE)
     tables += sum(SINGLE * lock.frequencies.size for lock in game.locks)
     return Footprint(state, tables, buffers)
 

@@ -68,6 +68,9 @@ class Plan(NamedTuple):
         numbers ``[iteration, 4]``: positive, negative, decay and gain of `PassFactors`; dither ``[iteration]``.
         target: chips of exploitability, at which a measurement ends the plan.
         found ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
+        kept ``[board, own row, exit lane]``, flat, of traverser 0 and then of traverser 1: what the last pass brings up
+            to the chance leaves of the second of three rounds, not yet times the probability of a board.
+        kept_second: where traverser 1's begin; -1: nothing is kept.
     """
 
     mode: int
@@ -78,6 +81,8 @@ class Plan(NamedTuple):
     clip: bool
     target: float
     found: Address
+    kept: Address
+    kept_second: int
 
 
 class Ranges(NamedTuple):
@@ -220,6 +225,8 @@ def run_three(plan: Plan, views: Packed, packed: Packed) -> int:
             first, last = _entries(team, portion, n_entries)
             for e in range(first, last):
                 _walk_middle(view, s, s1, s2, f, e)
+                if plan.kept_second >= 0:
+                    _keep(plan, p, view.second, s1, int64_at(view.deal.other.child, e))
                 stride = view.first.program.n_exit_lanes
                 count = int64_at(view.first.own.count, 0)
                 _collect(view.deal.own, e, count, s1.roots, stride, team.portions, start)
@@ -255,6 +262,15 @@ def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: PassFacto
         _collect(view.next_deal.own, e, int64_at(x.own.count, b), s2.roots, stride, s1.below, 0)
     probability: Any = np.float32(view.next_deal.own.probability)
     go_up(x, s1, f, b, probability, False, 0, 1)
+
+
+@inlined
+def _keep(plan: Plan, p: int, x: RoundPass, s: Scratch, b: int) -> None:
+    """Keep what came up to the chance leaves of board b of the second of three rounds."""
+    stride, first = x.program.n_exit_lanes, int64_at(x.own.first_block, b)
+    start = HANDS * first * stride + plan.kept_second * p
+    for at in range(0, HANDS * (int64_at(x.own.first_block, b + 1) - first) * stride, LANES):
+        store(plan.kept, start + at, load8(s.below, at))
 
 
 @inlined

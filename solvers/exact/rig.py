@@ -31,7 +31,7 @@ from solvers.exact.tables import HandTable, class_table, deal_table, entering_re
 from solvers.exact.threads import SYNC_SIZE
 from solvers.exact.vector import HALF, HANDS, SINGLE, aligned, bare
 from solvers.forest import Floats
-from solvers.live import LiveGame
+from solvers.live import LeafValues, LiveGame
 
 T = TypeVar("T")
 
@@ -153,6 +153,36 @@ class Rig:
         s = self.scratch[0][0][p]
         first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
         return first
+
+    def room_to_keep(self) -> tuple[np.ndarray, int]:
+        """Where passes keep what leaves of the second of three rounds are worth; where player 1's begin, or -1."""
+        if len(self.deals) < 2:
+            return np.zeros(1, dtype=np.float32), -1
+        sizes = [
+            HANDS * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].n_exit_lanes for p in (0, 1)
+        ]
+        return aligned(sum(sizes)), sizes[0]
+
+    def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
+        """`solvers.solver.LeafValues` of the last two passes, which kept what `room_to_keep` has room for."""
+        out: LeafValues = {}
+        for t, deal in enumerate(self.deals):
+            for b in range(len(self.hands[t][0].count)):
+                first, other = (
+                    self._leaves(t, b, p, kept[second * p :]) * deal[p].probability for p in (0, 1)
+                )
+                out[t, b] = first, other
+        return out
+
+    def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
+        """``[chance leaf, row]`` of a board, a copy."""
+        steps, hands = self.programs[t][p], self.hands[t][p]
+        below = self.scratch[0][0][p].below if t == 0 else kept
+        start = HANDS * int(hands.first_block[b]) * steps.n_exit_lanes
+        shape = int(hands.count[b]), steps.n_exit_lanes
+        rows = below[start : start + shape[0] * shape[1]].reshape(shape)
+        found: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
+        return found
 
     def close(self) -> None:
         """Stop the threads."""

@@ -82,20 +82,25 @@ class BoardRound:
 
 
 def board_rounds(
-    problem: Problem, progress: Callable[[int], None] | None = None, *, counted: bool = False
+    problem: Problem,
+    progress: Callable[[int], None] | None = None,
+    *,
+    counted: bool = False,
+    start: tuple[int, History] | None = None,
 ) -> list[BoardRound]:
-    """Enumerate the boards round by round from the root.
+    """Enumerate the boards round by round from the root, or from a later board.
 
     Args:
         problem: whose.
         progress: told of each finished board.
         counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
+        start: a round of the game and a board that is solved in it; None: the root's.
     """
     game = problem.game
-    perms = problem.symmetries
-    states: list[tuple[History, int, int]] = [(problem.history, -1, -1)]
+    first, history = (problem.first_round, problem.history) if start is None else start
+    states: list[tuple[History, int, int]] = [(history, -1, -1)]
     out: list[BoardRound] = []
-    for t in range(problem.first_round, game.num_rounds):
+    for t in range(first, game.num_rounds):
         last = t == game.num_rounds - 1
         dealt = 0 if last else game.num_board_cards[t + 1]
         below: list[tuple[History, int, int]] = []
@@ -103,7 +108,7 @@ def board_rounds(
         for b, (history, _, _) in enumerate(states):
             entries: list[Branch] = []
             if not last:
-                for deal in _deals(problem, history, dealt, perms):
+                for deal in following_deals(problem, t, history):
                     entries.append(Branch(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))
             all_entries.append(tuple(entries))
@@ -188,7 +193,9 @@ def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: Perms) 
 Members = tuple[tuple[tuple[int, ...], Perms], ...]
 
 
-def _deals(problem: Problem, history: History, dealt: int, perms: Perms) -> list[tuple[History, Members]]:
+def following_deals(problem: Problem, t: int, history: History) -> list[tuple[History, Members]]:
+    """The boards that are solved after a board of round t: each with the dealt cards that it stands for."""
+    dealt, perms = problem.game.num_board_cards[t + 1], problem.symmetries
     if dealt == 0:  # a round that deals nothing: the same board, another betting round
         return [(history, (((), np.arange(4, dtype=np.int8)),))]
     return [

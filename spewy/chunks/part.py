@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from buckets.symmetry import History
+from spewy.chunks.boards import board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
+from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import betting_rounds
-from spewy.game.tree import Node
+from spewy.game.tree import BettingTree, Node
 
 
 def chunk_of(layout: Layout, node: Node) -> int:
@@ -19,10 +22,21 @@ def chunk_of(layout: Layout, node: Node) -> int:
 def chunk_layout(layout: Layout, t: int, r: int) -> Layout:
     """Root r of round t on all boards, and what follows: it has one root line, and the same keys in the lockers."""
     tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
-    lines = {below.line for below in tree.nodes()}
-    locks = tuple(lock for lock in layout.problem.locks if lock.line in lines)
     betting = betting_rounds(tree)
-    return Layout(replace(layout.problem, locks=locks), betting, layout.boards[t : t + len(betting)])
+    return Layout(_locked(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
+
+
+def part_at(problem: Problem, t: int, history: History, line: str) -> Layout:
+    """The chunk that a line enters on a solved board of round t of the game, and what follows; no other is laid out."""
+    tree = problem.tree.below(problem.tree.find(line))
+    betting, boards = betting_rounds(tree), board_rounds(problem, start=(t, history))
+    return Layout(_locked(problem, tree), betting, boards[: len(betting)])
+
+
+def _locked(problem: Problem, tree: BettingTree) -> Problem:
+    """The problem with the locks of a part of its tree."""
+    lines = {below.line for below in tree.nodes()}
+    return replace(problem, locks=tuple(lock for lock in problem.locks if lock.line in lines))
 
 
 class Parts:

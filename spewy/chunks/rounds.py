@@ -124,11 +124,23 @@ def decision_slots(root: Node) -> tuple[dict[str, tuple[Node, int]], tuple[int, 
     """
     found: dict[str, tuple[Node, int]] = {}
     slots = [0, 0]
-    for node in _breadth_first([root]):
+    for node in chunk_nodes(root):
         if node.player is not None and node.kind == "decision":
             found[node.line] = node, slots[node.player]
             slots[node.player] += len(node.actions)
     return found, (slots[0], slots[1])
+
+
+def chunk_nodes(root: Node) -> tuple[Node, ...]:
+    """The betting nodes of the chunk that ``root`` starts, in the order in which its forest numbers them."""
+    return _breadth_first([root])
+
+
+def chunk_exits(root: Node) -> list[Node]:
+    """The chance leaves of the chunk that ``root`` starts, in the order of `ChunkTree.exits`: depth first."""
+    if root.kind == "chance":
+        return [root]
+    return [leaf for child in root.children for leaf in chunk_exits(child)] if root.kind == "decision" else []
 
 
 def _spec(node: Node, config: TreeConfig, below: list[Node]) -> f.Tree:

@@ -87,8 +87,8 @@ def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
     """Drop a round and those after it, with a bar where one can be drawn."""
     from tqdm import tqdm
 
-    from spewy.look.drop import drop as drop_rounds
-    from spewy.look.drop import round_number
+    from spewy.run.drop import drop as drop_rounds
+    from spewy.run.drop import round_number
 
     first = round_number(job, name)
     with tqdm(desc="boards", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:

@@ -41,6 +41,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
+      kept_bytes (of disk_bytes, once it is solved: save.rounds),
       program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
@@ -141,6 +142,8 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         ("memory", f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}"),
         ("disk", size(cost.disk_bytes)),
     ]
+    if job.first_dropped is not None:
+        rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
     return found, rows
 
 

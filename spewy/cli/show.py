@@ -76,6 +76,11 @@ class Shown:
     help="Hand by hand, the largest first: class, strength, reach, EV, equity, or an action by its label.",
 )
 @click.option(
+    "--ev/--no-ev",
+    default=True,
+    help="Find EVs and equities, which take most of the time; or leave them out.",
+)
+@click.option(
     "--all", "every", is_flag=True, help="Hand by hand, also those that do not fit and hands not held."
 )
 @click.option(
@@ -98,6 +103,7 @@ def show(
     heat: str | None,
     filters: tuple[str, ...],
     sort: str | None,
+    ev: bool,
     every: bool,
     plot: Path | None,
     size: str,
@@ -118,7 +124,8 @@ def show(
     A whole game with classes of boards is shown as a grid unless --hands, --sort or --all asks for hands: its range is
     played down from the deal, on any real board, and EV and equity are not known.
 
-    In a round that was dropped (spewy drop) the chunk is first solved from the ranges that are played down to it.
+    Without EVs (--no-ev) a decision is shown by the strategies along its line alone. In a round that was dropped
+    (spewy drop, save.rounds) the chunk is first solved from the ranges that are played down to it.
 
     \b
     Examples:
@@ -150,7 +157,7 @@ def show(
 
     dealt = holds_play(folder)
     both = plot is not None or player is not None
-    shown = _played(folder, line, board, both) if dealt else _solved(folder, line, board, target, both)
+    shown = _played(folder, line, board, both) if dealt else _solved(folder, line, board, target, both, ev)
     views = tuple(filtered(shown.game, view, filters) for view in shown.views)
     view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])
     if plot is not None:
@@ -165,14 +172,14 @@ def show(
     click.echo(f"{_head(shown, view, filters)}\n{body}")
 
 
-def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool) -> Shown:
+def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool, ev: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
     from spewy.game.linewords import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
-        views = (solution.node(line, board), *([solution.waiting(line, board)] if both else []))
+        views = (solution.node(line, board, ev=ev), *([solution.waiting(line, board, ev=ev)] if both else []))
         words = line_words(solution.job.betting_tree.root, views[0].line)
         return Shown(views, solution.job.rules, told, words)
 

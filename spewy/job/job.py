@@ -51,6 +51,7 @@ from spewy.job.sections import (
     LeafKind,
     PlayerBets,
     RowsSection,
+    SaveSection,
     Section,
     SolveSection,
     SpotSection,
@@ -92,6 +93,8 @@ class Job(Section):
     """Buckets, or a row per hand."""
     solve: SolveSection = SolveSection()
     """How to solve, and when to stop."""
+    save: SaveSection = SaveSection()
+    """What the folder of a finished solve keeps."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
     """Decisions where hands play given frequencies."""
 
@@ -281,6 +284,7 @@ class Job(Section):
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
             del data["solve"][key]
+        del data["save"]
         data["game"] = {"text": format_game(self.rules)}
         if not self.lock:  # as before there were any: folders stay what they are
             del data["lock"]
@@ -333,6 +337,14 @@ class Job(Section):
     def last_sweep(self) -> int:
         """After how many sweeps nothing more comes, whatever the target; a linear program is one."""
         return 1 if self.one_program else self.solve.max_sweeps
+
+    @property
+    def first_dropped(self) -> int | None:
+        """The first round of the game that the folder of a finished solve does not keep; None: it keeps all."""
+        if self.save.rounds == "all":
+            return None
+        following = ROUND_NAMES.index(self.save.rounds) + 1
+        return following if following < self.rules.num_rounds else None
 
     @property
     def check_sweeps(self) -> int:
@@ -394,12 +406,20 @@ class Job(Section):
         self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])
         self._check_method()
+        names = self.rules.round_names[self.tree_config.start_round :]
+        if self.save.rounds not in (*names, "all"):
+            raise InputError(f"save.rounds: expected {', '.join(names)} or all, found {self.save.rounds}")
 
     def _check_sampled(self) -> None:
         """Refuse what dealt boards cannot have; `dealing` refuses classes that there are not."""
         for key, found in (("spot", self.spot), ("lock", self.lock)):
             if found:
                 raise InputError(f"{key}: expected none beside [boards], which is for whole games; found one")
+        if self.save.rounds != "all":
+            raise InputError(
+                "save.rounds: expected none beside [boards], where spewy drop --regrets makes folders small; "
+                f"found {self.save.rounds}"
+            )
         require_dealt_keys(self.rows, self.solve)
 
     @property

@@ -169,6 +169,12 @@ class BoardsSection(Section):
         return value
 
 
+class SaveSection(Section):
+    """What the folder of a finished solve keeps: strategies to the end of a round, or all."""
+
+    rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
+
+
 LeafKind = Literal["stored", "live"]
 LEAVES = ("auto", "stored", "live")
 

@@ -95,8 +95,13 @@ class Engine(Protocol):
         """Both players' chips per deal when both follow the average strategies."""
         ...
 
-    def save(self) -> None:
-        """Make all finished sweeps last: what was saved survives any interruption."""
+    def save(self, dropping: int | None = None) -> None:
+        """Make all finished sweeps last: what was saved survives any interruption.
+
+        Args:
+            dropping: the first round of the game that need not last, with all after it; it counts as dropped where it
+                was left out.
+        """
         ...
 
     def close(self) -> None:

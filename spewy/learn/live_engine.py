@@ -86,17 +86,27 @@ class LiveEngine:
         """Judged by the solver, too."""
         return self.solver.expected_values()
 
-    def save(self) -> None:
-        """Write what is new.
+    def save(self, dropping: int | None = None) -> None:
+        """Write what is new, and what chance leaves are worth.
+
+        Args:
+            dropping: the first round of the game that is left out, with all after it, and counts as dropped.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.
         """
         if self._saved == self.sweeps:
             return
-        portions, sweeps = self._portions(), (self._saved, self.sweeps)
         save_boards(
-            self.layout, self.store, portions, self._kinds, self._read, sweeps, counted=not self._exact
+            self.layout,
+            self.store,
+            self._portions(dropping),
+            self._kinds,
+            self._read,
+            (self._saved, self.sweeps),
+            counted=not self._exact,
+            leaves=self.solver.leaf_values() if self.layout.n_rounds > 1 else {},
+            dropping=dropping,
         )
         self.solver.let_go()
         self._saved = self.sweeps
@@ -130,9 +140,12 @@ class LiveEngine:
                 return measured(self)
             goal.progress(self.sweeps, 1, 1)
 
-    def _portions(self) -> Iterator[list[tuple[int, int]]]:
+    def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
         """Boards (t, b) that are saved together; memory that a portion has touched is let go after it."""
-        boards = self.layout.every_board()
+        rounds = self.layout.boards
+        boards = [
+            (t, b) for t, b in self.layout.every_board() if dropping is None or rounds[t].round < dropping
+        ]
         whole = not self._exact or self.solver.state_bytes <= AT_ONCE
         at_once = len(boards) if whole else BOARDS_AT_ONCE
         for start in range(0, len(boards), at_once):

@@ -65,8 +65,8 @@ class LpEngine:
         """Judged by the live walk, too."""
         return self._judge.expected_values(self._plans)
 
-    def save(self) -> None:
-        """Write both plans, if they are new.
+    def save(self, dropping: int | None = None) -> None:
+        """Write both plans, of all rounds, if they are new.
 
         Raises:
             SpewyError: another process has saved to this folder meanwhile.

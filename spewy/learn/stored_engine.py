@@ -85,8 +85,8 @@ class StoredEngine:
         self._sweeps = number
         return True
 
-    def save(self) -> None:
-        """Visits are saved as they happen; this only asks the disk to write."""
+    def save(self, dropping: int | None = None) -> None:
+        """Visits are saved as they happen; this only asks the disk to write, of all rounds."""
         self.store.flush()
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Reports over all next cards: what both ranges do and are worth at one line, card by card, and on average.
 
-EV is the expected share of the pot from the decision on, as in `spewy.look.board_view`; equity the chance
+EV is the expected share of the pot from the decision on, as in `spewy.look.chunk_view`; equity the chance
 to win if betting stopped (ties half). ``realisation = EV / (equity · pot)`` says how much of the equity betting turns
 into chips. A card's weight is the probability that it is dealt, given that both players come to the decision:
 ``weight_c = W_c / Σ_c W_c`` with ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the reaches on that board. For a
@@ -17,14 +17,14 @@ import numpy as np
 
 from buckets.cards import cards_name
 from buckets.symmetry import permute_cards
-from spewy.chunks.locate import board_cards, locate
-from spewy.chunks.part import chunk_of
+from spewy.chunks.boards import following_deals
+from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Node
-from spewy.look.line_view import LineView, NodeTotals
+from spewy.game.tree import Node, entry
+from spewy.look.chunk_view import NodeTotals
 from spewy.look.solution import Solution
 
 if TYPE_CHECKING:
@@ -137,27 +137,21 @@ def report(
     Raises:
         InputError: no such line, no deal on it, or a board that cannot be there before the deal.
     """
-    layout = solution.layout
-    node = _after_deal(solution, line)
-    t = node.round - layout.problem.first_round
-    cards = board_cards(
-        layout.problem, layout.boards[t - 1].round, solution.job.board if board is None else board
-    )
-    b, perm = locate(layout, t - 1, cards)
-    back, entries = np.argsort(perm), layout.board(t - 1, b).entries
-    view = LineView(layout, solution.reads, node, solution.job.solve.workers)
+    problem, node = solution.problem, _after_deal(solution, line)
+    t = node.round
+    cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
+    history, perm = solved_board(problem, t - 1, cards)
+    back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
-    r = chunk_of(layout, node)
-    for done, entry in enumerate(entries, 1):
-        solution.reads.require(t, entry.child, r)
-        totals = view.totals(entry.child)
-        for dealt, _ in entry.members:
+    for done, (following, members) in enumerate(deals, 1):
+        totals = _totals(solution, node, tuple(card for group in following for card in group))
+        for dealt, _ in members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
             found.append((tuple(named), totals))
         if progress is not None:
-            progress(done, len(entries))
+            progress(done, len(deals))
     found.sort(key=lambda pair: pair[0], reverse=True)
-    pot = layout.problem.pot + sum(node.put_in)
+    pot = problem.pot + sum(node.put_in)
     weights = np.array([totals.weight for _, totals in found])
     weights = weights / weights.sum() if weights.any() else np.full(len(found), np.nan)
     rows = tuple(
@@ -169,22 +163,27 @@ def report(
     return found_there.in_unit(solution.job.amounts)
 
 
+def _totals(solution: Solution, node: Node, cards: tuple[int, ...]) -> NodeTotals:
+    """Both ranges at a node on one board."""
+    solution.reads.require(entry(node.line), cards)
+    return solution.reads.views.of(entry(node.line), cards).totals(node.line)
+
+
 def _after_deal(solution: Solution, line: str) -> Node:
     """The node that a report on ``line`` is about: below a deal of cards."""
-    tree = solution.job.betting_tree
-    node = tree.find(read_line(tree, line))
-    layout = solution.layout
-    starts = [{chunk.nodes[0] for chunk in bets.chunks} for bets in layout.betting[1:]]
-    if not any(node in roots for roots in starts):
+    problem = solution.problem
+    line = read_line(problem.tree, line)
+    node = problem.tree.alone(line)
+    if not line or line != entry(line):  # else it enters a round
         if node.kind == "chance":
-            node = node.children[0]
-        elif node.kind != "decision" or node.round == layout.problem.first_round:
+            node = problem.tree.alone(f"{line}/")
+        elif node.kind != "decision" or node.round == problem.first_round:
             found = {"decision": "the first round's betting", "fold": "a fold", "showdown": "a showdown"}
             raise InputError(
                 f"line {line!r}: expected one that a deal of cards follows or that goes on after a deal, "
                 f"found {found[node.kind]}"
             )
-    if not layout.problem.game.num_board_cards[node.round]:
+    if not problem.game.num_board_cards[node.round]:
         raise InputError(f"line {line!r}: expected a deal of public cards before it, found a round without")
     return node
 

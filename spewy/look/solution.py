@@ -9,28 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
 from lockers import Store, open_store
-from solvers.exploit import exploitability
 from solvers.forest import DECISION
-from solvers.walk import Walker
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards, locate
-from spewy.chunks.part import chunk_of
+from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import by_hand
 from spewy.game.amounts import Unit
-from spewy.game.lines import read_line
-from spewy.game.tree import Node, decision_at
+from spewy.game.tree import Node, entry
 from spewy.job.job import Job
-from spewy.look.board_view import BoardView, NodeArrays
+from spewy.look.chunk_view import ChunkView
 from spewy.look.node_view import NodeView
-from spewy.look.resolve import Note, Refilled
+from spewy.look.refilled import Note, Refilled
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
@@ -69,7 +65,8 @@ class ExploitResult:
 class Solution(Closing):
     """A read-only view of a solve: of one that is finished, interrupted, or still running elsewhere.
 
-    Dropped rounds are solved where they are looked at and kept in memory; ``reads`` is the store with them.
+    A decision is looked at by a few reads along its line, and no others are laid out. Dropped rounds are solved where
+    they are looked at and kept in memory; ``reads`` is the store with them.
 
     Args:
         job: what the store was made for.
@@ -81,10 +78,9 @@ class Solution(Closing):
     def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
         self.job = job
         self.store = store
-        self.layout = Layout.of(by_hand(job.problem, first_dropped(store)))
+        self.problem = by_hand(job.problem, first_dropped(store))
         self.sweeps = saved_sweeps(store)
-        self.reads = Refilled(job, self.layout, store, target, note)
-        self._views: dict[tuple[int, int, int], BoardView] = {}
+        self.reads = Refilled(job, store, target, note)
 
     @classmethod
     def open(cls, folder: str | Path, target: str | None = None, note: Note | None = None) -> Solution:
@@ -101,40 +97,46 @@ class Solution(Closing):
             store.close()
             raise
 
-    def node(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+    @cached_property
+    def layout(self) -> Layout:
+        """All boards and all betting, laid out when that is asked for first."""
+        return Layout.of(self.problem)
+
+    def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Args:
+            line: a betting string.
+            board: all public cards.
+            ev: whether to find EVs and equities, which are NaN otherwise.
 
         Raises:
             InputError: no such line, no decision there, or a board that cannot follow.
         """
-        node, cards, t, b, perm = self._find(line, board)
-        n = self.layout.betting[t].nodes.index(node)
-        found = self._node_view(self._view(t, b).node(n), node, node.player, cards, t, b, perm)
-        return found.in_unit(self.job.amounts)
+        view, node, cards = self._seen(line, board, ev)
+        assert node.player is not None
+        return self._node_view(view, node, node.player, cards)
 
-    def waiting(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+    def waiting(
+        self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
+    ) -> NodeView:
         """The range of the player who does not act at a decision: a view without actions.
 
         Raises:
             InputError: as `node`.
         """
-        node, cards, t, b, perm = self._find(line, board)
+        view, node, cards = self._seen(line, board, ev)
         assert node.player is not None
-        n = self.layout.betting[t].nodes.index(node)
-        found = self._node_view(self._view(t, b).waiting(n), node, 1 - node.player, cards, t, b, perm)
-        return found.in_unit(self.job.amounts)
+        return self._node_view(view, node, 1 - node.player, cards)
 
-    def _find(
-        self, line: str, board: str | Sequence[int] | None
-    ) -> tuple[Node, tuple[int, ...], int, int, np.ndarray]:
-        """A decision, its public cards, and where they are: round, board and the suits' permutation."""
-        tree = self.job.betting_tree
-        node = decision_at(tree.root, read_line(tree, line))
-        t = node.round - self.layout.problem.first_round
-        cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
-        b, perm = locate(self.layout, t, cards)
-        self.reads.require(t, b, chunk_of(self.layout, node))
-        return node, cards, t, b, perm
+    def _seen(
+        self, line: str, board: str | Sequence[int] | None, ev: bool
+    ) -> tuple[ChunkView, Node, tuple[int, ...]]:
+        """The chunk of a decision as it is looked at, the decision, and its public cards."""
+        node = self.reads.decision(line)
+        cards = board_cards(self.problem, node.round, self.job.board if board is None else board)
+        self.reads.require(entry(node.line), cards)
+        return self.reads.views.of(entry(node.line), cards, values=ev), node, cards
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored.
@@ -143,6 +145,9 @@ class Solution(Closing):
             InputError: rounds were dropped.
         """
         self._require_whole()
+        from solvers.exploit import exploitability  # which loads kernels
+        from solvers.walk import Walker
+
         found = exploitability(
             Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
         )
@@ -169,17 +174,16 @@ class Solution(Closing):
         return self._frames()
 
     def _frames(self) -> Iterator[pd.DataFrame]:
-        identity = np.arange(4)
         for t, bets in enumerate(self.layout.betting):
-            decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
-            for b, board in enumerate(self.layout.boards[t].boards):
-                if not len(decisions):
-                    break
-                view = BoardView(self.layout, self.store, t, b)
-                for n in decisions:
-                    node = bets.nodes[n]
-                    found = self._node_view(view.node(int(n)), node, node.player, board.cards, t, b, identity)
-                    yield found.in_unit(self.job.amounts).frame()
+            decisions = [bets.nodes[n] for n in np.flatnonzero(bets.forest.arrays.kind == DECISION)]
+            for board in self.layout.boards[t].boards if decisions else ():
+                views: dict[str, ChunkView] = {}
+                for node in decisions:
+                    line = entry(node.line)
+                    if line not in views:
+                        views[line] = self.reads.views.of(line, board.cards)
+                    assert node.player is not None
+                    yield self._node_view(views[line], node, node.player, board.cards).frame()
 
     def close(self) -> None:
         """Close the store."""
@@ -188,39 +192,23 @@ class Solution(Closing):
     def _require_whole(self) -> None:
         require_whole(self.store, self.job.rules.num_rounds, self.job.name)
 
-    def _view(self, t: int, b: int) -> BoardView:
-        key = t, b, self.reads.n_solved
-        if key not in self._views:
-            self._views.clear()  # one board at a time: views of early rounds are large
-            self._views[key] = BoardView(self.layout, self.reads, t, b)
-        return self._views[key]
-
-    def _node_view(
-        self,
-        arrays: NodeArrays,
-        node: Node,
-        player: int | None,
-        cards: Sequence[int],
-        t: int,
-        b: int,
-        perm: np.ndarray,
-    ) -> NodeView:
-        """Name the hands: a row of the solved board is the hand that ``perm`` turns into it."""
-        assert player is not None
-        back = np.argsort(perm)
-        problem, rows = self.layout.problem, self.layout.board(t, b).rows[player]
-        names = [hand_name(permute_cards(hand, back)) for hand in problem.hands[rows.hands]]
-        reach = arrays.reach if problem.units is None else arrays.reach * problem.units[player][rows.hands]
-        order = np.lexsort((np.array(names), -reach)) if names else np.zeros(0, dtype=np.int64)
+    def _node_view(self, view: ChunkView, node: Node, player: int, cards: Sequence[int]) -> NodeView:
+        """Name a player's hands, those of most reach first."""
+        acts = player == node.player
+        arrays = view.node(node.line) if acts else view.waiting(node.line)
+        hands, units = view.play.hands[player], self.problem.units
+        names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
+        reach = arrays.reach if units is None else arrays.reach * units[player][hands]
+        order = np.lexsort((names, -reach))
         return NodeView(
             player,
             node.line,
             tuple(int(c) for c in cards),
-            tuple(action.label for action in node.actions) if player == node.player else (),
-            tuple(names[i] for i in order),
+            tuple(action.label for action in node.actions) if acts else (),
+            tuple(names[order].tolist()),
             reach[order],
             arrays.strategy[:, order],
             arrays.ev[order],
             arrays.action_ev[:, order],
             arrays.equity[order],
-        )
+        ).in_unit(self.job.amounts)

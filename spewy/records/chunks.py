@@ -17,10 +17,21 @@ import numpy as np
 from lockers import Reads, Store, Transaction, shard_part
 from lockers.codec import Array
 from solvers.forest import Floats
-from solvers.live import Strategies
+from solvers.live import LeafValues, Strategies
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.records.keys import GUESS, LEAVES, META, PAYOFF, REGRET, STRATEGY, SWEEP_KEY
+from spewy.records.keys import (
+    DROPPED_KEY,
+    GUESS,
+    LEAVES,
+    LEAVES_KEY,
+    META,
+    PAYOFF,
+    REGRET,
+    STRATEGY,
+    SWEEP_KEY,
+)
+from spewy.records.leaves import put_leaves
 from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
@@ -180,6 +191,8 @@ def save_boards(
     sweeps: tuple[int, int],
     *,
     counted: bool,
+    leaves: LeafValues | None = None,
+    dropping: int | None = None,
 ) -> None:
     """Write what is kept of boards (t, b), a transaction for each portion; the number of sweeps comes last.
 
@@ -191,6 +204,8 @@ def save_boards(
         read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
         sweeps: how many the store holds, and how many it will hold.
         counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
+        leaves: what chance leaves are worth under the sums; None: nobody knows.
+        dropping: from which round of the game on rounds count as dropped from now on; None: none does.
 
     Raises:
         SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
@@ -206,6 +221,7 @@ def save_boards(
             last: bool = following is None,
         ) -> None:
             require_sweeps(txn, *sweeps)
+            txn.delete(META, LEAVES_KEY)  # until all boards are those of the same sweep
             for t, b in boards:
                 whole = {kind: read(kind, t, b) for kind in kinds}
                 for r, chunk in enumerate(layout.betting[t].chunks):
@@ -216,8 +232,14 @@ def save_boards(
                         continue
                     for kind, arrays in whole.items():
                         txn.put(kind, key, join(layout.take(arrays, t, b, r)))
+                if leaves is not None and (t, b) in leaves:
+                    put_leaves(txn, layout, t, b, leaves[t, b])
             if last:
                 txn.put(META, SWEEP_KEY, np.array(sweeps[1]))
+                if leaves is not None:
+                    txn.put(META, LEAVES_KEY, np.array(sweeps[1]))
+                if dropping is not None:
+                    txn.put(META, DROPPED_KEY, np.array(dropping))
 
         store.transact(SWEEP_KEY, write)
         portion = following

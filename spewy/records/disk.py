@@ -10,7 +10,7 @@ import numpy as np
 from lockers import DiskSize
 from spewy.records.averages import PORTION
 from spewy.records.chunks import Kind
-from spewy.records.keys import JUDGED, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
+from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -42,6 +42,11 @@ def with_chunks(
     for kind in kinds:
         size = size.plus(kind, key, arrays)
     return size if payoffs is None else size.plus(PAYOFF, key, VIEWS_HEADER + payoffs)
+
+
+def with_leaves(size: DiskSize, key: bytes, n_exits: int, n_hands: np.ndarray) -> DiskSize:
+    """The size with the values of the chance leaves of a round's chunks of one line, for ``[board]`` hands of both."""
+    return size.plus(LEAVES, key, 4 * n_exits * n_hands) if n_exits else size
 
 
 def with_class_numbers(size: DiskSize, t: int, n_classes: int, n_bytes: Sequence[int]) -> DiskSize:

@@ -12,7 +12,7 @@ JUDGED = "judged"
 """What best responses found on first boards (`spewy.records.judged`)."""
 
 LEAVES = "leaves"
-"""Values of the chance leaves that led to a dropped round."""
+"""What going on is worth at chance leaves (`spewy.records.leaves`)."""
 
 TRACE_KEY, TARGET_KEY = b"trace|", b"trace|target"
 """Where the checks are, and what they were measured against: the target as the job file says it."""
@@ -25,6 +25,9 @@ DROPPED_KEY = b"dropped|"
 
 NUMBERS_KEY = b"dropped|numbers"
 """There once a solve's regrets and sums were dropped, without which it cannot go on."""
+
+LEAVES_KEY = b"leaves|"
+"""Where the number of sweeps is after which all values of leaves were written."""
 
 SWEEP_KEY = b"sweep|"
 """Where the number of finished sweeps is, or of deals."""

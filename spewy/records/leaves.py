@@ -1,25 +1,72 @@
-"""What is known of a folder whose last rounds were dropped: which, and what it is worth to go there.
+"""What going on is worth at the chance leaves of a chunk, kept beside its strategies.
 
-``spewy drop`` deletes the strategies of the last rounds. Of each chunk of the last round that stays it keeps, in the
-locker ``leaves``, what the strategies below were worth: the counterfactual values ``[exit, hand]`` of its chance
-leaves, player 0's and then player 1's, flat, in single precision. They depend on strategies only, which stand still,
-so EVs in the rounds that stay are what they were.
+With it a decision's EVs follow from its own chunk alone, and rounds below can be dropped. Of each chunk from which a
+line goes on the locker ``leaves`` holds the counterfactual values ``[exit, hand]`` of its chance leaves under the
+average strategies below, player 0's and then player 1's, flat, in single precision. Ranges are those of the problem,
+which nobody scales.
+
+A solve with live leaves writes them with its strategies, and with them the number of its sweeps; where the store has
+come further since, they are not those of its strategies. ``spewy drop`` writes those of the last round that stays,
+whose strategies stand still from then on.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from lockers import Reads, Store, Transaction
+from lockers.codec import Array
 from solvers.forest import Floats
-from solvers.walk import Known
 from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
-from spewy.records.keys import LEAVES
-from spewy.records.progress import first_dropped
+from spewy.records.keys import LEAVES, LEAVES_KEY, META
+from spewy.records.progress import first_dropped, saved_sweeps
+
+if TYPE_CHECKING:
+    from solvers.walk import Known
+
+Pair = tuple[Floats, Floats]
+"""Of both players, ``[exit, hand]``."""
 
 
-def leaf_values(layout: Layout, store: Reads, p: int) -> Known | None:
+def are_kept(store: Reads, t: int) -> bool:
+    """Whether a store has the values of the leaves of all chunks of round t of the game."""
+    if first_dropped(store) == t + 1:
+        return True
+    mark = store.get(META, LEAVES_KEY)
+    return mark is not None and int(mark) == saved_sweeps(store)
+
+
+def read_leaves(store: Reads, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair:
+    """The values of a chunk's chance leaves, where `are_kept` tells that they are there.
+
+    Raises:
+        SpewyError: they are not, or are of another size.
+    """
+    array = store.get(LEAVES, key)
+    size = n_exits * sum(n_hands)
+    if array is None or array.size != size:
+        found = "none" if array is None else f"{array.size:,}"
+        raise SpewyError(
+            f"chunk {key.decode()}: expected the {size:,} values of its chance leaves, found {found}"
+        )
+    return split_leaves(array, n_exits, n_hands)
+
+
+def split_leaves(array: Array, n_exits: int, n_hands: tuple[int, int]) -> Pair:
+    """Both players' values from what is stored."""
+    cut = n_exits * n_hands[0]
+    return array[:cut].reshape(n_exits, n_hands[0]), array[cut:].reshape(n_exits, n_hands[1])
+
+
+def join_leaves(values: Pair) -> Array:
+    """Both players' values as they are stored: the inverse of `split_leaves`."""
+    return np.concatenate([mine.ravel() for mine in values]).astype(np.float32)
+
+
+def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
     """Player p's values at the chance leaves that lead to dropped rounds, for walks through the rounds that stay.
 
     Raises:
@@ -33,20 +80,11 @@ def leaf_values(layout: Layout, store: Reads, p: int) -> Known | None:
         return None
     width = max(len(board.rows[p].hands) for board in layout.boards[t].boards)
     values = np.zeros((len(layout.boards[t].boards), layout.betting[t + 1].forest.n_roots, width))
-    chunks = list(layout.chunks(t))
-    found = store.get_many(LEAVES, [layout.key(t, b, r) for b, r in chunks])
-    for (b, r), array in zip(chunks, found, strict=True):
+    for b, r in layout.chunks(t):
         exits = layout.tree(t, r).exits
-        if not len(exits):
-            continue
-        if array is None:
-            raise SpewyError(
-                f"chunk {layout.key(t, b, r).decode()}: expected the values of its dropped leaves, found none"
-            )
-        n = len(layout.board(t, b).rows[p].hands)
-        cut = len(exits) * len(layout.board(t, b).rows[0].hands)
-        mine = array[:cut] if p == 0 else array[cut:]
-        values[b, exits, :n] = mine.reshape(len(exits), n)
+        if len(exits):
+            mine = read_leaves(store, layout.key(t, b, r), len(exits), hands_on(layout, t, b))[p]
+            values[b, exits, : mine.shape[1]] = mine
 
     def known(i: int, b: int) -> Floats | None:
         return values[b] if i == t else None
@@ -54,13 +92,21 @@ def leaf_values(layout: Layout, store: Reads, p: int) -> Known | None:
     return known
 
 
-def write_leaf_values(layout: Layout, store: Store, t: int, b: int, values: tuple[Floats, Floats]) -> None:
+def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
+    """How many hands the players hold on a board."""
+    rows = layout.board(t, b).rows
+    return len(rows[0].hands), len(rows[1].hands)
+
+
+def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:
     """Keep what the chance leaves of board b of round t are worth, per player ``[root of the next round, hand]``."""
+    hands = hands_on(layout, t, b)
+    for r, chunk in enumerate(layout.betting[t].chunks):
+        if len(chunk.exits):
+            mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
+            txn.put(LEAVES, layout.key(t, b, r), join_leaves(mine))
 
-    def write(txn: Transaction) -> None:
-        for r, chunk in enumerate(layout.betting[t].chunks):
-            if len(chunk.exits):
-                flat = np.concatenate([mine[chunk.exits].ravel() for mine in values])
-                txn.put(LEAVES, layout.key(t, b, r), flat.astype(np.float32))
 
-    store.transact(layout.key(t, b, 0), write)
+def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:
+    """Do what `put_leaves` does in a transaction of its own."""
+    store.transact(layout.key(t, b, 0), lambda txn: put_leaves(txn, layout, t, b, values))

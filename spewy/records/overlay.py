@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lockers import Reads
 from lockers.codec import Array
-from solvers.chunk import ChunkStrategy
 from spewy.chunks.layout import Layout
 from spewy.records.chunks import Kind, join
+from spewy.records.leaves import Pair, are_kept, hands_on, read_leaves
 from spewy.records.progress import first_dropped
+
+if TYPE_CHECKING:
+    from solvers.chunk import ChunkStrategy
 
 
 class Overlay:
@@ -20,10 +24,28 @@ class Overlay:
         self.first = first_dropped(store)
         """The first dropped round of the game; None: nothing was dropped."""
         self._values: dict[bytes, Array] = {}
+        self._leaves: dict[bytes, Pair] = {}
+        self._kept: dict[int, bool] = {}
 
-    def put(self, layout: Layout, t: int, b: int, r: int, sums: ChunkStrategy) -> None:
-        """Lay a chunk's sums ``[slot, row]`` over the store."""
-        self._values[layout.key(t, b, r)] = join(sums)
+    def put_leaves(self, layout: Layout, t: int, b: int, values: Pair) -> None:
+        """Keep what the chance leaves of board (t, b) are worth, per player ``[root of the next round, hand]``."""
+        hands = hands_on(layout, t, b)
+        for r, chunk in enumerate(layout.betting[t].chunks):
+            mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
+            self._leaves[layout.key(t, b, r)] = mine
+
+    def leaves(self, t: int, key: bytes, n_exits: int, n_hands: tuple[int, int]) -> Pair | None:
+        """What the chance leaves of a chunk of round t of the game are worth; None: nobody has found out."""
+        if key in self._leaves:
+            return self._leaves[key]
+        if self._kept.get(t) is None:
+            self._kept[t] = (self.first is None or t < self.first) and are_kept(self._store, t)
+        return read_leaves(self._store, key, n_exits, n_hands) if self._kept[t] else None
+
+    def put_board(self, layout: Layout, t: int, b: int, sums: ChunkStrategy) -> None:
+        """Lay the sums ``[slot of the round, row]`` of board (t, b) over the store."""
+        for r in range(len(layout.betting[t].chunks)):
+            self._values[layout.key(t, b, r)] = join(layout.take(sums, t, b, r))
 
     def get(self, locker: str, key: bytes) -> Array | None:
         """What the store holds, or what was put in its place."""

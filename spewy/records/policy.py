@@ -8,7 +8,7 @@ that round and the rows of that board alone, and keeps a few of both.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -25,13 +25,14 @@ from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, read_cards, solved_board
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
-from spewy.chunks.rounds import decision_slots
+from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Action, Node, decision_at, entry, find_node
 from spewy.records.chunks import Kind, require_size, split
-from spewy.records.progress import dropped_error, first_dropped, saved_sweeps
+from spewy.records.overlay import Overlay
+from spewy.records.progress import dropped_error, saved_sweeps
 from spewy.system.closing import Closing
 
 LINES, BOARDS = 256, 128
@@ -67,6 +68,37 @@ class Decision:
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
 
 
+@dataclass(frozen=True)
+class ChunkPlay:
+    """What both ranges do in one chunk on one board.
+
+    Attributes:
+        nodes: of its betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
+        history: of the board that was solved in place of the one that was asked for.
+        key: of the chunk in the lockers.
+        hands: per player ``[hand]``, as `Decision.hands`.
+        rows: per player ``[hand]``: which hand of the solved board each is.
+        frequencies: by the line of each decision ``[action, hand]``, adding up to 1 over the actions.
+    """
+
+    nodes: tuple[Node, ...]
+    history: History
+    key: bytes
+    hands: tuple[Ints, Ints]
+    rows: tuple[Ints, Ints]
+    frequencies: Mapping[str, Floats]
+
+    @property
+    def round(self) -> int:
+        """Of the game."""
+        return self.nodes[0].round
+
+    @cached_property
+    def exits(self) -> list[str]:
+        """The lines of the chance leaves, in the order in which their values are kept."""
+        return [leaf.line for leaf in chunk_exits(self.nodes[0])]
+
+
 class Decides(Closing):
     """Average strategies, decision by decision.
 
@@ -76,6 +108,7 @@ class Decides(Closing):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self._root = lru_cache(LINES)(lambda line: find_node(problem.tree.entered(line), line))
         self._betting = lru_cache(LINES)(self._entered)
 
     @abstractmethod
@@ -124,7 +157,7 @@ class Decides(Closing):
             raise
 
     def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
-        return decision_slots(find_node(self.problem.tree.entered(line), line))
+        return decision_slots(self._root(line))
 
     def _number(self, hand: str | Sequence[int]) -> int:
         try:
@@ -139,12 +172,13 @@ class Policy(Decides):
     Args:
         problem: what the store was made for.
         store: its lockers; `close` closes them.
+        overlay: the store with what was solved in place of dropped rounds, whose hands have a row each in the problem.
     """
 
-    def __init__(self, problem: Problem, store: Store) -> None:
+    def __init__(self, problem: Problem, store: Store, overlay: Overlay | None = None) -> None:
         super().__init__(problem)
         self.store = store
-        self._dropped = first_dropped(store)  # nobody drops rounds of a store that is open
+        self._reads = Overlay(store) if overlay is None else overlay
         self._swept = False
         self._hands = lru_cache(BOARDS)(self._on_board)
 
@@ -158,32 +192,62 @@ class Policy(Decides):
         assert player is not None
         cards = board_cards(self.problem, node.round, board)
         held = self._hands(node.round, cards)
-        rows, hands, group = held.players[player]
-        sums = self._sums(node, held, slots)[player][first : first + len(node.actions)].astype(np.float64)
-        for lock in self.problem.locks:
-            if lock.line == node.line:
-                lock.write(sums, held.history, rows.hands)
-        found = normalised(sums)[:, group]
-        return Decision(node.line, cards, player, node.actions, self.problem.hands, hands, found)
+        found = self._frequencies(node, first, held, self._sums(node, held, slots))
+        return Decision(
+            node.line, cards, player, node.actions, self.problem.hands, held.players[player].hands, found
+        )
+
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``, by one read.
+
+        Before the first finished sweep play is uniform.
+
+        Raises:
+            InputError: as `decision`, but for that.
+        """
+        root = self._root(line)
+        held = self._hands(root.round, board_cards(self.problem, root.round, board))
+        decisions, slots = self._betting(line)
+        sums = self._sums(root, held, slots) if self._has_swept() else _nothing(slots, held.n_rows)
+        found = {at: self._frequencies(node, first, held, sums) for at, (node, first) in decisions.items()}
+        first, second = held.players
+        key = held.key(root.round, line)
+        hands, rows = (first.hands, second.hands), (first.rows_of_hands, second.rows_of_hands)
+        return ChunkPlay(chunk_nodes(root), held.history, key, hands, rows, found)
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
 
+    def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
+        """``[action, hand]`` of a decision, from what is stored of its chunk."""
+        assert node.player is not None
+        mine = held.players[node.player]
+        taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
+        for lock in self.problem.locks:
+            if lock.line == node.line:
+                lock.write(taken, held.history, mine.rows.hands)
+        return normalised(taken)[:, mine.group]
+
     def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """What is stored of the chunk that a decision is in, per player ``[slot, row]``."""
-        subject = f"line {node.line!r}: expected a strategy that is stored"
-        if self._dropped is not None and node.round >= self._dropped:
-            raise dropped_error(subject, self._dropped, self.problem.game.num_rounds)
-        if not self._swept and not saved_sweeps(self.store):
+        """What is stored of the chunk that a node is in, per player ``[slot, row]``."""
+        subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
+        if not self._has_swept():
             raise InputError(f"{subject}, found no finished sweep")
-        self._swept = True
-        n_rows = held.players[0].rows.n_groups, held.players[1].rows.n_groups
-        key = Place(node.round, held.history, entry(node.line)).key(n_rows)
+        n_rows = held.n_rows
         size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
-        if not size:  # the board leaves neither player a hand
-            return np.empty((slots[0], 0)), np.empty((slots[1], 0))
-        return split(require_size(self.store.get(Kind.SUMS, key), size, Kind.SUMS, key), slots, n_rows)
+        if not size:  # nobody has a decision, or the board leaves neither player a hand
+            return _nothing(slots, n_rows)
+        key = held.key(node.round, entry(node.line))
+        found = self._reads.get(Kind.SUMS, key)
+        if found is None and dropped is not None and node.round >= dropped:
+            raise dropped_error(subject, dropped, self.problem.game.num_rounds)
+        return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
+
+    def _has_swept(self) -> bool:
+        """Whether a sweep was finished; it stays so."""
+        self._swept = self._swept or saved_sweeps(self.store) > 0
+        return self._swept
 
     def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
         problem = self.problem
@@ -195,7 +259,7 @@ class Policy(Decides):
             place[rows.hands] = np.arange(len(rows.hands))
             there = place[moved]
             hands = np.flatnonzero(there >= 0)
-            players.append(_Held(rows, hands, rows.group[there[hands]]))
+            players.append(_Held(rows, hands, there[hands], rows.group[there[hands]]))
         return _Board(history, (players[0], players[1]))
 
 
@@ -211,11 +275,19 @@ def normalised(sums: Floats) -> Floats:
     return out
 
 
+def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, Floats]:
+    return np.zeros((slots[0], n_rows[0])), np.zeros((slots[1], n_rows[1]))
+
+
 class _Held(NamedTuple):
-    """A player's rows on a solved board; the hands of the board that was asked for, ascending, and the row of each."""
+    """A player's rows on a solved board; the hands of the board that was asked for, ascending.
+
+    Of each the number among the solved board's hands, and the row of a strategy.
+    """
 
     rows: BoardRows
     hands: Ints
+    rows_of_hands: Ints
     group: Shorts
 
 
@@ -224,3 +296,12 @@ class _Board(NamedTuple):
 
     history: History
     players: tuple[_Held, _Held]
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Of both players' strategies."""
+        return self.players[0].rows.n_groups, self.players[1].rows.n_groups
+
+    def key(self, t: int, line: str) -> bytes:
+        """Of the chunk that a line enters there."""
+        return Place(t, self.history, line).key(self.n_rows)

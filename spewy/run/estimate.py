@@ -15,7 +15,8 @@ from spewy.learn.engine import visits_at_once
 from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
-from spewy.records.disk import with_chunks
+from spewy.records.disk import with_chunks, with_leaves
+from spewy.records.leaves import hands_on
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
@@ -38,6 +39,7 @@ class Estimate:
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
         disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
+        kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
         program: the linear program of the whole game, where that is how it is solved.
     """
 
@@ -50,6 +52,7 @@ class Estimate:
     payoff_bytes: int
     memory_bytes: int
     disk_bytes: int
+    kept_bytes: int
     program: LpSize | None = None
 
 
@@ -64,6 +67,7 @@ def estimate(
     integrate: str,
     shards: int,
     first_live: int | None,
+    first_dropped: int | None = None,
     program: LpSize | None = None,
 ) -> Estimate:
     """Count the chunks of a layout and add up the bytes of their arrays.
@@ -78,6 +82,7 @@ def estimate(
         integrate: "regret" or "average".
         shards: files that hold the lockers.
         first_live: the first round of the game whose chunks are live; None: all are stored.
+        first_dropped: the first round of the game that the finished folder does not keep; None: it keeps all.
         program: the linear program, if one solves it.
     """
     boards, chunks, short = [], [], []
@@ -86,7 +91,7 @@ def estimate(
     kinds = [Kind.SUMS]
     if integrate != "average" and program is None:
         kinds += [Kind.REGRETS, Kind.GUESSES] if variant(variant_name).predictive else [Kind.REGRETS]
-    payoffs, disk = 0, DiskSize()
+    payoffs, disk, kept = 0, DiskSize(), DiskSize()
     item = (4 if exact else itemsize) if live else 8
     largest = 0
     for t, (bets, table) in enumerate(zip(layout.betting, layout.boards, strict=False)):
@@ -94,6 +99,7 @@ def estimate(
         chunks.append(len(table.boards) * len(bets.chunks))
         slots = np.array(bets.forest.n_slots)
         rows = np.array([layout.n_rows(t, b) for b in range(len(table.boards))])
+        hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(table.boards))])
         asked = layout.problem.rows[table.round]
         short.append(0 if asked is None else int((rows.min(axis=1) < asked).sum()))
         cells += int((rows @ slots).sum())
@@ -113,9 +119,11 @@ def estimate(
             arrays = item * (rows @ np.array(chunk.forest.n_slots))
             matrices = 8 * seen if views else None
             counted = not exact if live else visited
-            disk = with_chunks(
-                disk, layout.key(t, 0, r), [] if empty else kinds, arrays, matrices, counted=counted
-            )
+            key, mine = layout.key(t, 0, r), [] if empty else kinds
+            disk = with_chunks(disk, key, mine, arrays, matrices, counted=counted)
+            if live and program is None:
+                disk = with_leaves(disk, key, len(chunk.exits), hands)
+        kept = disk if first_dropped is None or table.round < first_dropped else kept
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * itemsize * len(kinds)
     stored = disk.total
@@ -140,6 +148,7 @@ def estimate(
         payoffs,
         memory,
         stored + SHARD_BYTES * shards,
+        kept.total + SHARD_BYTES * shards,
         program,
     )
 

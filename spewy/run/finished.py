@@ -38,9 +38,14 @@ def look(job: Job, folder: Path) -> Stored:
     if not holds_store(folder):
         return Stored()
     with open_store(folder, job.manifest(), read_only=True) as store:
-        sweeps = saved_sweeps(store)
-        trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
-        result = _result(store)
+        return held(store)
+
+
+def held(store: Store) -> Stored:
+    """What earlier runs left in an open store."""
+    sweeps = saved_sweeps(store)
+    trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
+    result = _result(store)
     return Stored(sweeps, trace, result if result is not None and result.sweeps == sweeps else None)
 
 

@@ -130,6 +130,7 @@ class Plan:
                 integrate=solve.integrate,
                 shards=shards,
                 first_live=job.first_live,
+                first_dropped=job.first_dropped,
                 program=lp_size(job.problem) if engine == "program" else None,
             )
         budget, needed = parse_memory(solve.memory), cost.memory_bytes

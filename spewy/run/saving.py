@@ -37,10 +37,10 @@ class Saving:
         if now - self._saved > pause:
             self.save(trace)
 
-    def save(self, trace: Trace) -> None:
-        """Save all, and note how long that takes."""
+    def save(self, trace: Trace, dropping: int | None = None) -> None:
+        """Save, but for rounds from ``dropping`` on, and note how long that takes."""
         begun = time.perf_counter()
-        self._engine.save()
+        self._engine.save(dropping)
         write_trace(self._store, trace, self._target)
         self._saved = time.perf_counter()
         self._took = self._saved - begun

@@ -14,9 +14,18 @@ from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
 from spewy.records.policy import Decides, Policy
-from spewy.records.progress import forget_result, read_trace, require_whole, saved_sweeps, write_result
+from spewy.records.progress import (
+    first_dropped,
+    forget_result,
+    read_trace,
+    require_whole,
+    saved_sweeps,
+    write_result,
+)
+from spewy.run.drop import drop
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
+from spewy.run.finished import finished, held
 from spewy.run.plan import Plan
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
@@ -45,7 +54,7 @@ class Session(Closing):
 
     Raises:
         InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
-            Or rounds were dropped from it, and so there is nothing to go on from.
+            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
@@ -74,7 +83,9 @@ class Session(Closing):
         )
         try:
             self.store.require_sound()
-            require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
+            self._before = self._finished_before()
+            if self._before is None:
+                require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
         except BaseException:
             self.store.close()
             raise
@@ -102,10 +113,15 @@ class Session(Closing):
         report = unfailing(reporter or Silent())
         for line in self.job.left_out:
             report.note(line)
+        if self._before is not None:
+            return self._before
         plan, name = self.plan, self.job.name
         plan.require()
         if plan.engine == "exact":
             make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
+            dropped = self.job.rules.num_rounds - (self.job.first_dropped or self.job.rules.num_rounds)
+            if dropped:  # whoever looks at them solves them
+                make_ready("exact", dropped, False, report.note)
         streamed = plan.residence.streamed_bytes
         if streamed:
             told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
@@ -154,7 +170,7 @@ class Session(Closing):
                 if found is not None:
                     target.tell(report, trace)
             interrupted = stop.is_set()
-            saving.save(trace)
+            saving.save(trace, job.first_dropped if self._done(engine, found) else None)
         report.end()
         if found is None and engine.sweeps:
             check = measured(engine)
@@ -166,11 +182,24 @@ class Session(Closing):
             "best_response": checking,
             "total": building + solving,
         }
-        done = target.satisfied(found) or engine.sweeps >= job.last_sweep
+        done = self._done(engine, found)
         result = target.result(engine, found, interrupted and not done, seconds_of, trace)
         if not interrupted:
             write_result(self.store, result.to_json())
+        if done and job.first_dropped is not None:
+            names = drop(job, self.store, job.first_dropped)
+            report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
         return result.in_unit(job.amounts)
+
+    def _finished_before(self) -> SolveResult | None:
+        """The result that is in a folder which keeps no more than this job asks for, if there is nothing left to do."""
+        if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
+            return None
+        return finished(self.job, held(self.store))
+
+    def _done(self, engine: Engine, found: Exploitability | None) -> bool:
+        """Whether there is nothing left to do for this job."""
+        return self._target.satisfied(found) or engine.sweeps >= self.job.last_sweep
 
 
 def open_session(

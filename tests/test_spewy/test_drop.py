@@ -303,7 +303,7 @@ def test_more_than_the_memory_allows(tmp_path):
 
 def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
     """What is still there is not believed, and the same command goes on."""
-    import spewy.look.drop as drop
+    import spewy.run.drop as drop
 
     shutil.copytree(turn[0], tmp_path / "f")
 

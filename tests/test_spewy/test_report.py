@@ -14,7 +14,7 @@ from buckets.equity import range_equity
 from buckets.hands import parse_hand
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.line_view import LineView, NodeTotals
+from spewy.look.chunk_view import ChunkView, NodeTotals
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.run.session import Session
@@ -266,7 +266,7 @@ def test_cards_that_take_all_hands(tmp_path):
 
 def test_what_nobody_reaches_is_not_defined(folder, tmp_path, monkeypatch):
     nothing = NodeTotals(0.0, np.full(3, np.nan), (np.nan, np.nan), (np.nan, np.nan))
-    monkeypatch.setattr(LineView, "totals", lambda self, b: nothing)
+    monkeypatch.setattr(ChunkView, "totals", lambda self, line: nothing)
     found = good_json("report", folder, "--line", "cc/", "--plot", tmp_path / "none.png")
     for row in (found["cards"]["As"], found["average"]):
         assert (row["weight"], row["frequencies"]) == (None, [None] * 3)

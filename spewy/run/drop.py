@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lockers import Store
-from solvers.forest import Floats
-from solvers.walk import Walker
 from spewy.chunks.layout import Layout
-from spewy.chunks.live_game import with_ranges
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
+from spewy.learn.leaf_walks import walked_leaves
 from spewy.learn.playdown import PlayDown
 from spewy.records.chunks import Chunks, delete_rounds
-from spewy.records.leaves import leaf_values, write_leaf_values
+from spewy.records.leaves import are_kept, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
 
 Progress = Callable[[int, int], None]
@@ -59,8 +57,8 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
         raise InputError(f"{job.name}: expected a solve with at least one finished sweep, found none")
     before = first_dropped(store)
     if before is None or first < before:
-        layout = Layout.of(by_hand(job.problem, before))
-        _keep_leaf_values(layout, store, first, job.solve.workers, progress)
+        if not are_kept(store, first - 1):
+            _keep_leaves(Layout.of(by_hand(job.problem, before)), store, first, job.solve.workers, progress)
         store.flush()
         mark_dropped(store, first)
     else:
@@ -71,34 +69,14 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
     return dropped_names(first, job.rules.num_rounds)
 
 
-def _keep_leaf_values(
-    layout: Layout, store: Store, first: int, threads: int, progress: Progress | None
-) -> None:
+def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
     """Store what the dropped rounds' strategies are worth at each chunk that leads there, board by board."""
     t = first - 1 - layout.problem.first_round
     if t >= layout.n_rounds - 1:
         return  # no line reaches the round: everybody is all-in before
     played, total = PlayDown(layout, Chunks(layout, store).get), len(layout.boards[t].boards)
     for b in range(total):
-        values = _values(layout.below(t, b), store, played.ranges(t, b), threads)
-        write_leaf_values(layout, store, t, b, (values[0], values[1]))
+        values = walked_leaves(layout.below(t, b), store, played.ranges(t, b), threads)
+        write_leaves(layout, store, t, b, values)
         if progress is not None:
             progress(b + 1, total)
-
-
-def _values(layout: Layout, store: Store, ranges: tuple[Floats, Floats], threads: int) -> list[Floats]:
-    """Per player ``[root of the next round, hand]`` on the layout's first board."""
-    game = with_ranges(layout.live, ranges)
-    sums, out = Chunks(layout, store).whole(), []
-    walker = Walker(game, threads)
-    try:
-        for p in (0, 1):
-
-            def keep(values: Floats, reach: Floats, p: int = p) -> None:
-                n = len(layout.board(0, 0).rows[p].hands)
-                out.append(values[layout.betting[0].forest.chance_leaves, :n].copy())
-
-            walker.evaluate(p, sums, keep, leaf_values(layout, store, p))
-    finally:
-        walker.close()
-    return out

@@ -1,0 +1,130 @@
+"""A store in which rounds are dropped, and values of leaves may be missing, read as if all were there.
+
+What is missing is found where somebody looks: a dropped chunk is solved again (`spewy.look.resolve`), and what going on
+is worth is walked through (`spewy.learn.leaf_walks`) where the solve has not kept it. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from lockers import Store
+from solvers.forest import Floats
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import solved_board
+from spewy.chunks.part import part_at
+from spewy.chunks.problem import by_hand
+from spewy.errors import InputError, shown
+from spewy.game.tree import Node
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
+from spewy.look.chunk_views import Cards, ChunkViews
+from spewy.records.leaves import Pair
+from spewy.records.overlay import Overlay
+from spewy.records.policy import ChunkPlay, Policy
+from spewy.records.progress import last_target
+
+Note = Callable[[str], None]
+
+
+class Refilled:
+    """The chunks of a store as they are looked at.
+
+    Args:
+        job: what the store was made for.
+        store: its lockers.
+        target: accuracy of dropped rounds, as in a job file, % are of the pot where a chunk begins; None: the last
+            solve's target.
+        note: told of each solve before and after.
+
+    Attributes:
+        views: of all chunks; those of dropped rounds once `require` was asked for them.
+
+    Raises:
+        InputError: the target is none, or in a unit that does not apply.
+    """
+
+    def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
+        self._job, self._note = job, note or _silence
+        self._overlay = Overlay(store)
+        self._problem = by_hand(job.problem, self._overlay.first)
+        self._policy = Policy(self._problem, store, self._overlay)
+        self.views = ChunkViews(self._policy, self._leaves)
+        self._target = (last_target(store) or job.solve.target) if target is None else target
+        try:
+            unit = parse_target(self._target)[1]
+        except ValueError as error:
+            raise InputError(f"--target: {error}, found {shown(target)}") from None
+        if unit != "%":
+            unit_chips(job.rules, job.pot, unit)
+        self._solved: set[tuple[Cards, str]] = set()
+
+    @property
+    def n_solved(self) -> int:
+        """How many chunks were solved so far."""
+        return len(self._solved)
+
+    def decision(self, line: str) -> Node:
+        """The decision at a line of the betting tree.
+
+        Raises:
+            InputError: no such line, or no decision there.
+        """
+        return self._policy.node(line)
+
+    def require(self, line: str, cards: Cards) -> None:
+        """Solve what a chunk belongs to, if that was dropped, unless it has been.
+
+        Args:
+            line: that enters the chunk, ``""`` or ending in ``/``.
+            cards: of its board, the root's first.
+
+        Raises:
+            InputError: it needs more memory than ``solve.memory`` allows.
+        """
+        first, root = self._overlay.first, self._problem.first_round
+        if first is None or root + line.count("/") < first:
+            return
+        line = "".join(f"{part}/" for part in line.split("/")[: first - root])
+        history = solved_board(
+            self._problem, first, cards[: sum(self._job.rules.num_board_cards[: first + 1])]
+        )[0]
+        solved = tuple(card for group in history for card in group)
+        if (solved, line) not in self._solved:
+            from spewy.look.resolve import Order, resolve  # which loads kernels
+
+            part = part_at(self._problem, first, history, line)
+            order = Order(self._job, self._target, self._note)
+            resolve(order, part, self._ranges(part, line, solved), self._overlay)
+            self._solved.add((solved, line))
+
+    def _leaves(self, line: str, cards: Cards, play: ChunkPlay) -> Pair:
+        n_exits, n_hands = len(play.exits), (len(play.hands[0]), len(play.hands[1]))
+        if not n_exits:
+            return np.empty((0, n_hands[0])), np.empty((0, n_hands[1]))
+        found = self._overlay.leaves(play.round, play.key, n_exits, n_hands)
+        if found is None:
+            from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
+
+            solved = tuple(card for group in play.history for card in group)
+            part = part_at(self._problem, play.round, play.history, line)
+            ranges = self._ranges(part, line, solved)
+            values = walked_leaves(
+                part, self._overlay, (ranges[0][None], ranges[1][None]), self._job.solve.workers
+            )
+            self._overlay.put_leaves(part, 0, 0, values)
+            found = values[0][:, : n_hands[0]], values[1][:, : n_hands[1]]
+        return found
+
+    def _ranges(self, part: Layout, line: str, cards: Cards) -> tuple[Floats, Floats]:
+        """Per player ``[row's hand]`` at the root of a part."""
+        hands, ranges = self.views.hands(cards), self.views.ranges(line, cards)
+        rows = part.board(0, 0).rows
+        first, second = (ranges[p][np.searchsorted(hands[p], rows[p].hands)] for p in (0, 1))
+        return first, second
+
+
+def _silence(text: str) -> None:
+    """Note nobody."""

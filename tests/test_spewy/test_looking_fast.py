@@ -1,0 +1,261 @@
+"""Looking by a few reads and kept values is looking by walks through everything, and costs nearly nothing."""
+
+import subprocess
+import sys
+from itertools import chain
+
+import numpy as np
+import pytest
+from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
+from jobs import example
+from naive_looking import NaiveLooks
+
+from buckets.cards import cards_name
+from lockers import open_store
+from spewy.job.job import Job
+from spewy.job.load import read_job
+from spewy.look.report import report
+from spewy.look.solution import Solution
+from spewy.records.keys import LEAVES, LEAVES_KEY, META
+from spewy.run.session import Session
+
+RAKE = TURN.replace("[bets.turn]", "rake = { rate = 0.05, cap = 3 }\n[bets.turn]")
+LOCK = TURN + '\n[[lock]]\nline = "c"\nhands = { KhKc = { Check = 0.25, "Bet(50)" = 0.75 } }\n'
+BUCKETS = TURN + "[rows]\nturn = 2\nriver = 2\n"
+ALL_IN = TURN.replace('bet = "50%"', 'bet = "a"')
+RIVERS = ("Qs 7h 2d 3c 5h", "Qs 7h 2d 3c 5s", "Qs 7h 2d 3c Kd")
+
+
+def decisions(job, t):
+    """Lines of all decisions of a round of the game."""
+    return [node.line for node in job.betting_tree.nodes() if node.kind == "decision" and node.round == t]
+
+
+def assert_same(solution, naive, line, board, pot):
+    """EVs to 1e-4 of the pot, all else to as much of what it can be at most."""
+    found, expected = solution.node(line, board), naive.node(line, board)
+    units = solution.problem.units
+    assert set(found.hands) == set(expected)
+    figures = np.vstack([found.reach, found.strategy, found.ev, found.action_ev, found.equity])
+    scale = np.ones(len(figures))
+    n = len(found.actions)
+    scale[1 + n : 2 + 2 * n] = pot
+    for hand, mine in zip(found.hands, figures.T, strict=True):
+        theirs = expected[hand].copy()
+        if units is not None:
+            theirs[0] *= units[found.player].max()
+        np.testing.assert_allclose(mine / scale, theirs / scale, rtol=0, atol=1e-4, err_msg=f"{line} {hand}")
+
+
+def solved(folder, text, *settings):
+    """The folder of a job that was solved for a while."""
+    job = write(folder, text)
+    good("solve", job, "--out", folder / "out", "--set", "solve.max_sweeps=20", *settings)
+    return folder / "out"
+
+
+@pytest.mark.parametrize(
+    "text", [TURN, RAKE, LOCK, BUCKETS, ALL_IN], ids=["plain", "rake", "lock", "rows", "all-in"]
+)
+def test_small_turns_are_those_of_the_walks(text, tmp_path):
+    folder = solved(tmp_path, text)
+    with Solution.open(folder) as solution:
+        job, naive = solution.job, NaiveLooks(solution.problem, solution.store)
+        for line in decisions(job, 2):
+            assert_same(solution, naive, line, None, job.pot)
+        for line in decisions(job, 3):
+            for board in RIVERS:
+                assert_same(solution, naive, line, board, job.pot)
+
+
+def test_stored_leaves_are_those_of_the_walks(tmp_path):
+    folder = solved(tmp_path, LEDUC)
+    with Solution.open(folder) as solution:
+        naive = NaiveLooks(solution.problem, solution.store)
+        for line, board in chain(
+            ((x, None) for x in decisions(solution.job, 0)), [("cc/", "Kh"), ("crc/c", "Qh")]
+        ):
+            assert_same(solution, naive, line, board, 1.0)
+
+
+def random_places(job, n, seed=0):
+    """So many random decisions after the first round, each on a random board."""
+    rng = np.random.default_rng(seed)
+    first, n_rounds = job.tree_config.start_round, job.rules.num_rounds
+    lines = [(t, line) for t in range(first + 1, n_rounds) for line in decisions(job, t)]
+    left = [card for card in job.rules.deck.cards if card not in job.board]
+    for i in rng.choice(len(lines), n, replace=False):
+        t, line = lines[i]
+        more = rng.choice(left, t - first, replace=False)
+        yield line, cards_name((*job.board, *more.tolist()))
+
+
+def test_a_turn_is_that_of_the_walks():
+    job = example("T1", "solve.max_sweeps=20")
+    session = Session(job)
+    session.solve()
+    with Solution(job, session.store) as solution:
+        naive = NaiveLooks(solution.problem, solution.store)
+        for line in decisions(job, 2):
+            assert_same(solution, naive, line, None, job.pot)
+        for line, board in random_places(job, 8):
+            assert_same(solution, naive, line, board, job.pot)
+
+
+@pytest.mark.slow
+def test_a_flop_is_that_of_the_walks(tmp_path):
+    job = example("F1", "solve.max_sweeps=10")
+    with Session(job, tmp_path / "F1") as session:
+        session.solve()
+    with Solution.open(tmp_path / "F1") as solution:
+        naive = NaiveLooks(solution.problem, solution.store)
+        for line in decisions(job, 1):
+            assert_same(solution, naive, line, None, job.pot)
+        for line, board in random_places(job, 20):
+            assert_same(solution, naive, line, board, job.pot)
+
+
+@pytest.fixture(scope="module")
+def turn(tmp_path_factory):
+    return solved(tmp_path_factory.mktemp("turn"), TURN)
+
+
+LOOK = """
+import sys
+from spewy.look.report import report
+from spewy.look.solution import Solution
+with Solution.open(sys.argv[1]) as solution:
+    solution.node()
+    solution.node("cc/", "Qs 7h 2d 3c 5h")
+    report(solution, "cc/")
+assert "layout" not in vars(solution)
+print("numba" in sys.modules)
+"""
+
+
+def test_looking_loads_no_kernels_and_lays_nothing_out(turn):
+    said = subprocess.run([sys.executable, "-c", LOOK, turn], capture_output=True, text=True, check=True)
+    assert said.stdout == "False\n"
+
+
+def test_without_evs_all_else_is_the_same(turn):
+    whole, bare = good_json("show", turn), good_json("show", turn, "--no-ev")
+    for hand, row in whole["hands"].items():
+        nothing = {"ev": None, "action_ev": [None] * len(whole["actions"]), "equity": None}
+        assert bare["hands"][hand] == row | nothing
+    head = good("show", turn, "--no-ev").splitlines()
+    assert next(line for line in head if line.startswith("hand ")).split() == [
+        "hand",
+        "reach",
+        *whole["actions"],
+    ]
+
+
+@pytest.mark.parametrize("damage", ["older", "stale"])
+def test_values_that_the_solve_has_not_kept_are_walked_to(turn, tmp_path, damage):
+    """Of a folder of an earlier version, and of one whose last save was cut short."""
+    folder = solved(tmp_path, TURN)
+    expected = good_json("show", folder)
+    with open_store(folder) as store:
+        if damage == "older":
+            for key in list(store.keys(LEAVES)):
+                store.transact(key, lambda txn, key=key: txn.delete(LEAVES, key))
+        store.transact(LEAVES_KEY, lambda txn: txn.delete(META, LEAVES_KEY))
+    for hand, row in good_json("show", folder)["hands"].items():
+        for name, value in row.items():
+            np.testing.assert_allclose(value, expected["hands"][hand][name], atol=1e-3)
+
+
+def test_values_that_should_be_there_and_are_not_are_told(tmp_path):
+    folder = solved(tmp_path, TURN)
+    with open_store(folder) as store:
+        for key in list(store.keys(LEAVES)):
+            store.transact(key, lambda txn, key=key: txn.delete(LEAVES, key))
+    found = spewy("show", folder)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "expected the 15 values of its chance leaves, found none" in found.stderr
+
+
+def test_the_report_is_what_show_says(turn):
+    with Solution.open(turn) as solution:
+        for row in report(solution, "cr50c/").rows[:5]:
+            node = solution.node("cr50c/", (*solution.job.board, *row.cards))
+            assert row.frequencies == pytest.approx(node.frequencies)
+
+
+# What a finished folder keeps
+
+
+def files(folder):
+    """What a folder's lockers hold, but for the result, which tells times."""
+    with open_store(folder, read_only=True) as store:
+        names = ("strategy", "regret", LEAVES)
+        return {(name, key): store.get(name, key).tolist() for name in names for key in store.keys(name)}
+
+
+def test_a_job_that_keeps_less_leaves_what_drop_leaves(tmp_path):
+    whole = solved(tmp_path, TURN)
+    small = tmp_path / "small"
+    settings = ("--set", "solve.max_sweeps=20", "--set", "save.rounds=turn")
+    result = spewy("solve", tmp_path / "job.toml", "--out", small, *settings)
+    assert result.exit_code == 0
+    assert "turn: river dropped, as save.rounds says" in result.stderr
+    good("drop", whole, "--round", "river")
+    assert files(small) == files(whole)
+    assert good_json("show", small) == good_json("show", whole)
+    assert good("check", small).endswith(": healthy\n")
+    assert "was dropped: solving it" in spewy("show", small, "--line", "cc/", "--board", RIVERS[0]).stderr
+
+
+def test_buckets_and_stored_leaves_keep_less_too(tmp_path):
+    job = write(tmp_path, LEDUC)
+    settings = ("--set", "solve.max_sweeps=20", "--set", "save.rounds=preflop")
+    good("solve", job, "--out", tmp_path / "out", *settings)
+    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"0."}
+
+
+def test_an_interrupted_solve_keeps_everything(tmp_path):
+    """Sweeps that were saved on the way are whole; the rounds go when it is done."""
+    job = write(tmp_path, TURN)
+    settings = ("--set", "save.rounds=turn", "--save-every", "0")
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=40", *settings)
+    assert {key[:2] for _, key in files(tmp_path / "out")} == {b"2."}
+
+
+def test_a_smaller_folder_is_done_or_begins_again(tmp_path):
+    job, out = write(tmp_path, TURN), tmp_path / "out"
+    settings = ("--out", out, "--set", "save.rounds=turn")
+    first = good_json("solve", job, *settings)
+    assert good_json("solve", job, *settings)["exploitability_pct"] == first["exploitability_pct"]
+    line = refused("solve", job, *settings, "--set", "solve.target=0.001%")
+    assert "found river dropped" in line
+    assert "--again" in line
+
+
+def test_the_estimate_tells_what_is_kept(tmp_path):
+    job = write(tmp_path, TURN)
+    whole = good_json("estimate", job)
+    small = good_json("estimate", job, "--set", "save.rounds=turn")
+    assert whole["kept_bytes"] == whole["disk_bytes"] == small["disk_bytes"] > small["kept_bytes"]
+    good("solve", job, "--out", tmp_path / "out", "--set", "save.rounds=turn")
+    size = sum(path.stat().st_size for path in (tmp_path / "out").glob("*.mdb"))
+    assert size <= small["kept_bytes"]
+    assert "kept" in good("estimate", job, "--set", "save.rounds=turn")
+
+
+@pytest.mark.parametrize(
+    ("text", "rounds", "expected"),
+    [
+        (TURN, "flop", "save.rounds: expected turn, river or all, found flop"),
+        (TURN, "ocean", "save.rounds: expected 'preflop', 'flop', 'turn', 'river' or 'all', found 'ocean'"),
+        (LEDUC + "[boards]\nflop = 2\n", "preflop", "save.rounds: expected none beside [boards]"),
+    ],
+)
+def test_rounds_that_cannot_be_kept(tmp_path, text, rounds, expected):
+    text = text.replace('leaves = "stored"\nsymmetry = false\n', "") if "boards" in text else text
+    assert expected in refused("estimate", write(tmp_path, text), "--set", f"save.rounds={rounds}")
+
+
+def test_the_choice_is_not_part_of_the_game():
+    data = read_job(example.__globals__["EXAMPLES"] / "T1.toml", ())
+    assert Job.of(data).manifest() == Job.of(data | {"save": {"rounds": "turn"}}).manifest()
