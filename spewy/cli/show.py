@@ -174,18 +174,21 @@ def show(
 
 def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool, ev: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
+    from spewy.game.lines import read_line
     from spewy.game.linewords import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
         views = (solution.node(line, board, ev=ev), *([solution.waiting(line, board, ev=ev)] if both else []))
-        words = line_words(solution.job.betting_tree.root, views[0].line)
+        tree = solution.job.betting_tree
+        words = line_words(tree.root, read_line(tree, line))
         return Shown(views, solution.job.rules, told, words)
 
 
 def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     """A decision of a whole game with classes of boards, and the class of its board."""
+    from spewy.game.lines import read_line
     from spewy.game.linewords import line_words
     from spewy.game.tree import entry
     from spewy.look.play import open_play
@@ -195,8 +198,9 @@ def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
         view = played(policy, line, board)
         views = (view, waiting(policy, line, board)) if both else (view,)
         class_ = policy.class_of(view.line.count("/"), view.board)
+        there = read_line(policy.problem.tree, line)
         told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
-        words = line_words(policy.problem.tree.entered(entry(view.line)), view.line)
+        words = line_words(policy.problem.tree.entered(entry(there)), there)
         return Shown(views, policy.problem.game, told, words, class_)
 
 
