@@ -1,15 +1,18 @@
 """Lines as people write them."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spewy import Job
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
 from spewy.game.gamefile import load_game
 from spewy.game.lines import Line, read_action, read_line
 from spewy.game.tree import BettingTree, find_node
 from spewy.game.treeconfig import game_config, player_sizes, spot_config
+from spewy.look.one_chunk import one_chunk
 
 GAME = load_game("holdem.nolimit.2p.reverse_blinds")
 BB = Unit("bb", 100)
@@ -186,3 +189,46 @@ def test_any_text_is_a_line_of_the_tree_or_refused(text):
     except InputError:
         return
     assert find_node(BLINDS.root, line).line == line
+
+
+def locks(line, strategy):
+    """The locks of a turn."""
+    spot = {"board": "Qs Jh 2h 8c", "pot": 200, "stack": 900, "oop": "AA", "ip": "KK"}
+    data = {"name": "x", "game": {"file": GAME.name}, "spot": spot, "bets": {"turn": {"bet": "33%, 60%"}}}
+    return Job.of(data | {"lock": [{"line": line, "strategy": strategy}]}).problem.locks
+
+
+def test_a_lock_names_its_line_and_actions_as_people_write_them():
+    (one,), (other,) = (
+        locks("cr120", {"Fold": 0.25, "Call": 0.75}),
+        locks("x b60%", {"f": 0.25, "call": 0.75}),
+    )
+    assert one.line == other.line == "cr120"
+    np.testing.assert_array_equal(one.frequencies, other.frequencies)
+
+
+@pytest.mark.parametrize(
+    ("line", "strategy", "message"),
+    [
+        (
+            "x b",
+            {"f": 1},
+            "lock.0.line 'x b', position 2: expected one of c (Check), r66 (Bet(66)), r120 (Bet(120));",
+        ),
+        (
+            "x",
+            {"b50%": 1},
+            "lock.0.strategy: expected one of c (Check), r66 (Bet(66)), r120 (Bet(120)); found 'b50%'",
+        ),
+        ("x", {"x": 0.5, "Check": 0.5}, "lock.0.strategy: expected each action once, found x and Check"),
+    ],
+)
+def test_a_lock_that_names_no_action(line, strategy, message):
+    with pytest.raises(InputError) as error:
+        locks(line, strategy)
+    assert message in str(error.value)
+
+
+def test_a_chunk_is_entered_by_labels():
+    data = {"name": "L", "game": {"file": "leduc"}}
+    assert one_chunk(Job.of(data), "Check, Check /", "Kh").line == "cc/"
