@@ -52,7 +52,9 @@ def test_every_option_is_explained(command):
         assert all(getattr(option, "help", None) for option in with_help)
 
 
-@pytest.mark.parametrize("command", ["play acpc", "play terminal", "package acpc", "play upac", "package upac"])
+@pytest.mark.parametrize(
+    "command", ["play acpc", "play terminal", "package acpc", "play upac", "package upac"]
+)
 def test_help_of_commands_in_groups(command):
     text = good(*command.split(), "--help")
     assert "Examples:\n" in text
