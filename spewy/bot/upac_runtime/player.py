@@ -31,8 +31,6 @@ PUSH_OR_FOLD = 10
 """Chips of the smaller stack, five big blinds, up to which the bot pushes or folds before the flop."""
 MARGIN = 0.04
 """Of equity, which a call wants beyond its price where no table helps, since bets are not made with any hand."""
-ALL_BUT = 0.5
-"""Of the smaller stack: what a bet goes to below this is not taken for all-in, since later bets will come."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
 """Equities that bet half the pot, and go all in, where no table helps."""
 
@@ -120,8 +118,6 @@ class Player:
         total = int(action[1:])
         if total >= effective:
             return raises[-1][1]
-        if len(raises) > 1 and total < ALL_BUT * effective and raises[-1][0] >= tree.stack:
-            raises.pop()
         before = max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
         sizes = [_share(size, before) for size, _ in raises]
         return raises[taken_for(_share(total, highest), sizes, self._rng.random())][1]
