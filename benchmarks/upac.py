@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -95,7 +96,7 @@ def clean_environment(folder: Path) -> Path:
 def processor_times(package: Path, heard: list[str]) -> list[float]:
     """Seconds of the processor of each answer to what one seat of some games heard, in this process."""
     times = []
-    with open_tables(package) as tables:
+    with closing(open_tables(package)) as tables:
         player, table = Player(tables, 1), Table()
         for line in heard:
             seat, mark, text = [*line.split(" ", 2), ""][:3]
@@ -113,7 +114,7 @@ def processor_times(package: Path, heard: list[str]) -> list[float]:
 def agreement(package: Path, ladder: Path, n_boards: int) -> None:
     """How often the bot finds the class and the row that the solve had."""
     rng = Random(1)
-    with open_tables(package) as tables, open_play(rung_folders(ladder)[0]) as policy:
+    with closing(open_tables(package)) as tables, open_play(rung_folders(ladder)[0]) as policy:
         abstraction = board_classes(policy.problem.game, policy.averages.arrays())
         for n_cards in (3, 4, 5):
             same_class = same_row = near_row = 0

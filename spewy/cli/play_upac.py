@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
     from spewy.bot.upac_runtime.serve import serve
 
     drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-    with open_tables(package) as tables, line_writer(log, add=True) as write:
+    with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
             write(text)

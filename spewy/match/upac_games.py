@@ -131,7 +131,8 @@ class Entrants(Closing):
         if name.startswith("command:"):
             return CommandEntrant("command", name.removeprefix("command:"))
         if name.startswith("tables:"):
-            tables = self._held.enter_context(open_tables(Path(name.removeprefix("tables:"))))
+            tables = open_tables(Path(name.removeprefix("tables:")))
+            self._held.callback(tables.close)
             return TablesEntrant(name, tables)
         if name.endswith(".zip"):
             folder = Path(self._held.enter_context(TemporaryDirectory(prefix="spewy-upac-")))

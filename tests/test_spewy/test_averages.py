@@ -49,6 +49,17 @@ def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path,
         lines.__dict__.pop("portions", None)
 
 
+def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
+    with Averages.open(folder) as read:
+        for t, line, node, p, free, mine in sums.decisions():
+            for c in range(len(mine)):
+                (found,) = read.free_slots(t, c, p, [(line, free, len(node.actions))])
+                one = read.frequencies(t, c, line, p, free, len(node.actions))
+                np.testing.assert_allclose(found.T / 255, one[:-1])
+        with pytest.raises(InputError, match="expected one that enters round 1"):
+            read.free_slots(1, 0, 0, [("nothing/", 0, 2)])
+
+
 def test_it_tells_what_it_holds(sums, folder):
     with Averages.open(folder) as read:
         assert (read.saved.classes, read.saved.rows, read.saved.deals) == ((1, 3), (5, 4), 7)

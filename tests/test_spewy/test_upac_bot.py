@@ -5,10 +5,13 @@ import json
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
+from random import Random
 
 import numpy as np
 import pytest
 from cli_runs import good, refused
+from jobs import EXAMPLES
 from test_upac_text import HOLE, hear, odd_lines
 from upac_tables import betting_tree, fake_tables, packed_tables
 
@@ -24,6 +27,7 @@ from spewy.bot.upac_runtime.strength import strengths as runtime_strengths
 from spewy.bot.upac_runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
 from spewy.bot.upac_tables import tree_tables
 from spewy.errors import InputError
+from spewy.look.play import open_play
 
 DECK = Deck()
 
@@ -146,7 +150,7 @@ def test_a_stack_between_two_rungs_keeps_shares_of_the_pot(tables):
 
 
 def test_what_no_table_knows_is_played_by_odds():
-    with Tables(io.BytesIO(packed_tables(0)), "test") as tables:
+    with closing(Tables(io.BytesIO(packed_tables(0)), "test")) as tables:
         strong = ["START SB", "PREFLOP As Ah", "STACK 1 50 2 50"]
         assert set(answers(tables, *strong)) == {"R48"}
         weak = ["START BB", "PREFLOP 7s 2h", "STACK 2 50 30 50"]
@@ -240,7 +244,7 @@ def test_files_that_are_no_packages(tmp_path):
 def test_a_package_without_a_ladder_from_the_command_line(tmp_path):
     out = tmp_path / "bot.zip"
     assert "none, in big blinds" in good("package", "upac", out)
-    with open_tables(out) as tables:
+    with closing(open_tables(out)) as tables:
         assert tables.stacks == ()
     assert "expected a name that ends in .zip" in refused("package", "upac", tmp_path / "bot.tar")
     (tmp_path / "empty").mkdir()
@@ -272,3 +276,33 @@ def test_a_reader_that_goes_away_ends_it_quietly(package):
     assert found.stdout == "R6\n"
     assert "Traceback" not in found.stderr
     assert "Exception" not in found.stderr
+
+
+@pytest.mark.slow
+def test_a_ladder_from_solves_to_answers(tmp_path):
+    """Two rungs, hardly solved; what the bot does is what the lockers say, but for fifteenths and hands on turns."""
+    ladder, out = tmp_path / "ladder", tmp_path / "bot.zip"
+    for name in ("06bb", "10bb"):
+        job = EXAMPLES / "upac-ladder" / f"{name}.toml"
+        fast = ("--set", "solve.max_sweeps=200", "--set", "solve.check_flops=1")
+        good("solve", job, "--out", ladder / name, *fast)
+    assert "6, 10, in big blinds" in good("package", "upac", out, "--ladder", ladder)
+    rng = Random(1)
+    with closing(open_tables(out)) as tables, open_play(ladder / "10bb") as policy:
+        places = list(nodes_of(policy.problem.tree.root, tables.tree(1)))
+        for node, place in rng.sample(places, 40):
+            dealt = rng.sample(range(52), 7)
+            hole, board = tuple(sorted(dealt[:2])), tuple(dealt[2 : 2 + (0, 3, 4, 5)[node.round]])
+            if len(board) != 4:
+                expected = policy.frequencies(node.line, board, hole)
+                assert tables.frequencies(1, place, hole, board) == pytest.approx(expected, abs=0.1)
+
+
+def nodes_of(node, tree, place=0):
+    """All decisions of a betting tree, with their numbers in the bot's."""
+    while node.kind == "chance":
+        node = node.children[0]
+    if node.kind == "decision":
+        yield node, place
+        for child, below in zip(node.children, tree.children(place), strict=True):
+            yield from nodes_of(child, tree, below)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from spewy.bot.upac_runtime.player import Player
@@ -23,7 +23,7 @@ def main() -> int:
             sys.stderr.write(f"{text}\n")
 
     try:
-        with Tables(Path(TABLES), TABLES) as tables:
+        with closing(Tables(Path(TABLES), TABLES)) as tables:
             player = Player(tables, int.from_bytes(os.urandom(4), "big"))
             with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
                 serve(source, sink, player, note)

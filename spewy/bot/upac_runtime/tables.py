@@ -21,8 +21,7 @@ from __future__ import annotations
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,16 +123,6 @@ class Tables:
     def close(self) -> None:
         """Close the file."""
         self._found.close()
-
-    def __enter__(self) -> Self:
-        """The tables."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file."""
-        self.close()
 
     def _keys(self, n_cards: int) -> Ints:
         return np.asarray(self._array(f"{n_cards}-keys"))
