@@ -10,7 +10,7 @@ from higc_tables import QUICK, Scripted, local, program
 
 from spewy.bot.higc.spiel import SpielGame
 from spewy.errors import InputError
-from spewy.match.peers import Program, RandomBrain
+from spewy.match.peers import Local, Program, RandomBrain
 from spewy.match.referee import greet, play
 from spewy.match.series import Series, contender, play_series, standing
 
@@ -219,3 +219,10 @@ def test_a_scripted_answer_that_is_not_legal_is_drawn_by_the_bot_itself():
     peers = [local(Scripted([9, 9])), local(RandomBrain(1))]
     assert not play(game, peers, QUICK, 1, greet(peers, game, QUICK)).faults
     assert peers[0].faults
+
+
+def test_what_goes_wrong_in_this_process_is_kept_too(tmp_path):
+    with Local("mine", lambda game, seat: Scripted([9]), "rules", 1, tmp_path / "mine.err") as peer:
+        for line in ("kuhn_poker", "0", "AAAA 0 1"):
+            peer.tell(line)
+    assert (tmp_path / "mine.err").read_text() == "WARNING: action: expected a legal one, found 9\n"
