@@ -42,7 +42,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
     \b
     Examples:
-      spewy tournament examples/leduc-tournament.toml
+      spewy tournament examples/tournaments/leduc.toml
       spewy tournament spring.toml --out results/spring --page spring.md
 
     \b

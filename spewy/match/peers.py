@@ -70,10 +70,19 @@ class Local(Peer):
         prepare: makes its brain for a game's name and a seat.
         dialect: which is spoken.
         seed: of what it draws where its brain fails.
+        errors: a file that what went wrong is added to; None: nobody reads it.
     """
 
-    def __init__(self, name: str, prepare: Callable[[str, int], Brain], dialect: Dialect, seed: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        prepare: Callable[[str, int], Brain],
+        dialect: Dialect,
+        seed: int,
+        errors: Path | None = None,
+    ) -> None:
         self.name = name
+        self._errors = errors
         self.faults: list[str] = []
         self._talk = Talk(prepare, dialect, self.faults.append, seed)
         self._said: list[str] = []
@@ -94,6 +103,10 @@ class Local(Peer):
     def close(self) -> None:
         """Close the brain."""
         self._talk.close()
+        if self._errors is not None and self.faults:
+            with self._errors.open("a", encoding="utf-8") as file:
+                file.write("".join(f"{fault}\n" for fault in self.faults))
+            self.faults.clear()
 
 
 class RandomBrain:

@@ -66,7 +66,7 @@ class Contender:
         """
         if self.word not in ("random", "spewy"):
             return Program(self.name, self.word, errors)
-        return Local(self.name, self._brain(limits, seed), limits.dialect, seed)
+        return Local(self.name, self._brain(limits, seed), limits.dialect, seed, errors)
 
     def _brain(self, limits: Limits, seed: int) -> Callable[[str, int], Brain]:
         if self.word == "random":

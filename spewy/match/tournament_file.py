@@ -57,7 +57,7 @@ class HigcSection(Section):
 
 
 class UpacSection(Section):
-    """``results``: a file of lines of JSON, one a game, of `spewy.match.tournament.read_games`; Elo's ``k``."""
+    """``results``: a file of games, as `spewy.match.tournament.read_games` reads it; ``k`` and ``start`` of Elo."""
 
     results: str
     k: float = Field(default=K, gt=0, allow_inf_nan=False)

@@ -1,0 +1,167 @@
+"""Games that are solved when they are met, and those that are searched."""
+
+from random import Random
+
+import pyspiel
+import pytest
+from higc_tables import QUICK, lines_of, local
+
+from spewy.bot.higc.gin import GinBrain
+from spewy.bot.higc.search import SearchBrain
+from spewy.bot.higc.spiel import SpielGame
+from spewy.bot.higc.spiel_cfr import exploitability, shares, solve_tree, values
+from spewy.bot.higc.spiel_tree import spiel_tree
+from spewy.bot.higc.tabular import Tabular, TabularBrain, tabular_path
+from spewy.bot.higc.talk import Talk
+from spewy.errors import InputError, MissingError
+from spewy.match.brains import Brains
+from spewy.match.peers import RandomBrain
+from spewy.match.referee import greet, play
+
+GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
+
+
+@pytest.mark.parametrize(("name", "gap"), [("kuhn_poker", 0.916667 / 2), ("leduc_poker", 4.747222 / 2)])
+def test_exploitability_of_the_uniform_strategy(name, gap):
+    tree = spiel_tree(SpielGame(name), 10_000, 60.0)
+    uniform = shares(tree, 0.0 * tree.actions)
+    assert exploitability(tree, uniform) == pytest.approx(gap, abs=1e-6)
+
+
+def test_streams_are_leducs_information_states():
+    tree = spiel_tree(SpielGame("leduc_poker"), 10_000, 60.0)
+    assert len(tree.keys) == len(set(tree.keys.tolist())) == 936
+
+
+def test_kuhn_is_solved_to_its_value():
+    tree = spiel_tree(SpielGame("kuhn_poker"), 1000, 60.0)
+    found = solve_tree(tree, 1e-3, 60.0)
+    assert found.exploitability <= 1e-3
+    assert values(tree, found.average)[0] == pytest.approx(-1 / 18, abs=2e-3)
+
+
+def test_moves_at_once_are_not_seen():
+    """Rock, paper, scissors: whoever moved second would win if it saw the first move."""
+    tree = spiel_tree(SpielGame("matrix_rps"), 1000, 60.0)
+    found = solve_tree(tree, 1e-6, 60.0, most=2000)
+    assert found.exploitability < 0.01
+    assert values(tree, found.average)[0] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_games_that_are_too_large_or_not_of_two_sides():
+    assert spiel_tree(SpielGame("leduc_poker"), 100, 60.0) is None
+    assert spiel_tree(SpielGame("leduc_poker"), 10_000, 0.0) is None
+    assert spiel_tree(SpielGame("matrix_pd"), 1000, 60.0) is None
+
+
+@pytest.mark.parametrize("name", ["nothing", "kuhn_poker(x=1)", "leduc_poker(players=3)", "backgammon(", ""])
+def test_games_that_nobody_can_play(name):
+    with pytest.raises(InputError, match="game "):
+        SpielGame(name)
+
+
+def test_without_openspiel_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("spewy.bot.higc.spiel.find_spec", lambda name: None)
+    with pytest.raises(MissingError, match=r"pip install 'spewy\[higc\]'"):
+        SpielGame("gin_rummy")
+
+
+@pytest.mark.parametrize("name", [GOOFSPIEL, "liars_dice(numdice=1,dice_sides=2)"])
+def test_a_small_game_is_solved_once_and_kept(tmp_path, name):
+    told = []
+    for _ in range(2):
+        brains = Brains((), tmp_path, "never", 0.1, 20.0, told.append)
+        game = SpielGame(name)
+        for seed in range(4):
+            brain = brains.brain(name, seed % 2, "rules", seed)
+            assert isinstance(brain, TabularBrain)
+            peers = [local(brain), local(RandomBrain(seed))]
+            if seed % 2:
+                peers.reverse()
+            assert not play(game, peers, QUICK, seed, greet(peers, game, QUICK)).faults
+    assert len(told) == 1
+    assert "nodes solved to" in told[0]
+
+
+def test_a_large_game_is_remembered_as_such(tmp_path):
+    brains = Brains((), tmp_path, "never", 0.1, 0.01, pytest.fail)
+    assert isinstance(brains.brain("phantom_ttt", 0, "rules", 1), SearchBrain)
+    assert tabular_path(tmp_path, "phantom_ttt", "rules").with_suffix(".large").exists()
+    with pytest.raises(InputError, match="expected one to be walked through"):
+        brains.prepare("phantom_ttt", "rules")
+
+
+def test_a_damaged_strategy_is_bad_input(tmp_path):
+    path = tabular_path(tmp_path, GOOFSPIEL, "rules")
+    path.write_bytes(b"PK nonsense")
+    with pytest.raises(InputError, match="expected a kept strategy"):
+        Brains((), tmp_path, "never", 0.1, 1.0, pytest.fail).brain(GOOFSPIEL, 0, "rules", 1)
+
+
+def test_a_strategy_comes_back_from_its_file(tmp_path):
+    tree = spiel_tree(SpielGame(GOOFSPIEL), 10_000, 60.0)
+    before = Tabular.of(GOOFSPIEL, tree, solve_tree(tree, 1.0, 60.0))
+    before.write(tmp_path / "x.npz")
+    after = Tabular.read(tmp_path / "x.npz")
+    assert (after.name, after.exploitability) == (before.name, before.exploitability)
+    key = int(before.keys[3]).to_bytes(8, "little")
+    assert after.at(key) == before.at(key) != {}
+    assert after.at(bytes(8)) == {}
+
+
+def score_of(game, make, matches, seconds=QUICK):
+    """What a brain wins from the random player, from both seats."""
+    total, faults = 0.0, 0
+    for number in range(matches):
+        seat = number % 2
+        peers = [local(RandomBrain(number)), local(RandomBrain(number))]
+        mine = local(make(seat, number))
+        peers[seat] = mine
+        total += play(game, peers, seconds, number // 2, greet(peers, game, seconds)).returns[seat]
+        faults += len(mine.faults)
+    return total / matches, faults
+
+
+def test_gin_rummy_qualifies():
+    game = SpielGame("gin_rummy")
+    mean, faults = score_of(game, lambda seat, seed: GinBrain(game, seat, seed), 20)
+    assert mean > 20
+    assert faults == 0
+
+
+def test_a_search_beats_chance():
+    """The time is a limit from above: on a busy machine it searches less, and a little is enough here."""
+    game = SpielGame("goofspiel(imp_info=True,num_cards=6,points_order=descending)")
+    mean, faults = score_of(game, lambda seat, seed: SearchBrain(game, seat, 0.05, seed), 20)
+    assert mean > 0.2
+    assert faults == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "universal_poker", "gin_rummy"])
+def test_qualifies_over_a_hundred_matches(tmp_path, name):
+    game = SpielGame(name)
+    brains = Brains((), tmp_path, "never", 0.3, 20.0, lambda text: None)
+    mean, faults = score_of(game, lambda seat, seed: brains.brain(name, seat, "rules", seed), 100)
+    assert mean > 0
+    assert faults == 0
+
+
+@pytest.mark.slow
+def test_blind_chess_qualifies():
+    game = SpielGame("rbc")
+    mean, _ = score_of(game, lambda seat, seed: SearchBrain(game, seat, 0.3, seed), 100)
+    assert mean > 0
+
+
+def test_a_search_goes_on_after_states_that_nothing_explains():
+    game, told = SpielGame("rbc"), []
+    lines = lines_of(game, 0, lambda menu: menu[len(menu) // 2], Random(1))[:-1][:30]
+    talk = Talk(lambda name, seat: SearchBrain(game, seat, 0.02, 1), "rules", told.append)
+    for line in lines:
+        answer, menu = talk.hear(line), line.split()[1:]
+        assert not menu or answer[0] in menu
+
+
+def test_openspiel_names_what_it_was_tested_with():
+    assert {"rbc", "gin_rummy", "universal_poker"} <= set(pyspiel.registered_names())

@@ -1,0 +1,160 @@
+"""Poker of the HIGC from tensors alone, and what is played there."""
+
+from random import Random
+
+import pyspiel
+import pytest
+from higc_tables import HOLDEM, lines_of
+from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
+from open_spiel.python.policy import TabularPolicy
+
+from spewy.bot.higc.follow import Follower
+from spewy.bot.higc.shelf import is_small, kept_bot, shelf_name
+from spewy.bot.higc.spiel import SpielGame
+from spewy.bot.higc.spiel_poker import poker_table
+from spewy.bot.higc.talk import Talk
+from spewy.errors import InputError
+from spewy.match.brains import Brains
+
+GAMES = {
+    "kuhn": "kuhn_poker",
+    "leduc": "leduc_poker",
+    "small": "universal_poker",
+    "limit": HOLDEM.format("limit", "fcpa"),
+    "full": HOLDEM.format("nolimit", "fullgame"),
+    "pots": HOLDEM.format("nolimit", "fchpa"),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_hands_are_followed_from_tensors(name):
+    """By each player's own states; the betting is OpenSpiel's own string where it tells one."""
+    game, table, rng = SpielGame(GAMES[name]), poker_table(GAMES[name], "rules"), Random(name)
+    for _ in range(20):
+        state, followers = game.start(), [Follower(table, 0), Follower(table, 1)]
+        while not state.is_terminal():
+            for seat, follower in enumerate(followers):
+                follower.see(table.read(game.seen(state, seat)))
+                if not state.is_chance_node():
+                    assert follower.hand.to_act == state.current_player()
+                    if "STATE" in str(state):
+                        line = str(state).split("STATE:0:")[1].split(":")[0]
+                        assert follower.hand.betting.line == line
+            menu = state.legal_actions()
+            state.apply_action(rng.choice([*menu[:3], menu[-1], rng.choice(menu)]))
+
+
+def test_a_following_bot_needs_the_whole_stream():
+    table = poker_table("leduc_poker", "rules")
+    game, follower = SpielGame("leduc_poker"), Follower(table, 0)
+    state = game.start()
+    for action in (0, 2):
+        follower.see(table.read(game.seen(state, 0)))
+        state.apply_action(action)
+    for action in (2, 2):
+        state.apply_action(action)
+    with pytest.raises(InputError, match="expected blinds"):
+        follower.see(table.read(game.seen(state, 0)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gin_rummy",
+        "universal_poker(numPlayers=3)",
+        "universal_poker(potSize=10)",
+        "universal_poker(x=1)",
+        "(",
+        "",
+    ],
+)
+def test_games_that_are_not_followed(name):
+    assert poker_table(name, "rules") is None
+
+
+def test_parameters_that_make_no_game():
+    with pytest.raises(InputError, match="numRanks"):
+        poker_table("universal_poker(numRanks=99)", "rules")
+
+
+def test_what_is_small():
+    assert [is_small(poker_table(name, "rules").game) for name in GAMES.values()] == [True] * 3 + [False] * 3
+    tables = [poker_table(f"universal_poker(bettingAbstraction={name})", "rules") for name in ("fc", "fcpa")]
+    assert shelf_name(tables[0]) != shelf_name(tables[1])
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    return tmp_path_factory.mktemp("shelf")
+
+
+def test_leduc_is_played_within_a_hundredth_of_its_value(shelf):
+    """OpenSpiel judges what the bot does at every information set, told by tensors alone."""
+    told = []
+    table = poker_table("leduc_poker", "rules")
+    with kept_bot(shelf, table, 30.0, told.append) as bot:
+        policy = played_policy(bot, SpielGame("leduc_poker"), table)
+    assert "solved to" in told[0]
+    assert spiel_exploitability(pyspiel.load_game("leduc_poker"), policy) < 0.005
+    with kept_bot(shelf, table, 30.0, pytest.fail):
+        pass
+
+
+def played_policy(bot, game, table):
+    """The bot's strategy as an OpenSpiel policy."""
+    policy = TabularPolicy(game.game)
+
+    def walk(state, streams):
+        if state.is_terminal():
+            return
+        streams = [[*stream, game.seen(state, seat)] for seat, stream in enumerate(streams)]
+        if not state.is_chance_node():
+            fill(state, streams[state.current_player()])
+        for action in state.legal_actions():
+            walk(state.child(action), streams)
+
+    def fill(state, stream):
+        row = policy.action_probability_array[policy.state_lookup[state.information_state_string()]]
+        if state.information_state_string() in done:
+            return
+        done.add(state.information_state_string())
+        seat = state.current_player()
+        follower = Follower(table, seat)
+        for each in stream:
+            follower.see(table.read(each))
+        hand = follower.hand
+        mix = bot.strategy(hand)
+        shares = mix.of(table.game.hand_number(hand.hole[seat]))
+        row[:] = 0
+        for action, share in zip(mix.actions, shares, strict=True):
+            row[table.number(action, hand.betting, tuple(state.legal_actions()))] += share
+
+    done = set()
+    walk(game.start(), [[], []])
+    return policy
+
+
+@pytest.mark.parametrize("dialect", ["rules", "older"])
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
+def test_a_match_without_a_fault(shelf, name, dialect):
+    brains = Brains((), shelf, "off-tree", 0.1, 30.0, lambda text: None)
+    game = SpielGame(name, dialect)
+    for seed in range(6):
+        seat = seed % 2
+        lines = lines_of(game, seat, lambda menu: menu[-1], Random(seed))
+        talk = Talk(lambda game, seat: brains.brain(game, seat, dialect, 7), dialect, pytest.fail)
+        said = [talk.hear(line) for line in lines]
+        talk.close()
+        asked = [line.split()[1 if dialect == "rules" else 2 :] for line in lines[2:-1]]
+        assert all(answer[0] in legal for answer, legal in zip(said[2:-1], asked, strict=True) if legal)
+
+
+def test_large_poker_without_lockers_is_played_by_pot_odds(shelf):
+    told = []
+    brains = Brains((), shelf, "off-tree", 0.1, 1.0, told.append)
+    game = SpielGame(GAMES["limit"])
+    talk = Talk(lambda game, seat: brains.brain(game, seat, "rules", 7), "rules", pytest.fail)
+    for line in lines_of(game, 0, lambda menu: menu[0], Random(1)):
+        talk.hear(line)
+    talk.close()
+    assert told == ["universal_poker: no --lockers have it; played by pot odds"]

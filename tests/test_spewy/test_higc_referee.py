@@ -1,0 +1,228 @@
+"""The referee: what players do wrong, and what becomes of it."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from cli_runs import good_json, refused, spewy
+from higc_tables import QUICK, Scripted, local, program
+
+from spewy.bot.higc.spiel import SpielGame
+from spewy.errors import InputError
+from spewy.match.peers import Local, Program, RandomBrain
+from spewy.match.referee import greet, play
+from spewy.match.series import Series, contender, play_series, standing
+
+RANDOM = """
+import random, sys
+print_ = lambda text: print(text, flush=True)
+name, seat = input(), input()
+while not (line := input()).startswith("end of game"):
+    words = line.split()[1:]
+    if words: print_(random.choice(words))
+"""
+OLDER = """
+input(), input()
+say = lambda text: print(text, flush=True)
+say("ready")
+while True:
+    say("start")
+    while True:
+        line = input()
+        if line == "tournament over": say(line); raise SystemExit
+        if line.startswith("match over"): say("match over"); break
+        words = line.split()[2:]
+        say(words[0] if words else "ponder")
+"""
+SHORT = replace(QUICK, act=0.3, prepare=0.3, leave=0.3)
+
+
+def played(command, limits=QUICK, game="leduc_poker", seed=5):
+    """A match of a program, as player 0, against chance."""
+    found = SpielGame(game, limits.dialect)
+    with Program("bot", command) as bot:
+        peers = [bot, local(RandomBrain(1), limits.dialect)]
+        return play(found, peers, limits, seed, greet(peers, found, limits))
+
+
+def kinds(match):
+    """Kinds of faults of player 0, and whether it is out."""
+    return [fault.kind for fault in match.faults if fault.seat == 0], match.out[0]
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "gin_rummy", "matrix_rps"])
+def test_a_program_plays_a_match(tmp_path, game):
+    found = played(program(tmp_path, RANDOM), game=game)
+    assert kinds(found) == ([], False)
+    assert sum(found.returns) == 0
+
+
+def test_a_hundred_and_nine_kilobytes_are_read(tmp_path):
+    """All raises of a game without a limit."""
+    game = "universal_poker(bettingAbstraction=fullgame,stack=20000 20000)"
+    assert kinds(played(program(tmp_path, RANDOM), game=game)) == ([], False)
+
+
+@pytest.mark.parametrize("word", ["raise", "77", "-1", "1.0", "1 2"])
+def test_three_illegal_actions_shut_down(tmp_path, word):
+    text = RANDOM.replace("random.choice(words)", repr(word))
+    kind, out = kinds(played(program(tmp_path, text), game="gin_rummy"))
+    assert (kind, out) == (["illegal"] * 3, True)
+
+
+def test_lines_while_pondering_shut_down(tmp_path):
+    text = RANDOM.replace("if words", "print_('hm')\n    if words")
+    kind, out = kinds(played(program(tmp_path, text), game="gin_rummy"))
+    assert kind[:2] == ["stray"] * 2
+    assert out
+
+
+def test_one_late_answer_shuts_down(tmp_path):
+    text = RANDOM.replace("if words:", "if words:\n        import time; time.sleep(60);")
+    assert kinds(played(program(tmp_path, text), SHORT)) == (["late"], True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "input(); raise SystemExit(3)", RANDOM.replace("if words", "if words: 1/0\n    if words")]
+)
+def test_a_program_that_ends_is_gone(tmp_path, text):
+    kind, out = kinds(played(program(tmp_path, text)))
+    assert kind == ["gone"]
+    assert out
+
+
+def test_a_program_that_stays_is_ended(tmp_path):
+    assert kinds(
+        played(program(tmp_path, RANDOM + "\nimport time; time.sleep(60)"), replace(QUICK, leave=0.3))
+    ) == (
+        ["stayed"],
+        False,
+    )
+
+
+def test_a_flood_is_no_answer(tmp_path):
+    kind, out = kinds(played(program(tmp_path, "while True: print('7' * 100)")))
+    assert "stray" in kind
+    assert out
+
+
+def test_commands_that_cannot_be_run():
+    for command in ("/no/such/program", "'", ""):
+        with pytest.raises(InputError, match="command"):
+            Program("bot", command)
+
+
+def test_the_older_dialect_keeps_its_processes(tmp_path):
+    limits = replace(QUICK, dialect="older")
+    bots = [contender(program(tmp_path, OLDER, name), tmp_path, name=name) for name in ("a", "b")]
+    found = play_series(
+        Series("leduc_poker", tuple(bots), 4, 1, limits), tmp_path / "out", lambda a, b: None, 1
+    )
+    assert found.complete
+    assert not found.faults(0)
+    assert not found.faults(1)
+
+
+def test_the_older_dialect_counts_what_is_not_said(tmp_path):
+    limits = replace(QUICK, dialect="older")
+    kind, out = kinds(played(program(tmp_path, OLDER.replace('"ponder"', '"hm"')), limits))
+    assert kind[:4] == ["stray"] * 4
+    assert out
+
+
+def series(folder, matches=6, **changes):
+    bots = tuple(contender("random", folder, name=name) for name in ("a", "b"))
+    return replace(Series("leduc_poker", bots, matches, 1, QUICK), **changes)
+
+
+def test_a_series_goes_on_where_it_was_broken_off(tmp_path):
+    whole = play_series(series(tmp_path), tmp_path / "whole", lambda a, b: None, 1)
+    folder, heard = tmp_path / "part", []
+    play_series(series(tmp_path), folder, lambda a, b: None, 1)
+    log = folder / "matches.jsonl"
+    log.write_text(log.read_text()[:-20])  # the last line is torn
+    assert not standing(series(tmp_path), folder).complete
+    again = play_series(series(tmp_path), folder, lambda done, total: heard.append(done), 1)
+    assert again == whole
+    assert heard == [5, 6]
+    assert whole.mean.n == 3
+
+
+def test_a_log_of_something_else_is_refused(tmp_path):
+    play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
+    with pytest.raises(InputError, match=r"log .*matches\.jsonl: expected one of"):
+        standing(series(tmp_path, seed=2), tmp_path / "out")
+    (tmp_path / "out" / "matches.jsonl").write_text(
+        json.dumps({**series(tmp_path).head, "swapped": False}) + "\n3\n"
+    )
+    with pytest.raises(InputError, match="expected matches"):
+        standing(series(tmp_path), tmp_path / "out")
+
+
+def test_the_command(tmp_path):
+    command = program(tmp_path, RANDOM)
+    arguments = (
+        "referee",
+        "kuhn_poker",
+        command,
+        "random",
+        "--matches",
+        4,
+        "--chance-seconds",
+        0,
+        "--workers",
+        1,
+    )
+    found = good_json(*arguments, "--seconds", 20)
+    assert (found["bots"], found["played"], found["complete"]) == (
+        [sys.executable.split("/")[-1], "random"],
+        4,
+        True,
+    )
+    assert found["score"]["n"] == 2
+    assert found["faults"] == {found["bots"][0]: {}, "random": {}}
+
+
+def test_bad_words(tmp_path):
+    options = ("--chance-seconds", 0, "--workers", 1, "--out", tmp_path)
+    assert "game 'nope': expected the name" in refused("referee", "nope", "random", "random", *options)
+    assert "command '/no': expected one" in refused("referee", "kuhn_poker", "/no", "random", *options)
+    assert "expected random, spewy or a command" in refused("referee", "kuhn_poker", "", "random", *options)
+
+
+def test_without_openspiel(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    result = spewy("referee", "kuhn_poker", "random", "random")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "pip install 'spewy[higc]'" in result.stderr
+
+
+def test_prints_of_the_bot_never_reach_stdout(tmp_path):
+    """The scripted brain prints while it plays; its answers alone are on stdout."""
+    import subprocess
+
+    text = (
+        "import os\nfrom spewy.bot.pipes import PipeReader, stdout_alone, write_line\n"
+        "with stdout_alone() as writer:\n"
+        "    print('chatter'); os.system('echo more')\n"
+        "    write_line(writer, '1', 'referee')\n"
+    )
+    found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert found.stdout == "1\n"
+    assert "chatter" in found.stderr
+    assert "more" in found.stderr
+
+
+def test_a_scripted_answer_that_is_not_legal_is_drawn_by_the_bot_itself():
+    game = SpielGame("kuhn_poker")
+    peers = [local(Scripted([9, 9])), local(RandomBrain(1))]
+    assert not play(game, peers, QUICK, 1, greet(peers, game, QUICK)).faults
+    assert peers[0].faults
+
+
+def test_what_goes_wrong_in_this_process_is_kept_too(tmp_path):
+    with Local("mine", lambda game, seat: Scripted([9]), "rules", 1, tmp_path / "mine.err") as peer:
+        for line in ("kuhn_poker", "0", "AAAA 0 1"):
+            peer.tell(line)
+    assert (tmp_path / "mine.err").read_text() == "WARNING: action: expected a legal one, found 9\n"
