@@ -10,13 +10,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import betting_rounds
-from spewy.game.tree import BettingTree, Node
-
-
-def chunk_of(layout: Layout, node: Node) -> int:
-    """The number of the chunk, in its round, that a betting node belongs to."""
-    chunks = layout.betting[node.round - layout.problem.first_round].chunks
-    return next(r for r, chunk in enumerate(chunks) if node in chunk.nodes)
+from spewy.game.tree import BettingTree
 
 
 def chunk_layout(layout: Layout, t: int, r: int) -> Layout:
