@@ -149,7 +149,7 @@ def main(ctx: click.Context) -> None:
       spewy new job.toml --preset srp-btn-bb a job to begin with
       spewy estimate examples/T1.toml        what it will cost
       spewy solve examples/T1.toml           solve it, or go on where it stopped
-      spewy show results/T1                  strategy, reach, EV and equity by hand
+      spewy show results/T1                  a decision as a grid, or hand by hand
       spewy report results/T1 --line cc/     both ranges on every next card
       spewy export results/T1 T1.parquet     the same as show for every decision
 

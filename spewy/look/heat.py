@@ -43,9 +43,9 @@ def heat_of(view: NodeView, what: str) -> Heat:
     """
     seat, wanted = SEAT_NAMES[view.player], _choice(view, what)
     if wanted == "equity":
-        found = Heat(view, f"{seat}: equity, %", 100 * view.equity, "{:.0f}".format)
+        found = Heat(view, f"{seat}: equity, %", 100 * view.equity, "{:z.0f}".format)
     elif wanted == "reach":
-        found = Heat(view, f"{seat}: reach, %", 100 * view.reach, "{:.0f}".format)
+        found = Heat(view, f"{seat}: reach, %", 100 * view.reach, "{:z.0f}".format)
     elif wanted == "EV":
         found = Heat(view, f"{seat}: EV, chips", view.ev, _chips(view.ev))
     else:
@@ -74,4 +74,4 @@ def _choice(view: NodeView, what: str) -> str:
 
 def _chips(values: Floats) -> Callable[[float], str]:
     known = values[~np.isnan(values)]
-    return "{:.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:.1f}".format
+    return "{:z.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:z.1f}".format

@@ -10,7 +10,7 @@ import numpy as np
 from buckets import Deck, hands
 from spewy.plot.colours import UNUSED, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
-from spewy.plot.hands import name_cells
+from spewy.plot.hands import colour_bar, name_cells
 
 if TYPE_CHECKING:
     from spewy.look.buckets import BoardBuckets
@@ -87,7 +87,7 @@ def bucket_chart(buckets: BoardBuckets, ax: Any = None) -> Any:
         ax: axes to draw on.
 
     Returns:
-        The axes, whose figure has a colour bar beside them.
+        The axes, with a colour bar beside them.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -106,7 +106,7 @@ def bucket_chart(buckets: BoardBuckets, ax: Any = None) -> Any:
         ax.add_patch(Rectangle(corner, 1 / n_across, 1 / n_down, facecolor=colour, linewidth=0))
     name_cells(ax, np.ones((13, 13)))
     scale = ScalarMappable(Normalize(0, max(buckets.n_rows - 1, 1)), cmap=COLOURS)
-    ax.figure.colorbar(scale, ax=ax, shrink=0.85, pad=0.02, label="bucket").outline.set_visible(False)
+    colour_bar(ax, scale, "bucket")
     return ax
 
 

@@ -70,7 +70,7 @@ def heat_chart(
         limits: what the darkest and the lightest colour stand for; None: the least and the largest number.
 
     Returns:
-        The axes, whose figure has a colour bar beside them.
+        The axes, with a colour bar beside them.
     """
     from matplotlib.ticker import FuncFormatter
 
@@ -79,9 +79,8 @@ def heat_chart(
     low, high = limits or _limits([values])
     image = ax.imshow(values, cmap="cividis", extent=(0, 13, 13, 0), vmin=low, vmax=high)
     if not np.isnan(values).all():
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, pad=0.02)
+        bar = colour_bar(ax, image)
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tell(value)))
-        bar.outline.set_visible(False)
     for row, names in enumerate(_names()):
         for column, name in enumerate(names):
             value = float(values[row, column])
@@ -144,6 +143,13 @@ def heat_figure(
             heat_chart(values, ax, tell, limits)
             ax.set_title(told, loc="left")
     return figure
+
+
+def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
+    """A bar beside a chart, as high as the chart, which tells what its colours stand for."""
+    bar = ax.figure.colorbar(colours, cax=ax.inset_axes((1.015, 0.0, 0.03, 1.0)), label=label)
+    bar.outline.set_visible(False)
+    return bar
 
 
 def _side_by_side(count: int, title: str, size: str) -> tuple[Any, list[Any]]:

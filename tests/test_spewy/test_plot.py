@@ -116,7 +116,12 @@ def test_names_of_curves_do_not_overlap(buckets):
     heights = sorted(text.xyann[1] for text in ax.texts)
     assert len(heights) == 9
     assert min(np.diff(heights)) > 3
-    assert [a.get_label() for a in plot.buckets_figure(buckets).axes][-1] == "<colorbar>"
+
+
+def test_buckets_have_a_colour_bar(buckets):
+    bar = plot.bucket_chart(buckets, axes()).child_axes[0]
+    assert bar.get_ylabel() == "bucket"
+    assert bar.get_ylim() == (0, 11)
 
 
 def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
