@@ -114,7 +114,7 @@ class SampledCfr:
             gains(forests, n_rows, n_hands),
         )
         self._rig, self._deal, self._schedule, self._n_cards = rig, deal, schedule, n_cards
-        self._desks = [(rig.scratch(), rig.out()) for _ in range(threads)]
+        self._desks = [(rig.scratch(mirrored=schedule.answering > 0), rig.out()) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     @property
