@@ -39,7 +39,7 @@ from solvers.sampled.kernels import (
     view,
     way_of,
 )
-from solvers.sampled.program import ALIGNED, N_OWN_DOWN, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP, WIDTH
+from solvers.sampled.program import ALIGNED, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP, WIDTH
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)

@@ -360,7 +360,9 @@ def enter(
 
 
 @inlined
-def enter_round(tables: Packed, scratch: Packed, boards: Boards, t: int, v: View, strip: int, to: int) -> None:
+def enter_round(
+    tables: Packed, scratch: Packed, boards: Boards, t: int, v: View, strip: int, to: int
+) -> None:
     """Step 1: r of a strip, from the round above or from the deal."""
     x, s = unpack_at(tables, t), unpack_at(scratch, t)
     if t == 0:

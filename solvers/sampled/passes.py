@@ -48,7 +48,7 @@ from solvers.sampled.kernels import (
     way_of,
     weigh,
 )
-from solvers.sampled.program import ALIGNED, N_FOLDS, N_SHOWS, WIDTH
+from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -202,8 +202,8 @@ def _go_up(
     whole_mode: int,
     best_from: int,
     schedule: Schedule,
-    tables_: tuple[Packed, Packed],
-    scratch_: tuple[Packed, Packed],
+    tables: tuple[Packed, Packed],
+    scratch: tuple[Packed, Packed],
     boards: Packed,
     t: int,
     n_rounds: int,
@@ -212,13 +212,12 @@ def _go_up(
 ) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
     mode, mode_above = _mode_of(whole_mode, best_from, t), _mode_of(whole_mode, best_from, t - 1)
-    tables, scratch = tables_[0], scratch_[0]
-    x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
+    x, s, cards = unpack_at(tables[0], t), unpack_at(scratch[0], t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f = _factors(schedule, x, class_, dither)
     n_groups = prepare(s, v) if final else 0
-    above, up = unpack_at(scratch, max(t - 1, 0)), unpack_at(tables, max(t - 1, 0))
+    above, up = unpack_at(scratch[0], max(t - 1, 0)), unpack_at(tables[0], max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))
     for strip in range(program.n_strips):
         at = WIDTH * strip
@@ -226,15 +225,13 @@ def _go_up(
         way = way_of(up, above, max(exit_, 0), 0, exit_ >= 0)
         if final:
             if not way.aligned:
-                enter_round(tables, scratch, cards, t, v, strip, 0)
+                enter_round(tables[0], scratch[0], cards, t, v, strip, 0)
             reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
             arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
             if mode == UPDATE:
                 sums_grow(x, s, f, class_, strip, 0)
                 if schedule.answering > 0:
-                    answer(
-                        schedule.answering, tables_[1], scratch_[1], boards, t, strip, n_groups, s.other
-                    )
+                    answer(schedule.answering, tables[1], scratch[1], boards, t, strip, n_groups, s.other)
             total_up(x, s, v, at)
             if mode == BEST:
                 _respond_last(mode_above, x, s, above, cards, v, w, way, at, n_groups)

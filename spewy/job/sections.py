@@ -134,6 +134,7 @@ class SolveSection(Section):
     check_every: int | str = 10
     check_flops: int = Field(5, gt=0)
     seed: int = Field(0, ge=0, lt=2**63)
+    answers: float = Field(0.0, ge=0, le=1)
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     tremble: float = Field(1e-3, gt=0, lt=1)
     order: Literal["bottom-up", "top-down"] = "bottom-up"
