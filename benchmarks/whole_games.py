@@ -69,7 +69,7 @@ SCHEDULES = (
 )
 ANSWERED = ((50, 20), (100, 20), (400, 40))
 """Classes and rows of the flop that `answers` compares."""
-ANSWERS = (0.0, 0.25, 0.5)
+ANSWERS = (0.0, 0.1, 0.25, 0.5)
 SEED = 1
 """Of the deals of `speed`, `study`, `schedules` and `answers`."""
 
