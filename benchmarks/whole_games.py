@@ -4,13 +4,15 @@
     python benchmarks/whole_games.py curve JOB FOLDER [--minutes 10,60,240] [--flops 20] [--seed 1] [--set ...]
     python benchmarks/whole_games.py study [--seconds 30,120] [--quick]
     python benchmarks/whole_games.py schedules [--deals 32768]
+    python benchmarks/whole_games.py answers [--deals 16384,32768]
     python benchmarks/whole_games.py tables
 
 Times are processor time, all threads together, so that work beside them does not count. ``speed`` lets one thread and
 two deal in turn, on the same tables, and judges flops. ``curve`` solves a job in a folder and judges what was saved
 after each budget of core-minutes, always on the same flops; it goes on where it was killed or interrupted. ``study``
 solves flop-holdem with one abstraction after another for the same core-seconds, in memory, and judges each on all
-flops; ``schedules`` with one weighing of earlier visits after another, for as many deals. All are kept in a data file
+flops; ``schedules`` with one weighing of earlier visits after another, for as many deals; ``answers`` against an
+opponent who answers best on the dealt board, more or less. All are kept in a data file
 as they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md.
 """
 
@@ -65,8 +67,11 @@ SCHEDULES = (
     Schedule(averaging=2, forgetting=0, sinking=0.5),
     Schedule(averaging=2, forgetting=0, sinking=1),
 )
+ANSWERED = ((50, 20), (100, 20), (400, 40))
+"""Classes and rows of the flop that `answers` compares."""
+ANSWERS = (0.0, 0.1, 0.25, 0.5)
 SEED = 1
-"""Of the deals of `speed`, `study` and `schedules`."""
+"""Of the deals of `speed`, `study`, `schedules` and `answers`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -108,6 +113,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument("--deals", type=int, default=32768)
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=schedules)
+
+    one = commands.add_parser(
+        "answers", help="opponents who answer best on the dealt flop, on flop-holdem, judged on all flops"
+    )
+    one.add_argument("--deals", type=_numbers, default=[16384, 32768], help="ascending")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=answers)
 
     one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data")
     one.add_argument("--data", type=Path, default=DATA)
@@ -221,6 +233,21 @@ def schedules(args: argparse.Namespace) -> None:
     print(_schedule_table(found))
 
 
+def answers(args: argparse.Namespace) -> None:
+    """One abstraction after another, with more and more answers."""
+    job = Job.load(ROOT / "examples/flop-holdem.toml")
+    found = []
+    for classes, rows in ANSWERED:
+        wish = replace(_wish(job), classes=("all", classes), rows=(169, rows))
+        made = abstraction(wish, _counted("boards"))
+        for share in ANSWERS:
+            points = _answered(job, made, share, args.deals)
+            found.append({"classes": classes, "rows": rows, "answers": share, "points": points})
+            _note(_answers_table(found).splitlines()[-1])
+            _keep(args.data, lambda data: data.update(answers=found))
+    print(_answers_table(found))
+
+
 def tables(args: argparse.Namespace) -> None:
     """Write the page's tables, each between the two comments that name it."""
     data = _data(args.data)
@@ -229,6 +256,7 @@ def tables(args: argparse.Namespace) -> None:
         "curves": _curve_table(data["curves"]),
         "study": _study_table(data["study"]),
         "schedules": _schedule_table(data["schedules"]),
+        "answers": _answers_table(data["answers"]),
     }
     for part, text in parts.items():
         begin, end = (f"<!-- {part}: {edge} -->" for edge in ("begin", "end"))
@@ -297,6 +325,23 @@ def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
     for first in range(0, n, 16):
         found.deal(SEED, first, 16, out)
     return (time.process_time() - started) / n
+
+
+def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
+    """What a share of answers comes to after each number of deals."""
+    cfr, points = _cfr(job, found, 1, schedule=DEFAULT_SCHEDULE._replace(answering=share)), []
+    game = _game(job, found, cfr)
+    cfr.run(1)  # machine code is loaded
+    spent = 0.0
+    for n in map(int, deals):
+        started = time.process_time()
+        cfr.run(n - cfr.iteration)
+        spent += time.process_time() - started
+        finding = game.judge(None)
+        assert finding is not None  # nobody stops it
+        judged = _judged(finding, 1000 / job.rules.big_blind)
+        points.append({"deals": n, "core_seconds": spent, **judged})
+    return points
 
 
 def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[str, Any]]:
@@ -411,7 +456,9 @@ def _curve(path: Path, name: str) -> dict[str, Any]:
 
 
 def _data(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text()) if path.exists() else {"curves": {}, "study": [], "schedules": []}
+    if path.exists():
+        return json.loads(path.read_text())
+    return {"curves": {}, "study": [], "schedules": [], "answers": []}
 
 
 def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -470,6 +517,20 @@ def _schedule_table(found: list[dict[str, Any]]) -> str:
             f"| {below} | {kept} | n^{a:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
             f"| {case['value_mbb']:.1f} |"
         )
+    return "\n".join(lines)
+
+
+def _answers_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| classes × rows | `answers` | deals | core-seconds | exploitability, mbb | dealer's value, mbb |"
+    ]
+    lines.append("|---" * 6 + "|")
+    for case in found:
+        for point in case["points"]:
+            lines.append(
+                f"| {case['classes']} × {case['rows']} | {case['answers']:g} | {point['deals']:,} "
+                f"| {point['core_seconds']:.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
+            )
     return "\n".join(lines)
 
 

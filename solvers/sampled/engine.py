@@ -10,6 +10,9 @@ Who is second on a deal learns against what the first has just learnt of the sam
 and would give up too much if it always were the same player: they take turns. Boards of their own for either player
 would do without that, and are worse: too much that is made of a board is best answered on that board.
 
+Learning may be *against answers*: the opponent's play on the last round is then, in part, what it would best do on the
+dealt board (`solvers.sampled.answer`). That is learnt from and never saved.
+
 Threads share regrets and sums without locks: an update of one may undo a simultaneous one of another, which is rare
 and does no harm (F. Niu et al., "Hogwild!", 2011). One thread gives the same numbers, bit for bit, whenever it is given
 the same deals in portions of any size.
@@ -114,7 +117,7 @@ class SampledCfr:
             gains(forests, n_rows, n_hands),
         )
         self._rig, self._deal, self._schedule, self._n_cards = rig, deal, schedule, n_cards
-        self._desks = [(rig.scratch(), rig.out()) for _ in range(threads)]
+        self._desks = [(rig.scratch(mirrored=schedule.answering > 0), rig.out()) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     @property

@@ -16,7 +16,7 @@ from solvers.exact.bundle import Packed
 from solvers.forest import Floats, Forest
 from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
-from solvers.sampled.rig import Rig
+from solvers.sampled.rig import Rig, Views
 from solvers.sampled.strips import LINES, Strips
 
 
@@ -25,7 +25,7 @@ class Desk:
     """Buffers of one thread."""
 
     parts: tuple[Scratch, ...]
-    packed: Packed
+    packed: Views
     out: np.ndarray
 
     @property
@@ -83,7 +83,8 @@ class BoardJudge:
     def desk(self) -> Desk:
         """Buffers for one thread."""
         parts = self._rig.scratch_parts()
-        return Desk(parts, Packed(parts), self._rig.out())
+        packed = Packed(parts)
+        return Desk(parts, (packed, packed), self._rig.out())
 
     def below(self, boards: Boards, desk: Desk) -> Judged:
         """Values at the lines that enter the second round, of the boards that are listed below the first."""

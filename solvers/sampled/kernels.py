@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined
+from solvers.exact.bundle import Packed, unpack_at
 from solvers.exact.vector import (
     HANDS,
     Address,
@@ -359,6 +360,20 @@ def enter(
 
 
 @inlined
+def enter_round(
+    tables: Packed, scratch: Packed, boards: Boards, t: int, v: View, strip: int, to: int
+) -> None:
+    """Step 1: r of a strip, from the round above or from the deal."""
+    x, s = unpack_at(tables, t), unpack_at(scratch, t)
+    if t == 0:
+        for n in range(0, HANDS * v.n_hands, HANDS):
+            store(s.reach, to + n, fill16(_ONE))
+        return
+    above = unpack_at(scratch, t - 1)
+    enter(x, unpack_at(tables, t - 1), s, above, boards, v, view(boards, int64_at(above.open, 0)), strip, to)
+
+
+@inlined
 def arriving(way: Way, above: Scratch, boards: Boards, v: View, w: View, h: int):  # type: ignore[no-untyped-def]
     """R of hand h in a strip that is aligned."""
     o = _origin(boards, v, h)
@@ -470,11 +485,11 @@ def reach(
                 int64_at(program.code, first + 3 * k + 1),
             )
             slot = int64_at(program.code, first + 3 * k + 2)
-            _play(x, source, numbers + HANDS * slot, n_actions, into, to + parent, to + HANDS * (1 + slot))
+            play(x, source, numbers + HANDS * slot, n_actions, into, to + parent, to + HANDS * (1 + slot))
 
 
 @inlined
-def _play(x: Table, source: Address, at: int, n_actions: int, into: Address, parent: int, child: int) -> None:
+def play(x: Table, source: Address, at: int, n_actions: int, into: Address, parent: int, child: int) -> None:
     """Reach through one decision, by regret matching; evenly where all is too small to divide by."""
     arriving = load16(into, parent)
     even = arriving * (_ONE / np.float32(n_actions))
@@ -917,32 +932,53 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
 
 
 @inlined
+def clear_values(x: Table, s: Scratch, at: int) -> None:
+    """Make ``values`` of a strip 0."""
+    n_lanes = int64_at(x.program.strips, at + N_SHOWS) + int64_at(x.program.strips, at + N_FOLDS)
+    for n in range(0, HANDS * x.program.n_rows * n_lanes, HANDS):
+        store(s.values, n, fill16(_ZERO))
+
+
+@inlined
+def level_end(s: Scratch, g: int, n_groups: int) -> int:
+    """Behind the last segment of g's level."""
+    end = g + 1
+    while end < n_groups and int64_at(s.segment_level, end) == int64_at(s.segment_level, g):
+        end += 1
+    return end
+
+
+@inlined
+def lay_leaves(x: Table, s: Scratch, at: int, row: int, ends: int) -> None:
+    """Values of a row at a strip's leaves, from ``values`` and, from place ``ends`` on, ``row_exits``."""
+    program, strips, code = x.program, x.program.strips, x.program.code
+    n_folds, n_exits = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_EXITS)
+    pay = int64_at(strips, at + PAY)
+    values = HANDS * row * (n_folds + int64_at(strips, at + N_SHOWS))
+    for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
+        where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
+        worth = load16(s.values, values + HANDS * (n_folds + int64_at(code, where)))
+        store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
+        pay += HANDS
+    for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
+        where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
+        worth = load16(s.values, values + HANDS * int64_at(code, where))
+        store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
+        pay += HANDS
+    for e in range(n_exits):
+        node = int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
+        store(s.node, node, load16(s.row_exits, ends + HANDS * (row * n_exits + e)))
+
+
+@inlined
 def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, ends: int) -> None:
     """Values of a strip's nodes, row by row from ``values`` and, from place ``ends`` on, ``row_exits``; p's regrets."""
     program, strips, code = x.program, x.program.strips, x.program.code
     slots = HANDS * int64_at(strips, at + OWN_SLOTS)
     start = class_ * program.own_size + int64_at(strips, at + OWN_FIRST)
-    n_folds, n_exits = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_EXITS)
-    n_lanes, first_up, n_up = (
-        n_folds + int64_at(strips, at + N_SHOWS),
-        int64_at(strips, at + UP),
-        int64_at(strips, at + N_UP),
-    )
+    first_up, n_up = int64_at(strips, at + UP), int64_at(strips, at + N_UP)
     for row in range(program.n_rows):
-        pay, values = int64_at(strips, at + PAY), HANDS * row * n_lanes
-        for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
-            where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-            worth = load16(s.values, values + HANDS * (n_folds + int64_at(code, where)))
-            store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
-            pay += HANDS
-        for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
-            where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
-            worth = load16(s.values, values + HANDS * int64_at(code, where))
-            store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
-            pay += HANDS
-        for e in range(n_exits):
-            node = int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
-            store(s.node, node, load16(s.row_exits, ends + HANDS * (row * n_exits + e)))
+        lay_leaves(x, s, at, row, ends)
         numbers = start + row * slots
         for k in range(n_up):
             where = first_up + 5 * k

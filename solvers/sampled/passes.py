@@ -14,6 +14,7 @@ from compiled import inlined, kernel
 from solvers.exact.bundle import Packed, unpack, unpack_at
 from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 from solvers.kernels import BEST, EVALUATE, UPDATE
+from solvers.sampled.answer import answer, mirror_down
 from solvers.sampled.kernels import (
     BLOCK,
     CLASS,
@@ -26,12 +27,14 @@ from solvers.sampled.kernels import (
     View,
     Way,
     arrive,
-    enter,
+    clear_values,
+    enter_round,
     fold_group,
     fold_hand,
     hand_out,
     hands_up,
     learn_rows,
+    level_end,
     level_up,
     prefetch_row,
     prepare,
@@ -45,7 +48,7 @@ from solvers.sampled.kernels import (
     way_of,
     weigh,
 )
-from solvers.sampled.program import ALIGNED, N_FOLDS, N_SHOWS, WIDTH
+from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -58,11 +61,14 @@ class Schedule(NamedTuple):
         averaging: the average weighs visit n by ``n ** averaging``.
         forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
         sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
+        answering: how much of the opponent's play on the last round is its best answer on the dealt board, from 0, none
+            of it, to 1; see `solvers.sampled.answer`.
     """
 
     averaging: float
     forgetting: float
     sinking: float
+    answering: float = 0.0
 
 
 @kernel
@@ -70,8 +76,8 @@ def walk(
     mode: int,
     best_from: int,
     schedule: Schedule,
-    tables: Packed,
-    scratch: Packed,
+    tables: tuple[Packed, Packed],
+    scratch: tuple[Packed, Packed],
     boards: Packed,
     first: int,
     last: int,
@@ -85,8 +91,8 @@ def walk(
         mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
         best_from: the first round of which BEST holds; those before it are evaluated.
         schedule: of learning.
-        tables: per round, for the traverser.
-        scratch: per round.
+        tables: per round, for the traverser and for its opponent as one.
+        scratch: per round, of the traverser and of its mirror.
         boards: see `Boards`.
         first: its first board.
         last: behind its last one.
@@ -94,7 +100,7 @@ def walk(
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
         dither: for the rounding of 16-bit numbers.
     """
-    all_boards = unpack(boards)
+    all_boards, answering = unpack(boards), mode == UPDATE and schedule.answering > 0
     depth = -1
     for number in range(first, last):
         t = int64_at(all_boards.nodes, NODE_WIDTH * number + ROUND)
@@ -102,9 +108,11 @@ def walk(
             _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
             depth -= 1
         depth = t
-        put_int64(unpack_at(scratch, t).open, 0, number)
+        put_int64(unpack_at(scratch[0], t).open, 0, number)
         if t < n_rounds - 1:
-            _go_down(_mode_of(mode, best_from, t), schedule, tables, scratch, boards, t, dither)
+            _go_down(_mode_of(mode, best_from, t), schedule, tables[0], scratch[0], boards, t, dither)
+            if answering:
+                mirror_down(tables[1], scratch[1], boards, t)
     while depth >= 0:
         _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
         depth -= 1
@@ -120,7 +128,7 @@ def _mode_of(mode: int, best_from: int, t: int) -> int:
 def learn_paths(
     schedule: Schedule,
     tables: tuple[Packed, Packed],
-    scratch: Packed,
+    scratch: tuple[Packed, Packed],
     boards: Packed,
     first: int,
     last: int,
@@ -137,8 +145,8 @@ def learn_paths(
         for turn in range(2):
             p = (number + deal + turn) & 1
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
-            mine = tables[0] if p == 0 else tables[1]
-            walk(UPDATE, 0, schedule, mine, scratch, boards, start, start + n_rounds, n_rounds, out, dither)
+            views = tables if p == 0 else (tables[1], tables[0])
+            walk(UPDATE, 0, schedule, views, scratch, boards, start, start + n_rounds, n_rounds, out, dither)
 
 
 @inlined
@@ -168,7 +176,7 @@ def _go_down(
     f = _factors(schedule, x, class_, dither)
     for strip in range(program.n_strips):
         first, wide = HANDS * strip * s.n_most, strip * s.n_wide
-        _enter(tables, scratch, cards, t, v, strip, first)
+        enter_round(tables, scratch, cards, t, v, strip, first)
         reach(x, class_, strip, s.other, wide, x.other, program.other_size, False)
         if mode == UPDATE:
             for row in range(program.n_rows):
@@ -189,25 +197,13 @@ def _go_down(
                 store(s.below, HANDS * exit_ * s.n_most + n, fill16(_ZERO))
 
 
-@inlined
-def _enter(tables: Packed, scratch: Packed, cards: Boards, t: int, v: View, strip: int, to: int) -> None:
-    """Step 1: r of a strip, from the round above or from the deal."""
-    x, s = unpack_at(tables, t), unpack_at(scratch, t)
-    if t == 0:
-        for n in range(0, HANDS * v.n_hands, HANDS):
-            store(s.reach, to + n, fill16(_ONE))
-        return
-    above = unpack_at(scratch, t - 1)
-    enter(x, unpack_at(tables, t - 1), s, above, cards, v, view(cards, int64_at(above.open, 0)), strip, to)
-
-
 @kernel
 def _go_up(
     whole_mode: int,
     best_from: int,
     schedule: Schedule,
-    tables: Packed,
-    scratch: Packed,
+    tables: tuple[Packed, Packed],
+    scratch: tuple[Packed, Packed],
     boards: Packed,
     t: int,
     n_rounds: int,
@@ -216,12 +212,12 @@ def _go_up(
 ) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
     mode, mode_above = _mode_of(whole_mode, best_from, t), _mode_of(whole_mode, best_from, t - 1)
-    x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
+    x, s, cards = unpack_at(tables[0], t), unpack_at(scratch[0], t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f = _factors(schedule, x, class_, dither)
     n_groups = prepare(s, v) if final else 0
-    above, up = unpack_at(scratch, max(t - 1, 0)), unpack_at(tables, max(t - 1, 0))
+    above, up = unpack_at(scratch[0], max(t - 1, 0)), unpack_at(tables[0], max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))
     for strip in range(program.n_strips):
         at = WIDTH * strip
@@ -229,11 +225,13 @@ def _go_up(
         way = way_of(up, above, max(exit_, 0), 0, exit_ >= 0)
         if final:
             if not way.aligned:
-                _enter(tables, scratch, cards, t, v, strip, 0)
+                enter_round(tables[0], scratch[0], cards, t, v, strip, 0)
             reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
             arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
             if mode == UPDATE:
                 sums_grow(x, s, f, class_, strip, 0)
+                if schedule.answering > 0:
+                    answer(schedule.answering, tables[1], scratch[1], boards, t, strip, n_groups, s.other)
             total_up(x, s, v, at)
             if mode == BEST:
                 _respond_last(mode_above, x, s, above, cards, v, w, way, at, n_groups)
@@ -272,7 +270,7 @@ def _respond_last(
     """Every hand's best response in the last round."""
     g = h = 0
     while g < n_groups:
-        end = _level_end(s, g, n_groups)
+        end = level_end(s, g, n_groups)
         level_up(x, s, v, at, g, end)
         stop = int64_at(s.segment_end, end - 1)
         _respond(mode_above, x, s, above, cards, v, w, way, at, h, stop, 0, 0)
@@ -305,14 +303,6 @@ def _respond(
 
 
 @inlined
-def _level_end(s: Scratch, g: int, n_groups: int) -> int:
-    end = g + 1
-    while end < n_groups and int64_at(s.segment_level, end) == int64_at(s.segment_level, g):
-        end += 1
-    return end
-
-
-@inlined
 def _follow_last(
     mode: int,
     mode_above: int,
@@ -332,14 +322,14 @@ def _follow_last(
     program, at, all_ = x.program, WIDTH * strip, HANDS * (v.n_places - 1)
     n_shows = int64_at(program.strips, at + N_SHOWS)
     weigh(x, s, at, 0)
-    _clear_values(x, s, at)
+    clear_values(x, s, at)
     for g in range(n_groups):  # apart from showdowns: either kind's totals fill the first-level cache
         fold_group(x, s, v, at, g, int64_at(s.segment_row, g))
         if g < program.n_rows and strip + 1 < program.n_strips:
             prefetch_row(x, class_, strip + 1, g)
     g = h = 0
     while g < n_groups:
-        end = _level_end(s, g, n_groups)
+        end = level_end(s, g, n_groups)
         alone = end == g + 1
         if not alone and n_shows > 0:
             level_up(x, s, v, at, g, end)
@@ -356,13 +346,6 @@ def _follow_last(
             g += 1
     if mode == UPDATE:
         learn_rows(x, s, f, class_, at, 0)
-
-
-@inlined
-def _clear_values(x: Table, s: Scratch, at: int) -> None:
-    n_lanes = int64_at(x.program.strips, at + N_SHOWS) + int64_at(x.program.strips, at + N_FOLDS)
-    for n in range(0, HANDS * x.program.n_rows * n_lanes, HANDS):
-        store(s.values, n, fill16(_ZERO))
 
 
 @inlined
@@ -383,7 +366,7 @@ def _follow(
     """The same in a round that boards follow."""
     at, first = WIDTH * strip, HANDS * strip * s.n_most
     weigh(x, s, at, strip * s.n_wide)
-    _clear_values(x, s, at)
+    clear_values(x, s, at)
     for h in range(v.n_hands):
         value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + HANDS * h)
         hand_out(mode_above, x, s, above, cards, v, w, way, h, value)

@@ -18,6 +18,8 @@ from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
 
 NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
+Views = tuple[Packed, Packed]
+"""Buffers of a traverser and of its mirror."""
 
 
 class Rig:
@@ -75,9 +77,13 @@ class Rig:
         self._judging = (tables(0, numbers.sums), tables(1, numbers.sums))
         self._n_strips = [len(s) for s in strips]
 
-    def scratch(self) -> Packed:
-        """Buffers for one thread."""
-        return Packed(self.scratch_parts())
+    def scratch(self, *, mirrored: bool = False) -> Views:
+        """Buffers for one thread; mirrored: to learn against answers (`solvers.sampled.answer`)."""
+        parts = self.scratch_parts()
+        packed = Packed(parts)
+        if not mirrored:
+            return packed, packed
+        return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
 
     def scratch_parts(self) -> tuple[Scratch, ...]:
         """The same, round by round, for whoever looks into them."""
@@ -88,20 +94,20 @@ class Rig:
         return aligned(LINES * self._n_strips[0] * self._most_hands[0])
 
     def learn(
-        self, schedule: Schedule, scratch: Packed, boards: Packed, n: int, out: np.ndarray, number: int
+        self, schedule: Schedule, scratch: Views, boards: Packed, n: int, out: np.ndarray, number: int
     ) -> None:
         """Learn from n deals, the first of which is deal ``number`` of all."""
         learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
 
     def learn_once(
-        self, schedule: Schedule, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray
+        self, schedule: Schedule, p: int, scratch: Views, boards: Packed, n_boards: int, out: np.ndarray
     ) -> None:
         """Have player p learn from one tree, or from the first path."""
         walk(
             UPDATE,
             0,
             schedule,
-            self._learning[p],
+            (self._learning[p], self._learning[1 - p]),
             scratch,
             boards,
             0,
@@ -112,7 +118,7 @@ class Rig:
         )
 
     def values(
-        self, p: int, scratch: Packed, boards: Packed, n_boards: int, out: np.ndarray, *, best_from: int
+        self, p: int, scratch: Views, boards: Packed, n_boards: int, out: np.ndarray, *, best_from: int
     ) -> Floats:
         """``[strip, hand, 16]``: player p's values at the first board against q's average strategy.
 
@@ -122,7 +128,7 @@ class Rig:
             BEST if best_from < self.n_rounds else EVALUATE,
             best_from,
             NO_SCHEDULE,
-            self._judging[p],
+            (self._judging[p], self._judging[1 - p]),
             scratch,
             boards,
             0,
@@ -132,6 +138,15 @@ class Rig:
             0,
         )
         return out.reshape(-1, self._most_hands[0], LINES).astype(np.float64)
+
+    def _mirror(self, t: int, mine: Scratch) -> Scratch:
+        """Buffers of the other view of a round, which share the board, and what a walk down needs not."""
+        shared = (
+            *("counts", "held", "places", "n_places", "holders", "n_holders"),
+            *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
+            *("nodes", "row_exits", "hand_values", "hand_exits", "below"),
+        )
+        return self._scratch(t)._replace(**{name: getattr(mine, name) for name in shared})
 
     def _scratch(self, t: int) -> Scratch:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]

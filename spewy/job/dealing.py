@@ -28,7 +28,7 @@ _SOLVE_WITHOUT_EFFECT = (
     "order",
     "symmetry",
 )
-_DEALT_ONLY = ("max_time", "check_flops", "seed")
+_DEALT_ONLY = ("max_time", "check_flops", "seed", "answers")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Dealing:
         classes: of boards, per round of the game; None: a class per board, up to suits.
         rows: per round of the game; None: a row per hand.
         seed: of the deals.
+        answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
         check_seconds: between two checks.
         check_flops: on how many flops a check measures.
         last_deal: after which nothing more comes, whatever the target; None: there is none.
@@ -48,6 +49,7 @@ class Dealing:
     classes: tuple[int | None, ...]
     rows: tuple[int | None, ...]
     seed: int
+    answers: float
     check_seconds: float
     check_flops: int
     last_deal: int | None
@@ -71,6 +73,7 @@ class Dealing:
             tuple(_number(classes[name]) for name in names),
             _rows(game, rows),
             solve.seed,
+            solve.answers,
             parse_duration(every),
             solve.check_flops,
             solve.max_sweeps if "max_sweeps" in solve.model_fields_set else None,

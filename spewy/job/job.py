@@ -65,7 +65,7 @@ MOST_POTS_SINGLE = 10_000
 """Pots that a stack may hold in single precision: EVs then sum to the pot within 1e-7 of it; at a million, 1e-5."""
 NOT_OF_THE_FOLDER = (
     *("target", "max_sweeps", "max_time", "check_every", "check_flops", "seed"),
-    *("workers", "memory"),
+    *("answers", "workers", "memory"),
 )
 """Keys of ``solve`` in which jobs for the same folder may differ."""
 MOST_NAME = 255

@@ -202,6 +202,8 @@ class SolveSection(Section):
     """With [boards]: how many flops a check measures on."""
     seed: int = Field(0, ge=0, lt=2**63)
     """With [boards]: of the deals."""
+    answers: float = Field(0.0, ge=0, le=1)
+    """With [boards]: share of the opponent's last round that is a best answer on the dealt board."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     """Of CFR within one visit of a stored chunk."""
     tremble: float = Field(1e-3, gt=0, lt=1)

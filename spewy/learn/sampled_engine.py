@@ -12,7 +12,7 @@ from lockers import Store
 from solvers.errors import SolverError
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
-from solvers.sampled.engine import SampledCfr
+from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
@@ -38,6 +38,7 @@ class SampledEngine(Closing):
         seed: of the deals.
         threads: how many learn at once.
         short: whether numbers are kept in 16 bits.
+        answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
         opened: opens the store of earlier runs, to read it.
 
     Attributes:
@@ -58,6 +59,7 @@ class SampledEngine(Closing):
         *,
         threads: int,
         short: bool,
+        answers: float,
         opened: Callable[[], Store],
     ) -> None:
         n_rows = abstraction.n_rows
@@ -69,6 +71,7 @@ class SampledEngine(Closing):
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
             lambda first, n: abstraction.deal(seed, first, n),
+            schedule=DEFAULT_SCHEDULE._replace(answering=answers),
             threads=threads,
             short=short,
         )

@@ -23,12 +23,14 @@ from spewy.game.count import MAX_NODES, require_buildable
 from spewy.game.gamefile import Game
 from spewy.job.dealing import Dealing
 from spewy.job.job import Job
+from spewy.job.sections import SolveSection
 from spewy.job.units import parse_memory
 from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
 
+ANSWERING = 1.5  # times as long a deal takes with answers (measured)
 LANES = 16  # of a strip
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
@@ -231,7 +233,7 @@ def _cost(
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
-    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve.workers)
+    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve)
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
     play_bytes, judged = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds)
@@ -248,7 +250,7 @@ def _cost(
         disk.total + play_bytes + judged + SHARD_BYTES,
         play_bytes,
         judged,
-        _seconds_per_deal(wish, strips),
+        _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0),
         MAKING_SECONDS * final,
     )
 
@@ -274,7 +276,11 @@ def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) 
 
 
 def _buffer_bytes(
-    rounds: Sequence[LineForest], strips: Sequence[Strips], rows: Sequence[int], wish: Wish, threads: int
+    rounds: Sequence[LineForest],
+    strips: Sequence[Strips],
+    rows: Sequence[int],
+    wish: Wish,
+    solve: SolveSection,
 ) -> int:
     """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
     from solvers.sampled.engine import PORTION
@@ -289,7 +295,8 @@ def _buffer_bytes(
     parts = rig.scratch_parts()
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
-    return threads * (2 * held + dealt + JUDGING * hands * _below_first(wish))
+    views = 3 if solve.answers > 0 else 2
+    return solve.workers * (views * held + dealt + JUDGING * hands * _below_first(wish))
 
 
 def _judged_bytes(wish: Wish, rounds: Sequence[LineForest]) -> int:

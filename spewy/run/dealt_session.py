@@ -191,6 +191,7 @@ class _Run(Closing):
             self._dealing.seed,
             threads=job.solve.workers,
             short=job.solve.short,
+            answers=self._dealing.answers,
             opened=partial(open_store, folder, read_only=True),
         )
         self._open.append(engine)

@@ -116,13 +116,13 @@ class Game:
         most = [len(self.every), max(len(h) for h in self.live)]
         return Rig(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
 
-    def numbers(self, seed, short=False):
+    def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
         numbers = Numbers.zeros(self.strips, (1, self.n_classes), N_ROWS, short=short)
         for pairs in (numbers.regrets, numbers.sums):
             for pair in pairs:
                 for a in pair:
-                    a[:] = np.maximum(rng.normal(size=a.shape), 0)
+                    a[:] = np.maximum(rng.normal(size=a.shape), floor)
         for visits in numbers.visits:
             visits[:] = rng.integers(1, 5, visits.shape)
             visits[1] = visits[0]
@@ -260,6 +260,73 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
             decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
             np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(numbers.visits[t][p][classes], visits[t][p][classes] + 1)
+
+
+@pytest.mark.parametrize(("seed", "k", "order"), CASES[: 2 * len(ORDERS)])
+@pytest.mark.parametrize(("only", "weight"), [(None, 1.0), (4, 0.4)])
+def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, order, only, weight):
+    one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
+    for p in (0, 1):
+        numbers = one.numbers(seed, floor=0.1)  # of ties between answers each way would choose another
+        before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        visits = [v.copy() for v in numbers.visits]
+        strategies = naive.normalised(one.game, before[0])
+        feared = best_answers(one, 1 - p, strategies)
+        gained = [[np.zeros_like(before[0][t][p]) for t in (0, 1)] for _ in (strategies, feared)]
+        summed = [[np.zeros_like(before[1][t][1 - p]) for t in (0, 1)] for _ in (strategies, feared)]
+        for played, gains, sums in zip((strategies, feared), gained, summed, strict=True):
+            learnt(one.game, p, played, 0, 0, 0, np.ones(len(one.every)), gains, sums)
+        rig = one.rig(numbers)
+        boards = one.boards() if only is None else one.path(only)
+        schedule, scratch = Schedule(1.0, 0.0, -1.0, answering=weight), rig.scratch(mirrored=True)
+        rig.learn_once(schedule, p, scratch, Packed(boards), 1 + len(one.cards), rig.out())
+        after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
+        for t in (0, 1):
+            regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]
+            np.testing.assert_allclose(after[0][t][p], np.maximum(regrets, 0), rtol=1e-4, atol=1e-4)
+            classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
+            n = visits[t][p][classes].astype(float)[:, None, None]
+            decayed = n / (n + 1) * before[1][t][1 - p]
+            np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[0][t], rtol=1e-4, atol=1e-4)
+
+
+def best_answers(one, q, strategies):
+    """Strategies with q's in the second round replaced by what each row of a board does best against p's."""
+    game, p = one.game, 1 - q
+    second = [game_strategy.copy() for game_strategy in strategies[1]]
+    top = game.rounds[0]
+
+    def come(n, reach):
+        """P's reach at the exits of the first round."""
+        a = top.forest.arrays
+        if a.kind[n] == CHANCE:
+            for c in top.deal.child:
+                origin = top.deal.origin[0][c, : game.rounds[1].rows[0].count[c]]
+                answer(c, a.target[n], reach[origin])
+        elif a.kind[n] == DECISION:
+            for k in range(a.n_actions[n]):
+                played = strategies[0][p][0][a.slot[n] + k][top.rows[0].group[0]]
+                come(a.first_child[n] + k, reach * (played if a.player[n] == p else 1))
+
+    def answer(b, n, reach):
+        """Values of q's hands at a node of the second round."""
+        a, rows = game.rounds[1].forest.arrays, game.rounds[1].rows[q]
+        group = rows.group[b, : rows.count[b]]
+        if a.kind[n] != DECISION:
+            return naive.node_values(game, q, strategies, 1, b, n, reach)
+        slots = range(a.slot[n], a.slot[n] + a.n_actions[n])
+        if a.player[n] == p:
+            sigma = [strategies[1][p][b][slot][group] for slot in slots]
+            return sum(answer(b, a.first_child[n] + k, reach * s) for k, s in enumerate(sigma))
+        values = np.array([answer(b, a.first_child[n] + k, reach) for k in range(len(slots))])
+        by_row = np.array([np.bincount(group, value, rows.n_groups) for value in values])
+        best = by_row.argmax(axis=0)
+        for row in set(group.tolist()):
+            second[q][b][slots, row] = np.eye(len(slots))[best[row]]
+        return values[best[group], np.arange(len(group))]
+
+    come(0, np.ones(len(one.every)))
+    return [strategies[0], tuple(second)]
 
 
 def test_numbers_too_small_to_divide_by_are_played_evenly():

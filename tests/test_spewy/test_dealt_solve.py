@@ -160,6 +160,27 @@ def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solve
     assert numbers_in(tmp_path / "out") == numbers_in(solved[1])
 
 
+def test_a_solve_against_answers_may_be_stopped_and_learns_something_else(leduc, tmp_path):
+    for folder, share, stops in (("plain", 0, [300]), ("whole", 0.5, [300]), ("out", 0.5, [1, 17, 300])):
+        for n in stops:
+            solve(leduc[0], tmp_path / folder, f"solve.answers={share}", f"solve.max_sweeps={n}")
+    assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole") != numbers_in(tmp_path / "plain")
+
+
+@pytest.mark.slow
+def test_answers_help_where_classes_are_few(tmp_path):
+    job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 50").replace("flop = 5", "flop = 20"))
+    found = []
+    for share in ("0", "0.25"):
+        settings = (f"solve.answers={share}", "solve.max_sweeps=16384")
+        good(
+            "solve", job, "--out", tmp_path / share, *(part for text in settings for part in ("--set", text))
+        )
+        found.append(good_json("exploit", tmp_path / share, "--flops", "all")["exploitability_mbb"])
+    plain, answered = found
+    assert answered < 0.9 * plain
+
+
 @pytest.mark.slow
 def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_path):
     settings = ["solve.precision=16-bit", "solve.max_sweeps=2000"]
@@ -699,6 +720,14 @@ def test_an_estimate_tells_what_is_needed(tmp_path):
     assert told["state_bytes"] == 2 * 4 * (169 * 16 * (10 + 11) + 3 * 5 * 16 * (13 + 13))
     assert told["disk_bytes"] > told["play_bytes"] > 0
     assert told["seconds_per_deal"] > 0
+
+
+def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
+    job = write(tmp_path, DEALT_FLOP)
+    plain, answered = (good_json("estimate", job, "--set", f"solve.answers={share}") for share in (0, 0.25))
+    assert answered["state_bytes"] == plain["state_bytes"]
+    assert answered["memory_bytes"] > plain["memory_bytes"]
+    assert answered["seconds_per_deal"] > plain["seconds_per_deal"]
 
 
 def test_an_estimate_of_disk_is_what_is_written(tmp_path, unjudged):

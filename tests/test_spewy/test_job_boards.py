@@ -43,6 +43,7 @@ def test_what_a_dealt_job_says_itself():
         "max_time": "8 h",
         "max_sweeps": 1000,
         "seed": 3,
+        "answers": 0.25,
         "target": "150 mbb",
         "precision": "16-bit",
     }
@@ -50,12 +51,20 @@ def test_what_a_dealt_job_says_itself():
     assert job.dealing.classes == (None, 10, None, None)
     assert job.dealing.rows == (None, 40, 20, 40)
     told = job.dealing
-    assert (told.check_seconds, told.check_flops, told.most_seconds, told.last_deal, told.seed) == (
+    assert (
+        told.check_seconds,
+        told.check_flops,
+        told.most_seconds,
+        told.last_deal,
+        told.seed,
+        told.answers,
+    ) == (
         90,
         7,
         28800,
         1000,
         3,
+        0.25,
     )
 
 
@@ -121,6 +130,9 @@ def test_what_is_no_time(text):
         ({"solve": {"check_flops": 0}}, "job: solve.check_flops: expected"),
         ({"solve": {"max_time": "long"}}, "job: solve.max_time: expected a positive number and a unit"),
         ({"solve": {"seed": -1}}, "job: solve.seed: expected"),
+        ({"solve": {"answers": 1.5}}, "job: solve.answers: expected"),
+        ({"solve": {"answers": -0.1}}, "job: solve.answers: expected"),
+        ({"solve": {"answers": float("nan")}}, "job: solve.answers: expected"),
         ({"solve": {"seed": 2**63}}, "job: solve.seed: expected"),
         ({"solve": {"target": "0.3%"}}, "solve.target: expected mbb or chips for a whole game"),
     ],
@@ -137,7 +149,8 @@ def test_classes_of_a_round_that_the_game_has_not():
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("max_time", "8 h"), ("check_flops", 7), ("seed", 1), ("check_every", "30 min")]
+    ("key", "value"),
+    [("max_time", "8 h"), ("check_flops", 7), ("seed", 1), ("answers", 0.5), ("check_every", "30 min")],
 )
 def test_keys_that_only_deals_have(key, value):
     with pytest.raises(InputError, match=rf"^solve\.{key}: expected .*\[boards\].*found"):
@@ -153,6 +166,7 @@ def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
     manifest = limit().manifest()
     same = {
         "seed": 5,
+        "answers": 0.5,
         "max_time": "1 h",
         "check_every": "1 h",
         "check_flops": 9,
@@ -172,7 +186,7 @@ def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
 def test_folders_without_classes_stay_what_they_were():
     job = toy("leduc").manifest()["job"]
     assert "boards" not in job
-    assert not {"seed", "max_time", "check_flops"} & job["solve"].keys()
+    assert not {"answers", "seed", "max_time", "check_flops"} & job["solve"].keys()
     assert set(job["rows"].values()) == {"hands", "equation-1", "uniform"}
 
 
