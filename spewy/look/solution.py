@@ -18,7 +18,6 @@ from buckets.hands import hand_name
 from buckets.symmetry import permute_cards
 from lockers import Store, open_store
 from solvers.exploit import exploitability
-from solvers.forest import DECISION
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate
@@ -29,6 +28,7 @@ from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
 from spewy.look.node_view import NodeView
 from spewy.look.resolve import Note, Refilled
+from spewy.look.selection import Selection
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
@@ -114,14 +114,47 @@ class Solution(Closing):
         pct, mbb = self.layout.problem.in_units(found.value)
         return ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)
 
+    def select(
+        self,
+        line: str | None = None,
+        board: str | None = None,
+        round_name: str | None = None,
+        player: int | None = None,
+    ) -> Selection:
+        """Decisions at a line, on a board (all its cards), of a round, of a player; None: any.
+
+        Raises:
+            InputError: no such line, board or round, or no decision is left.
+        """
+        return Selection.of(self.layout, line=line, board=board, round_name=round_name, player=player)
+
+    def views(self, selection: Selection) -> Iterator[NodeView]:
+        """Look at selected decisions, round by round and board by board; dropped rounds on one board are solved.
+
+        Raises:
+            InputError: rounds with some of them, on all boards, were dropped.
+        """
+        first = first_dropped(self.store)
+        if selection.only is None and first is not None and selection.last_round >= first:
+            require_whole(self.store, self.job.rules.num_rounds, self.job.name)
+        return self._views_of(selection)
+
+    def _views_of(self, selection: Selection) -> Iterator[NodeView]:
+        only, identity = selection.only, np.arange(4)
+        for t, nodes in enumerate(selection.nodes):
+            numbers = [self.layout.betting[t].nodes.index(node) for node in nodes]
+            for b in selection.boards(t) if nodes else ():
+                if only is not None:
+                    yield from (self.node(node.line, only.cards) for node in nodes)
+                    continue
+                cards = self.layout.board(t, b).cards
+                for n, node in zip(numbers, nodes, strict=True):
+                    yield self._node_view(self._view(t, b).node(n), node, cards, t, b, identity)
+
     @property
     def n_frames(self) -> int:
         """How many frames `frames` yields: decisions on all boards after symmetry."""
-        counts = (
-            len(table.boards) * int(np.sum(bets.forest.arrays.kind == DECISION))
-            for bets, table in zip(self.layout.betting, self.layout.boards, strict=True)
-        )
-        return sum(counts)
+        return len(self.select())
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """One frame per decision and board (boards that are the same up to suits once), round by round.
@@ -129,20 +162,7 @@ class Solution(Closing):
         Raises:
             InputError: rounds were dropped.
         """
-        self._require_whole()
-        return self._frames()
-
-    def _frames(self) -> Iterator[pd.DataFrame]:
-        identity = np.arange(4)
-        for t, bets in enumerate(self.layout.betting):
-            decisions = np.flatnonzero(bets.forest.arrays.kind == DECISION)
-            for b, board in enumerate(self.layout.boards[t].boards):
-                if not len(decisions):
-                    break
-                view = BoardView(self.layout, self.store, t, b)
-                for n in decisions:
-                    node = bets.nodes[n]
-                    yield self._node_view(view.node(int(n)), node, board.cards, t, b, identity).frame()
+        return (view.frame() for view in self.views(self.select()))
 
     def close(self) -> None:
         """Close the store."""
