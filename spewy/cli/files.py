@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -26,6 +27,24 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
     if file.is_dir() or not file.absolute().parent.is_dir():
         raise InputError(f"file {path_text(file)}: expected a file in a folder that exists, found none")
     return suffix
+
+
+def table_writer(file: Path) -> Callable[[Any, Path], None]:
+    """What writes a frame into a file of this name.
+
+    Raises:
+        InputError: no such format, or no folder to put it into.
+    """
+    from spewy.cli.extras import require
+
+    suffix = check_file(file, (".csv", ".parquet", ".json"))
+    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
+    writers: dict[str, Callable[[Any, Path], None]] = {
+        ".csv": lambda frame, path: frame.to_csv(path, index=False, lineterminator="\n"),
+        ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
+        ".json": lambda frame, path: frame.to_json(path, orient="records", double_precision=15),
+    }
+    return writers[suffix]
 
 
 @contextmanager

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, appearing, check_file
+from spewy.cli.files import PICTURES, appearing, check_file, table_writer
 from spewy.cli.options import json_option, target_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
@@ -114,22 +113,6 @@ def report(
     else:
         click.echo(head)
         click.echo(render(_table(found)))
-
-
-def table_writer(file: Path) -> Callable[[Any, Path], None]:
-    """What writes a frame into a file of this name.
-
-    Raises:
-        InputError: no such format, or no folder to put it into.
-    """
-    suffix = check_file(file, (".csv", ".parquet", ".json"))
-    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
-    writers: dict[str, Callable[[Any, Path], None]] = {
-        ".csv": lambda frame, path: frame.to_csv(path, index=False, lineterminator="\n"),
-        ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
-        ".json": lambda frame, path: frame.to_json(path, orient="records", double_precision=15),
-    }
-    return writers[suffix]
 
 
 def _report(folders: tuple[Path, ...], line: str, board: str | None, target: str | None) -> tuple[str, Report]:

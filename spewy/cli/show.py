@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.files import appearing, table_writer
 from spewy.cli.options import folder_argument, json_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, json_text, number, render, terminal_rows
@@ -35,6 +36,14 @@ _LINES_BESIDE = 14
 )
 @click.option("--grid", "as_grid", is_flag=True, help="Hold'em: the 13 x 13 classes of hands.")
 @click.option("--all", "every", is_flag=True, help="All rows, also those that do not fit and hands not held.")
+@click.option(
+    "--csv",
+    "table_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write all hands into a .csv, .parquet or .json, in the columns of spewy export.",
+)
+@click.option("--wide", is_flag=True, help="With --csv: a row for each hand, and columns for each action.")
 @target_option
 @json_option
 @verbose_option
@@ -44,6 +53,8 @@ def show(
     board: str | None,
     as_grid: bool,
     every: bool,
+    table_file: Path | None,
+    wide: bool,
     target: str | None,
     as_json: bool,
 ) -> None:
@@ -66,6 +77,7 @@ def show(
       spewy show results/T1
       spewy show results/T1 --line "cr120" --all
       spewy show results/T1 --grid
+      spewy show results/T1 --csv T1.csv --wide
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
 
     \b
@@ -75,11 +87,16 @@ def show(
                           "equity": 0.63}}}
     and of a whole game with classes of boards the board's, "class": 17
     """  # noqa: D301
+    write = None if table_file is None else table_writer(table_file)
     from spewy.look.grid import Grid, is_holdem
     from spewy.look.play import holds_play
 
     dealt = holds_play(folder)
     view, game, told, class_ = _played(folder, line, board) if dealt else _solved(folder, line, board, target)
+    if table_file is not None and write is not None:
+        with appearing(table_file) as temporary:
+            write(view.wide_frame() if wide else view.frame(), temporary)
+        say(f"table in {table_file}")
     if as_json:
         click.echo(json_text(view.to_json() | ({} if class_ is None else {"class": class_})))
         return

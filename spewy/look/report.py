@@ -200,8 +200,7 @@ def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
     """
     node, layout = solution.job.betting_tree.find(line), solution.layout
     if node.kind == "decision" and node.round == layout.problem.first_round:
-        solution.reads.require(0, 0, chunk_of(layout, node))
-        return node, LineView(layout, solution.reads, node, solution.job.solve.workers).totals(0)
+        return node, solution.totals(line)
     node = _after_deal(solution, line)
     if node.round > layout.problem.first_round + 1:
         raise InputError(f"line {line!r}: expected one of the first two rounds, found a later one")

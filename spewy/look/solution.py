@@ -26,6 +26,7 @@ from spewy.chunks.problem import by_hand
 from spewy.game.tree import Node, decision_at
 from spewy.job.job import Job
 from spewy.look.board_view import BoardView, NodeArrays
+from spewy.look.line_view import LineView, NodeTotals
 from spewy.look.node_view import NodeView
 from spewy.look.resolve import Note, Refilled
 from spewy.look.selection import Selection
@@ -100,6 +101,19 @@ class Solution(Closing):
         view = self._view(t, b)
         n = self.layout.betting[t].nodes.index(node)
         return self._node_view(view.node(n), node, cards, t, b, perm)
+
+    def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
+        """What both ranges do and are worth after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Raises:
+            InputError: no such line, or a board that cannot follow.
+        """
+        node = self.job.betting_tree.find(line)
+        t = node.round - self.layout.problem.first_round
+        cards = board_cards(self.layout.problem, node.round, self.job.board if board is None else board)
+        b, _ = locate(self.layout, t, cards)
+        self.reads.require(t, b, chunk_of(self.layout, node))
+        return LineView(self.layout, self.reads, node, self.job.solve.workers).totals(b)
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored.
