@@ -86,7 +86,9 @@ def main() -> None:
         print("{kind:8} {flops:4}  equity {equity:.3f} ± {equity_spread:.3f}".format(**row), end="")
         print("  distribution {distribution:.3f} ± {distribution_spread:.3f}".format(**row))
     if options.json is not None:
-        options.json.write_text(json.dumps({"pairs": len(outcomes), "draws": DRAWS, "rows": rows}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps({"pairs": len(outcomes), "draws": DRAWS, "rows": rows}, indent=1) + "\n"
+        )
 
 
 def kept_totals(path: Path | None, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +148,9 @@ def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray
         own, other = rng.choice(ranges.shape[1], 2, replace=False)
         found = outcome(won[:, :, other], met[:, :, other], ranges[:, own], DRAWN_STEPS)
         likely = found[:, :1] / (share @ found[:, 0])
-        shares = np.column_stack([found[:, 1], np.cumsum(found[:, 2:], axis=1)[:, :-1]]) / (share @ found[:, 0])
+        shares = np.column_stack([found[:, 1], np.cumsum(found[:, 2:], axis=1)[:, :-1]]) / (
+            share @ found[:, 0]
+        )
         off = shares - likely * (share @ shares)  # of mean 0, and 0 where a flop is as all flops are
         off[:, 1:] /= np.sqrt(DRAWN_STEPS - 1)  # the whole distribution counts as much as the equity
         columns.append(off)
@@ -172,7 +176,9 @@ def measured(n: int, outcomes: list[np.ndarray]) -> list[dict[str, object]]:
     return [_row("subset", n, of_subset), _row("drawn", n, np.array(of_drawn))]
 
 
-def errors(found: np.ndarray, counts: np.ndarray, chosen: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+def errors(
+    found: np.ndarray, counts: np.ndarray, chosen: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
     """Of equity and of the distribution, in percentage points."""
     true, told = counts @ found, weights @ found[chosen]
     true, told = true[1:] / true[0], told[1:] / told[0]

@@ -27,7 +27,9 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @click.option("--line", default="", metavar="LINE", help="A decision of both solves; default: the root.")
-@click.option("--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's.")
+@click.option(
+    "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
+)
 @click.option(
     "--sort",
     type=click.Choice(["ev", "moved", "reach", "hand"]),
@@ -119,9 +121,14 @@ def _head(names: tuple[str, ...], found: Comparison) -> str:
 
     boards = [" ".join(card_name(card) for card in board) or "none yet" for board in found.boards]
     rows = [(side, f"{name}, {board}") for side, name, board in zip("AB", names, boards, strict=True)]
-    rows += [("line", found.line or "none yet"), ("to act", f"player {found.player} ({SEAT_NAMES[found.player]})")]
+    rows += [
+        ("line", found.line or "none yet"),
+        ("to act", f"player {found.player} ({SEAT_NAMES[found.player]})"),
+    ]
     pots = [number(pot, 0) for pot in found.pots]
-    rows.append(("pot", f"{pots[0]} chips" if pots[0] == pots[1] else f"{pots[0]} chips in A, {pots[1]} in B"))
+    rows.append(
+        ("pot", f"{pots[0]} chips" if pots[0] == pots[1] else f"{pots[0]} chips in A, {pots[1]} in B")
+    )
     moved = found.reach.sum(axis=0) @ found.moved / found.reach.sum()
     rows.append(("moved", f"{100 * moved:.2f}% of the range does something else"))
     rows += [

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     help='Of one solve: public cards before the deal, such as "Qs Jh 2h 8c"; default: the root\'s.',
 )
 @click.option(
-    "--sort", metavar="COLUMN", help="Rows in order of a column of the CSV table, such as ev_oop, the largest first."
+    "--sort",
+    metavar="COLUMN",
+    help="Rows in order of a column of the CSV table, such as ev_oop, the largest first.",
 )
 @click.option("--ascending", is_flag=True, help="With --sort: the smallest first.")
 @click.option(
@@ -115,7 +117,9 @@ def report(
         click.echo(render(_table(found)))
 
 
-def _report(folders: tuple[Path, ...], line: str, board: str | None, target: str | None) -> tuple[str, Report]:
+def _report(
+    folders: tuple[Path, ...], line: str, board: str | None, target: str | None
+) -> tuple[str, Report]:
     """What was found, and the facts above it."""
     from lockers import holds_store
     from spewy.errors import InputError
@@ -126,7 +130,9 @@ def _report(folders: tuple[Path, ...], line: str, board: str | None, target: str
     over_boards = len(folders) > 1 or (folders[0].is_dir() and not holds_store(folders[0]))
     if over_boards:
         if board is not None:
-            raise InputError("--board: expected none with several solves, each of which has its own, found one")
+            raise InputError(
+                "--board: expected none with several solves, each of which has its own, found one"
+            )
         with counting("boards") as progress:
             found = report_boards(folders, line, target, _tell, progress)
         return _head("", found), found

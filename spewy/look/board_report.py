@@ -1,8 +1,8 @@
 """Reports over boards: what both ranges do and are worth at one line, board by board, and on average.
 
 A board's weight is how many boards it stands for times how likely both players come to the decision on it, given both
-ranges: ``weight_f = n_f W_f / Σ_f n_f W_f`` with W as in `spewy.look.report`. Where no file says how many (`WEIGHTS_FILE`
-of `spewy.look.boards`), those that are the same up to suits.
+ranges: ``weight_f = n_f W_f / Σ_f n_f W_f`` with W as in `spewy.look.report`. Where no file says how many
+(`WEIGHTS_FILE` of `spewy.look.boards`), those that are the same up to suits.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def report_boards(
             _require_same(jobs, job, folder, found.folders[0])
             cards = tuple(sorted(job.board))
             if cards in rows:
-                raise InputError(f"folder {path_text(folder)}: expected another board, found {cards_name(cards)} again")
+                raise InputError(
+                    f"folder {path_text(folder)}: expected another board, found {cards_name(cards)} again"
+                )
             node, totals = line_totals(solution, line)
             pot = solution.layout.problem.pot + sum(node.put_in)
             stands_for = found.weights.get(cards) or _alike(job)
@@ -91,7 +93,9 @@ def _unit(solution: Solution) -> float:
 
 def _require_same(jobs: Sequence[Job], job: Job, folder: Path, first: Path) -> None:
     if job.spot is None:
-        raise InputError(f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game")
+        raise InputError(
+            f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game"
+        )
     if not jobs:
         return
     for name in MUST_AGREE:

@@ -78,7 +78,9 @@ def read_weights(folder: Path) -> dict[tuple[int, ...], float]:
     subject = f"file {path_text(path)}"
     rows = list(csv.reader(read_text(path, subject).splitlines()))
     if rows[:1] != [["board", "weight"]]:
-        raise InputError(f"{subject}, line 1: expected board,weight, found {short(','.join(rows[0])) if rows else 'none'}")
+        raise InputError(
+            f"{subject}, line 1: expected board,weight, found {short(','.join(rows[0])) if rows else 'none'}"
+        )
     out: dict[tuple[int, ...], float] = {}
     for number, row in enumerate(rows[1:], 2):
         cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)

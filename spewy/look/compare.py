@@ -1,8 +1,8 @@
 """Two solves at one decision: what is done, what it is worth, and where they differ most.
 
-Hands are compared by their cards, actions by their labels, lines as they are written. ``moved[h] = 1/2 Σ_a |s_B[a, h] -
-s_A[a, h]|`` is how often a hand does something else; an action that one solve lacks is never taken there. EVs are shares
-of the pot in chips, of the player to act hand by hand, and of both players over both ranges.
+Hands are compared by their cards, actions by their labels, lines as they are written. How often a hand does something
+else is ``moved[h] = 1/2 Σ_a |s_B[a, h] - s_A[a, h]|``; an action that one solve lacks is never taken there. EVs are
+shares of the pot in chips, of the player to act hand by hand, and of both players over both ranges.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class Comparison:
         if column == "hand":
             return sorted(range(len(self.hands)), key=lambda h: self.hands[h])
         values = {"ev": np.abs(self.ev_difference), "moved": self.moved, "reach": self.reach.sum(axis=0)}
-        return np.argsort(-np.nan_to_num(values[column], nan=-1.0), kind="stable").tolist()
+        order = np.argsort(-np.nan_to_num(values[column], nan=-1.0), kind="stable")
+        return [int(h) for h in order]
 
     def frame(self) -> pd.DataFrame:
         """One row per hand: the columns of ``spewy compare --csv``."""
@@ -228,9 +229,7 @@ def _moved(strategy: Floats) -> Floats:
     return moved
 
 
-def _changes(
-    a: Solution, b: Solution, nodes: Sequence[Node], board: str | None
-) -> tuple[LineChange, ...]:
+def _changes(a: Solution, b: Solution, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
     """What changes at two nodes and after them in their round; first where ranges that come there move most."""
     out: list[LineChange] = []
     left = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
@@ -288,7 +287,9 @@ def _require_comparable(a: Solution, b: Solution) -> None:
         found = [getattr(game, name) for game in games]
         if found[0] != found[1]:
             told = name.removeprefix("num_").replace("_", " ")
-            raise InputError(f"solves A and B: expected games with the same {told}, found {found[0]} and {found[1]}")
+            raise InputError(
+                f"solves A and B: expected games with the same {told}, found {found[0]} and {found[1]}"
+            )
     problems = [solution.layout.problem for solution in (a, b)]
     roots = [ROUND_NAMES[p.first_round] + (" spot" if p.is_spot else ", whole game") for p in problems]
     if roots[0] != roots[1]:

@@ -28,7 +28,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
     gridded = bool(found.hands) and len(found.hands[0]) == 4
     figure = Figure(figsize=(13, 7.6) if gridded else (8, 3), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subfigures(2, 1, height_ratios=(1, 3.2)) if gridded else [figure]
+    panels: Any = figure.subfigures(2, 1, height_ratios=(1, 3.2)) if gridded else [figure]
     _frequencies(panels[0].subplots(), found)
     if gridded:
         left, right = panels[1].subplots(1, 2)
