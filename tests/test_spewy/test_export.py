@@ -77,7 +77,8 @@ def test_a_wide_table_has_a_row_for_each_hand(folder, tmp_path):
     for row in wide.to_dict("records"):
         for action in actions:
             cell = cells.get((row["board"], row["line"], row["hand"], action), ("", ""))
-            assert (row[f"frequency_{action}"], row[f"action_ev_{action}"]) == tuple(cell)
+            found = row[f"frequency_{action}"], row[f"action_ev_{action}"]
+            assert tuple(map(str, found)) == tuple(map(str, cell))
 
 
 def test_parquet_has_the_same_wide_columns(folder, tmp_path):
