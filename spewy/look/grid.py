@@ -5,6 +5,7 @@ A cell is the mean over its class's hands that the board leaves: ``reach``, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +44,7 @@ class Grid:
         Raises:
             InputError: the game's hands are not hold'em's.
         """
-        numbers = hand_numbers(game, view)
+        numbers = hand_numbers(game, view.hands)
         weights = np.zeros((1 + len(view.actions), NUM_HANDS))
         weights[0, numbers] = view.reach
         weights[1:, numbers] = view.reach * view.strategy
@@ -60,24 +61,29 @@ def class_means(game: Game, view: NodeView, values: Floats) -> Floats:
     Raises:
         InputError: the game's hands are not hold'em's.
     """
+    return means_by_class(hand_numbers(game, view.hands), view.reach, values)
+
+
+def means_by_class(numbers: NDArray[np.int64], reach: Floats, values: Floats) -> Floats:
+    """The same of any hold'em hands, by their numbers."""
     known = ~np.isnan(values)
     weights = np.zeros((2, NUM_HANDS))
-    weights[:, hand_numbers(game, view)[known]] = np.array([view.reach * values, view.reach])[:, known]
+    weights[:, numbers[known]] = np.array([reach * values, reach])[:, known]
     total, mass = (_by_class(mine) for mine in weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = total / mass
     return found
 
 
-def hand_numbers(game: Game, view: NodeView) -> NDArray[np.int64]:
-    """``[hand]``: the number of each of a view's hands.
+def hand_numbers(game: Game, names: Sequence[str]) -> NDArray[np.int64]:
+    """``[hand]``: the numbers of hands by their names.
 
     Raises:
         InputError: the game's hands are not hold'em's.
     """
     if not is_holdem(game):
         raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
-    return np.array([game.hand_number(parse_hand(name)) for name in view.hands], dtype=np.int64)
+    return np.array([game.hand_number(parse_hand(name)) for name in names], dtype=np.int64)
 
 
 def _by_class(weights: np.ndarray) -> Floats:

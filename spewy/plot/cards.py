@@ -83,8 +83,10 @@ def card_shares(report: Report, ax: Any = None) -> Any:
             "markersize": 0.4 * ax.xaxis.label.get_size(),
         }
         ax.vlines(side, equity, ev, color=colour, linewidth=0.5 * ring["markersize"], alpha=0.35)
-        ax.plot(side, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {_told(equity[-1])}")
-        ax.plot(side, ev, **ring, label=f"EV {seat}  {_told(ev[-1])}")
+        ax.plot(
+            side, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {percent_text(equity[-1])}"
+        )
+        ax.plot(side, ev, **ring, label=f"EV {seat}  {percent_text(ev[-1])}")
     ax.set(ylabel="share of the pot, %")
     _whole_percent(ax)
     ax.legend(ncols=4, **LEGEND)
@@ -98,7 +100,7 @@ def card_realisation(report: Report, ax: Any = None) -> Any:
     for p, seat in enumerate(SEAT_NAMES):
         earned = 100 * np.array([row.realisation[p] for row in rows])
         side = at + (0.23 if p else -0.23)
-        label = f"{seat}  {_told(earned[-1])}"
+        label = f"{seat}  {percent_text(earned[-1])}"
         ax.bar(side, earned - 100, bottom=100, width=0.44, color=hex_colour(SEATS[p]), label=label)
     ax.axhline(100, color="black", linewidth=0.8)
     low, high = ax.get_ylim()  # an all-in realises its equity exactly: nothing but rounding to show
@@ -109,7 +111,8 @@ def card_realisation(report: Report, ax: Any = None) -> Any:
     return _name_cards(ax, report, at)
 
 
-def _told(percent: float) -> str:
+def percent_text(percent: float) -> str:
+    """A percentage; a dash where there is none."""
     return "-" if np.isnan(percent) else f"{percent:.1f}%"
 
 
