@@ -39,7 +39,7 @@ from spewy.look.boards import write_weights
 from spewy.run.finished import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
-SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake"}
+SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
 """Sections that name no suit; a job with others is the same as another on the same cards only."""
 
 

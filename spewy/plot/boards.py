@@ -8,7 +8,7 @@ import numpy as np
 
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
-from spewy.plot.cards import LEGEND, UNSEEN, percent_text
+from spewy.plot.cards import UNSEEN, add_legend, percent_text
 from spewy.plot.colours import SEATS, UNUSED, action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import share_text
@@ -57,17 +57,16 @@ def board_frequencies(report: Report, ax: Any = None) -> Any:
     """How often each action is taken, board by board, the average on top; actions that nobody takes are left out."""
     ax = axes_for(ax)
     at, rows = _places(report), _rows(report)
-    left, entries = np.zeros(len(rows)), 0
+    left = np.zeros(len(rows))
     for a, (action, colour) in enumerate(zip(report.actions, action_colours(report.actions), strict=True)):
         share = np.nan_to_num([row.frequencies[a] for row in rows])
         if not share.max() >= UNSEEN:
             continue
         label = f"{action_words(action)}  {share_text(share[0])}"
         ax.barh(at, 100 * share, left=100 * left, height=0.92, color=hex_colour(colour), label=label)
-        left, entries = left + share, entries + 1
+        left += share
     ax.set(xlabel="how often, %", xlim=(0, 100))
-    if entries:
-        ax.legend(ncols=2 if entries > 2 else 1, **LEGEND)
+    add_legend(ax, 2)
     return _name_boards(ax, report, at)
 
 
@@ -87,7 +86,7 @@ def board_shares(report: Report, ax: Any = None) -> Any:
         ax.plot(ev, side, **ring, label=f"EV {percent_text(ev[0])}")
     ax.set(xlabel="share of the pot, %")
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(ncols=2, **LEGEND)
+    add_legend(ax, 2)
     return _name_boards(ax, report, at)
 
 
@@ -104,7 +103,7 @@ def board_realisation(report: Report, ax: Any = None) -> Any:
     low, high = ax.get_xlim()  # an all-in realises its equity exactly: nothing but rounding to show
     ax.set(xlabel="EV / (equity · pot), %", xlim=(min(low, 98), max(high, 102)))
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(**LEGEND)
+    add_legend(ax, 1)
     return _name_boards(ax, report, at)
 
 

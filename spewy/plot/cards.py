@@ -19,7 +19,6 @@ MOST_LABELS = 70
 """Cards that can be named below one another's bars."""
 UNSEEN = 0.005
 """A share that no bar shows."""
-LEGEND = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "borderaxespad": 0.2}
 
 
 def report_figure(report: Report, line: str | None = None, size: str = "screen") -> Any:
@@ -63,7 +62,7 @@ def card_frequencies(report: Report, ax: Any = None) -> Any:
         ax.bar(at, 100 * share, bottom=100 * bottom, width=0.92, color=hex_colour(colour), label=label)
         bottom += share
     ax.set(ylabel="how often, %", ylim=(0, 100))
-    ax.legend(ncols=max(1, len(report.actions)), **LEGEND)
+    add_legend(ax, len(report.actions))
     return _name_cards(ax, report, at)
 
 
@@ -89,7 +88,7 @@ def card_shares(report: Report, ax: Any = None) -> Any:
         ax.plot(side, ev, **ring, label=f"EV {seat}  {percent_text(ev[-1])}")
     ax.set(ylabel="share of the pot, %")
     _whole_percent(ax)
-    ax.legend(ncols=4, **LEGEND)
+    add_legend(ax, 4)
     return _name_cards(ax, report, at)
 
 
@@ -107,8 +106,21 @@ def card_realisation(report: Report, ax: Any = None) -> Any:
     ax.set_ylim(min(low, 98), max(high, 102))
     ax.set(ylabel="EV / (equity · pot), %")
     _whole_percent(ax)
-    ax.legend(ncols=2, **LEGEND)
+    add_legend(ax, 2)
     return _name_cards(ax, report, at)
+
+
+def add_legend(ax: Any, columns: int) -> None:
+    """A legend above a chart, where there is anything to tell."""
+    told = ax.get_legend_handles_labels()[1]
+    if told:
+        ax.legend(
+            ncols=min(columns, len(told)),
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            frameon=False,
+            borderaxespad=0.2,
+        )
 
 
 def percent_text(percent: float) -> str:

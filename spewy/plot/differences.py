@@ -10,7 +10,7 @@ import numpy as np
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.grid import hand_numbers, is_holdem, means_by_class
-from spewy.plot.cards import LEGEND, UNSEEN
+from spewy.plot.cards import UNSEEN, add_legend
 from spewy.plot.colours import action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
@@ -62,7 +62,7 @@ def comparison_figure(game: Game, found: Comparison, line: str | None = None, si
 def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
     """How often both ranges take each action, with what the decision is worth; what nobody takes is left out."""
     ax = axes_for(ax)
-    left, entries = np.zeros(2), 0
+    left = np.zeros(2)
     for a, (action, colour) in enumerate(zip(found.actions, action_colours(found.actions), strict=True)):
         share = np.nan_to_num(found.frequencies[:, a])
         if not share.max() >= UNSEEN:
@@ -75,7 +75,7 @@ def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
             color=hex_colour(colour),
             label=action_words(action),
         )
-        left, entries = left + share, entries + 1
+        left += share
     names = [
         f"{side}: EV oop {totals.ev[0]:.2f}, ip {totals.ev[1]:.2f}"
         for side, totals in zip("AB", found.totals, strict=True)
@@ -84,8 +84,7 @@ def comparison_frequencies(found: Comparison, ax: Any = None) -> Any:
     ax.set(xlabel="how often, %", xlim=(0, 100), ylim=(1.5, -0.5))
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    if entries:
-        ax.legend(ncols=min(entries, 4), **LEGEND)
+    add_legend(ax, 4)
     return ax
 
 
