@@ -173,6 +173,7 @@ class SaveSection(Section):
     """What the folder of a finished solve keeps: strategies to the end of a round, or all."""
 
     rounds: Literal["preflop", "flop", "turn", "river", "all"] = "all"
+    """Up to which round strategies are kept; later ones are solved again when somebody looks at them."""
 
 
 LeafKind = Literal["stored", "live"]

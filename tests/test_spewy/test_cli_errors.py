@@ -168,7 +168,7 @@ def solved(tmp_path_factory):
     ("line", "board", "named"),
     [
         ("r30", None, "r30"),
-        ("x", None, "'x'"),
+        ("y", None, "'y'"),
         ("ccc", None, "ccc"),
         ("cc", None, "decision"),
         ("r50f", None, "decision"),
