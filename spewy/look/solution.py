@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -25,16 +25,20 @@ from spewy.game.amounts import Unit
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView
+from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
 from spewy.look.refilled import Note, Refilled
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
+from spewy.system import html
 from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from spewy.look.one_chunk import OneChunk
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,19 @@ class ExploitResult:
             value_bracket=bracket,
             unit=unit.name,
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        unit = self.unit
+        told = {
+            f"exploitability ({unit})": self.exploitability,
+            "exploitability (% of the pot)": self.exploitability_pct,
+            "exploitability (mbb per hand)": self.exploitability_mbb,
+            f"best response of oop ({unit})": self.best_response[0],
+            f"best response of ip ({unit})": self.best_response[1],
+            f"value of oop ({unit})": self.value_bracket and "{:.6g} to {:.6g}".format(*self.value_bracket),
+        }
+        return html.facts(f"exploitability after {self.sweeps:,} sweeps", told)
 
 
 class Solution(Closing):
@@ -128,6 +145,28 @@ class Solution(Closing):
         view, node, cards = self._seen(line, board, ev)
         assert node.player is not None
         return self._node_view(view, node, 1 - node.player, cards)
+
+    def chunk(
+        self,
+        line: str = "",
+        board: str | Sequence[int] | None = None,
+        payoffs: Literal["average", "stored"] = "average",
+    ) -> OneChunk:
+        """The chunk that ``line`` enters on ``board`` (default: the root's), as a matrix game with named rows.
+
+        Args:
+            line: betting since the solve's root, ``""`` or ending in ``/``.
+            board: all public cards.
+            payoffs: what leaves are worth that hide later rounds. "average": under the stored average strategies,
+                worked out chunk by chunk; "stored": what the last visits have left, or estimates where they have not.
+
+        Raises:
+            InputError: no betting round starts there, or the board cannot follow; the job has rake or locks; or too
+                many chunks follow to work out their payoffs, or they were dropped.
+        """
+        from spewy.look.one_chunk import stored_chunk  # which loads kernels
+
+        return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
 
     def _seen(
         self, line: str, board: str | Sequence[int] | None, ev: bool
@@ -211,4 +250,5 @@ class Solution(Closing):
             arrays.ev[order],
             arrays.action_ev[:, order],
             arrays.equity[order],
+            holdem=is_holdem(self.job.rules),
         ).in_unit(self.job.amounts)
