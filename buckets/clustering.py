@@ -157,8 +157,9 @@ def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
     """Warn of outcomes that do not ascend, which Equation 1 cannot compare."""
     falls = (rows[:, 1:] < rows[:, :-1]).any(axis=1)
     if falls.any():
-        message = f"outcomes: expected each row sorted from low to high, found {falls.sum():,} of {len(rows):,} unsorted"
-        warnings.warn(f"{message} (the first is row {falls.argmax()})", UserWarning, stacklevel=3)
+        found = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
+        message = f"outcomes: expected each row sorted from low to high, found {found}"
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def nearest(
