@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from solvers.forest import DECISION
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import by_hand
+from spewy.errors import InputError
 from spewy.game.amounts import Unit
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView
 from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
+from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
@@ -167,6 +169,18 @@ class Solution(Closing):
         from spewy.look.one_chunk import stored_chunk  # which loads kernels
 
         return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
+
+    def to_openspiel(self) -> Any:
+        """The average strategies of a whole small game, as an ``open_spiel.python.policy.TabularPolicy``.
+
+        Raises:
+            MissingError: OpenSpiel is not installed.
+            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, or its betting
+                lacks actions of the game.
+        """
+        if self.job.spot is not None:
+            raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")
+        return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
 
     def _seen(
         self, line: str, board: str | Sequence[int] | None, ev: bool
