@@ -10,6 +10,7 @@ from buckets.categories import CATEGORIES
 from buckets.cut import cut_labels
 from buckets.equity import equities, range_equity
 from buckets.errors import BoardError, BucketError, CardError, RangeError
+from buckets.flop_subset import FlopSubset, flop_subset
 from buckets.grouping import GROUPINGS, Grouping
 from buckets.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
 from buckets.making import Wish
@@ -47,6 +48,7 @@ __all__ = [
     "Deal",
     "Dealt",
     "Deck",
+    "FlopSubset",
     "Grouping",
     "History",
     "MergeTree",
@@ -64,6 +66,7 @@ __all__ = [
     "cut_labels",
     "deals",
     "equities",
+    "flop_subset",
     "hand_index",
     "hand_kinds",
     "hand_name",

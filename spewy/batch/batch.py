@@ -21,16 +21,25 @@ from typing import Any
 import numpy as np
 
 from buckets.cards import cards_name
-from buckets.symmetry import History, canonical, hand_permutation, permute_history, suit_permutations
+from buckets.symmetry import (
+    History,
+    canonical,
+    hand_permutation,
+    permute_history,
+    range_symmetries,
+    suit_permutations,
+)
 from lockers import holds_store
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
+from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.job.load import read_job
+from spewy.look.boards import write_weights
 from spewy.run.finished import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
-SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake"}
+SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
 """Sections that name no suit; a job with others is the same as another on the same cards only."""
 
 
@@ -44,6 +53,7 @@ class BatchJob:
         label: how reports call it: its name, with the board if that comes from a list.
         folder: where its lockers are or shall be: those of the entry that is solved, if that is another.
         same_as: the number of the entry that is solved for this one too; None: itself.
+        stands_for: how many flops its board stands for in a subset; None: it is in none.
     """
 
     job: Job
@@ -51,6 +61,7 @@ class BatchJob:
     label: str
     folder: Path
     same_as: int | None = None
+    stands_for: int | None = None
 
     @property
     def board(self) -> str | None:
@@ -112,7 +123,7 @@ class Batch:
         """Read and validate all jobs, and look into their folders, before anything starts.
 
         Args:
-            files: job files; ``spot.boards`` in one stands for as many jobs.
+            files: job files; ``spot.boards`` in one, a list or a subset of flops, stands for as many jobs.
             overrides: as for `Job.load`, for every job.
             out: folder of the jobs' folders; default ``results``, and ``results/<name>`` for the boards of one file.
 
@@ -135,6 +146,15 @@ class Batch:
         """Results of the entries that are done already."""
         found = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
         return {i: result for i, result in found if result is not None}
+
+    def write_weights(self) -> None:
+        """Say beside the folders of flops of a subset what each weighs, for reports."""
+        by_folder: dict[Path, dict[str, int]] = {}
+        for entry in self.entries:
+            if entry.stands_for is not None and entry.board is not None:
+                by_folder.setdefault(entry.folder.parent, {})[entry.board] = entry.stands_for
+        for folder, weights in by_folder.items():
+            write_weights(folder, weights)
 
     @property
     def to_do(self) -> tuple[int, ...]:
@@ -186,13 +206,47 @@ def _entries(
         job = _validated(data, f"job {source}")
         return [BatchJob(job, source, job.name, base / folder_name(job.name))]
     entries = []
-    for number, board in enumerate(_boards(spot, source)):
+    subset = _subset(spot, source)
+    for number, board in enumerate(subset or _boards(spot, source)):
         one = {key: value for key, value in spot.items() if key != "boards"} | {"board": board}
         job = _validated(data | {"spot": one}, f"job {source}, spot.boards, number {number + 1}")
         name = cards_name(job.board)
         folder = base / name if inside else base / folder_name(job.name) / name
-        entries.append(BatchJob(job, source, f"{job.name} {name}", folder))
+        stands_for = None if subset is None else subset[board]
+        entries.append(BatchJob(job, source, f"{job.name} {name}", folder, stands_for=stands_for))
+    if subset is not None:
+        _require_symmetry(entries[0].job, f"job {source}")
     return _merged(entries, first)
+
+
+def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
+    """How many flops each of ``boards = { subset = 25 }`` stands for; None: the boards are a list."""
+    asked = spot["boards"]
+    if not isinstance(asked, dict) or "board" in spot:
+        return None
+    from buckets.flop_subset import N_FLOPS, flop_subset
+
+    n = asked.get("subset")
+    if set(asked) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:
+        raise InputError(
+            f"job {source}: spot.boards: expected {{ subset = N }} with N from 1 to {N_FLOPS:,}, found {shown(asked)}"
+        )
+    return flop_subset(n).named()
+
+
+def _require_symmetry(job: Job, subject: str) -> None:
+    """Refuse what tells suits apart where a flop stands for all that are the same up to suits."""
+    assert job.spot is not None
+    deck, hole = job.rules.deck, job.rules.num_hole_cards
+    for name in ("oop", "ip"):
+        weights = parse_range(getattr(job.spot, name)).weights
+        if len(range_symmetries(weights, deck, hole)) < len(suit_permutations(deck)):
+            raise InputError(
+                f"{subject}: spot.{name}: expected a range that suits mean nothing to, since flops of a subset stand "
+                "for others up to suits, found one with hands of its own suits"
+            )
+    if any(job.model_dump(exclude=SECTIONS_WITHOUT_CARDS | {"spot"}).values()):
+        raise InputError(f"{subject}: lock: expected none beside a subset of flops, found one")
 
 
 def _boards(spot: dict[str, Any], source: str) -> list[str]:

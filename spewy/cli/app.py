@@ -19,11 +19,13 @@ import click
 from spewy import __version__
 from spewy.cli.buckets import buckets
 from spewy.cli.check import check
+from spewy.cli.compare import compare
 from spewy.cli.dealer import dealer
 from spewy.cli.drop import drop
 from spewy.cli.estimate import estimate
 from spewy.cli.exploit import exploit
 from spewy.cli.export import export
+from spewy.cli.flops import flops
 from spewy.cli.match import match
 from spewy.cli.new import new
 from spewy.cli.options import is_verbose, verbose_option
@@ -167,12 +169,14 @@ COMMANDS: tuple[click.Command, ...] = (
     show,
     status,
     report,
+    compare,
     exploit,
     tree,
     estimate,
     export,
     drop,
     buckets,
+    flops,
     check,
     match,
     review,

@@ -51,6 +51,7 @@ def solve_batch(
             start_again(batch.entries[number].job, batch.entries[number].folder)
         batch = replace(batch, stored={number: Stored() for number in batch.stored})
     batch = replace(batch, save_every=save_every)
+    batch.write_weights()
     outcomes = run_batch(batch, batch_reporter(batch), jobs)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
     return _verdict(batch, outcomes)

@@ -1,9 +1,10 @@
-"""``spewy export``: every decision of a solve as a table, streamed into a file that appears when it is whole."""
+"""``spewy export``: decisions of a solve as a table, streamed into a file that appears when it is whole."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,48 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.options import folder_argument, verbose_option
+from spewy.cli.options import folder_argument, target_option, verbose_option
+from spewy.cli.progress import say
+from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from spewy.look.selection import Selection
+    from spewy.look.solution import Solution
+
 ROWS_AT_ONCE = 200_000
+SPREADSHEET_ROWS = 1_048_576
+"""That a sheet of the usual programs holds, the head included."""
 
 
 @click.command()
 @folder_argument
 @click.argument("file", metavar="FILE.{csv,parquet}", type=click.Path(path_type=Path))
+@click.option(
+    "--line", metavar="LINE", help='Only the decision at this line, "" is the root\'s; default: every line.'
+)
+@click.option(
+    "--board",
+    metavar="CARDS",
+    help='Only this board, all its public cards: "Qs Jh 2h 8c 3d"; default: every board.',
+)
+@click.option("--round", "round_name", type=click.Choice(ROUND_NAMES), help="Only decisions of this round.")
+@click.option("--player", type=click.Choice(SEAT_NAMES), help="Only decisions of this player.")
+@click.option("--wide", is_flag=True, help="A row for each hand, and columns for each action.")
+@target_option
 @verbose_option
-def export(folder: Path, file: Path) -> None:
-    """Write strategy, reach, EV and equity of every decision as CSV or Parquet.
+def export(
+    folder: Path,
+    file: Path,
+    line: str | None,
+    board: str | None,
+    round_name: str | None,
+    player: str | None,
+    wide: bool,
+    target: str | None,
+) -> None:
+    """Write strategy, reach, EV and equity of decisions as CSV or Parquet: of every decision, or of those asked for.
 
     \b
     One row per board, line, hand and action, in these columns:
@@ -39,19 +68,49 @@ def export(folder: Path, file: Path) -> None:
       action_ev  the same if the hand takes this action now
       equity     chance to win if betting stopped; empty where not defined
 
+    With --wide one row per board, line and hand: board, line, player, hand, reach, ev, equity, then frequency_ACTION of
+    every action and action_ev_ACTION of every action; empty where a decision lacks the action. A CSV file of more rows
+    than a spreadsheet holds (1,048,576) is warned of before it is written. In rounds that were dropped (spewy drop)
+    decisions on one --board are solved anew.
+
     \b
     Examples:
       spewy export results/T1 T1.parquet
-      spewy export results/T1 T1.csv
+      spewy export results/T1 T1.csv --round turn --wide
+      spewy export results/T1 root.csv --line "" --wide
+      spewy export results/T1 river.csv --line cr120c/ --board "Qs Jh 2h 8c 3d"
+      spewy export results/T1 oop.csv --board "Qs Jh 2h 8c 3d" --player oop
     """  # noqa: D301
     suffix = check_file(file, tuple(_WRITERS))
     require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
     from spewy.look.solution import Solution
 
     write = _WRITERS[suffix]
-    with Solution.open(folder) as solution, appearing(file) as temporary:
-        count = write(temporary, _batches(_counted(solution.frames(), solution.n_frames)))
+    with Solution.open(folder, target, say) as solution:
+        seat = None if player is None else SEAT_NAMES.index(player)
+        chosen = solution.select(line, board, round_name, seat)
+        if suffix == ".csv":
+            _warn_of_rows(chosen.n_rows(wide=wide), wide)
+        with appearing(file) as temporary:
+            count = write(temporary, _batches(_counted(_frames(solution, chosen, wide), len(chosen))))
     click.echo(f"{file}: {count:,} rows")
+
+
+def _frames(solution: Solution, chosen: Selection, wide: bool) -> Iterator[pd.DataFrame]:
+    actions = chosen.actions
+    for view in solution.views(chosen):
+        yield view.wide_frame(actions) if wide else view.frame()
+
+
+def _warn_of_rows(rows: int, wide: bool) -> None:
+    """Say so where a spreadsheet cannot open what is about to be written."""
+    if rows < SPREADSHEET_ROWS:
+        return
+    fewer = "--line, --board, --round and --player" + ("" if wide else ", and --wide,")
+    say(
+        f"warning: {rows:,} rows and a head: a spreadsheet holds {SPREADSHEET_ROWS:,}; {fewer} make fewer, "
+        "and programs that read Parquet take all"
+    )
 
 
 def _counted(frames: Iterator[pd.DataFrame], total: int) -> Iterator[pd.DataFrame]:
@@ -92,14 +151,13 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    text, real = pa.string(), pa.float64()
-    schema = pa.schema(
-        [("board", text), ("line", text), ("player", pa.int8()), ("hand", text), ("action", text)]
-        + [(name, real) for name in ("reach", "frequency", "ev", "action_ev", "equity")]
-    )
-    count = 0
+    batches = iter(frames)
+    first = next(batches)
+    text, small, real = pa.string(), pa.int8(), pa.float64()
+    kinds = {"board": text, "line": text, "player": small, "hand": text, "action": text}
+    schema, count = pa.schema([(name, kinds.get(name, real)) for name in first.columns]), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for frame in frames:
+        for frame in chain([first], batches):
             writer.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False))
             count += len(frame)
     return count

@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from spewy.cli.progress import say
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -26,6 +29,30 @@ def check_file(file: Path, suffixes: Sequence[str]) -> str:
     if file.is_dir() or not file.absolute().parent.is_dir():
         raise InputError(f"file {path_text(file)}: expected a file in a folder that exists, found none")
     return suffix
+
+
+def table_writer(file: Path) -> Callable[[Any], None]:
+    """What writes a frame into a file of this name, and says so.
+
+    Raises:
+        InputError: no such format, or no folder to put it into.
+    """
+    from spewy.cli.extras import require
+
+    suffix = check_file(file, (".csv", ".parquet", ".json"))
+    require("pandas", *(["pyarrow"] if suffix == ".parquet" else []))
+
+    def write(frame: Any) -> None:
+        with appearing(file) as temporary:
+            if suffix == ".csv":
+                frame.to_csv(temporary, index=False, lineterminator="\n")
+            elif suffix == ".parquet":
+                frame.to_parquet(temporary, index=False)
+            else:
+                frame.to_json(temporary, orient="records", double_precision=15)
+        say(f"table in {file}")
+
+    return write
 
 
 @contextmanager

@@ -115,7 +115,10 @@ def _grouped(rows: list[_Row], kinds: HandKinds) -> Iterator[_Row]:
 def _columns(
     view: NodeView, named: tuple[HandKinds, bool] | None, rows: list[_Row], wide: bool
 ) -> dict[str, list[str]]:
-    """Cells by column; a narrow table has no EVs of actions, no blockers, and short names of draws."""
+    """Cells by column, without EVs and equities where none is known.
+
+    A narrow table has no EVs of actions, no blockers, and short names of draws.
+    """
     columns = {"hand": [row.name for row in rows]}
     columns["reach"] = [f"{view.reach[row.members].sum():.{2 if row.head else 4}f}" for row in rows]
     for a, action in enumerate(view.actions):
@@ -123,9 +126,10 @@ def _columns(
         evs = [number(_mean(view, view.action_ev[a], row), 2) for row in rows]
         width = max(map(len, evs), default=0)
         told = [f"{share} {ev:>{width}}" for share, ev in zip(shares, evs, strict=True)]
-        columns[action] = told if wide else shares
-    columns["EV"] = [number(_mean(view, view.ev, row)) for row in rows]
-    columns["equity"] = [number(_mean(view, view.equity, row), 4) for row in rows]
+        columns[action] = told if wide and _known(view.action_ev[a]) else shares
+    for name, values, digits in (("EV", view.ev, 3), ("equity", view.equity, 4)):
+        if _known(values):
+            columns[name] = [number(_mean(view, values, row), digits) for row in rows]
     if named is not None:
         kinds, with_made = named
         texts = {"made": kinds.made_names} if with_made else {}
@@ -137,6 +141,10 @@ def _columns(
             if any(cells):
                 columns[name] = cells if wide else [_shortened(cell) for cell in cells]
     return columns
+
+
+def _known(values: Floats) -> bool:
+    return not len(values) or not np.isnan(values).all()
 
 
 def _shortened(names: str) -> str:

@@ -1,4 +1,4 @@
-"""``spewy report``: both ranges at one line on every card that can be dealt before it."""
+"""``spewy report``: both ranges at one line, on every card that can be dealt before it, or on many boards."""
 
 from __future__ import annotations
 
@@ -9,73 +9,86 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, appearing, check_file
-from spewy.cli.options import folder_argument, json_option, size_option, target_option, verbose_option
+from spewy.cli.files import PICTURES, check_file, table_writer
+from spewy.cli.options import json_option, size_option, target_option, verbose_option
 from spewy.cli.pictures import draw
-from spewy.cli.progress import counting, say
-from spewy.cli.tables import count, facts, json_text, number, render
+from spewy.cli.progress import counting
+from spewy.cli.tables import count, facts, json_text, line_text, number, render
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from spewy.look.report import CardRow, Report
-    from spewy.look.solution import Solution
 
 
 @click.command()
-@folder_argument
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--line",
     default="",
     metavar="LINE",
     help="A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
-    "cc/c.",
+    "cc/c. Over boards also a decision of the first round; default: the root.",
 )
 @click.option(
     "--board",
     metavar="CARDS",
-    help='Public cards before the deal, such as "Qs Jh 2h 8c"; default: the root\'s.',
+    help='Of one solve: public cards before the deal, such as "Qs Jh 2h 8c"; default: the root\'s.',
 )
+@click.option(
+    "--sort",
+    metavar="COLUMN",
+    help="Rows in order of a column of the CSV table, such as ev_oop, the largest first.",
+)
+@click.option("--ascending", is_flag=True, help="With --sort: the smallest first.")
 @click.option(
     "--csv",
     "table_file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the table into a .csv; docs/formats.md tells its columns.",
+    help="Write the table into a .csv, .parquet or .json; docs/formats.md tells its columns.",
 )
 @click.option(
     "--plot",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Draw action frequencies, EV and equity by card into a .png, .svg or .pdf.",
+    help="Draw action frequencies, EV and equity, row by row, into a .png, .svg or .pdf.",
 )
 @size_option
 @target_option
 @json_option
 @verbose_option
 def report(
-    folder: Path,
+    folders: tuple[Path, ...],
     line: str,
     board: str | None,
+    sort: str | None,
+    ascending: bool,
     table_file: Path | None,
     plot: Path | None,
     size: str,
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Report how a line goes on, on every card that can come next.
+    """Report a line on every card that can come next, or on every board of a batch.
 
     For each card: how likely it is, how often the player to act takes each action, and both players' EV, equity and
     how much of the equity is realised. EV is the expected share of the pot from the decision on, in chips; equity
     the chance to win if betting stopped; realised is EV / (equity * pot). The last row is the average of all cards,
     weighted by how likely they are given both ranges. What was dropped (spewy drop) is solved anew, card by card.
 
+    With several folders, or a folder that holds those of boards, a row is a board: at the root, or at --line, if need
+    be over all cards of the next deal. Its weight is how many flops it stands for (in boards.csv, which a batch with
+    boards = { subset = N } writes; else those that are the same up to suits), times how likely both ranges come there.
+
     \b
     Examples:
       spewy report results/T1 --line cc/
       spewy report results/T1 --line cr120c/ --csv rivers.csv --plot rivers.png
       spewy report results/F1 --line cc/cc/ --board "Td 9d 6h 2c"
+      spewy report results/srp --sort frequency_Check
+      spewy report results/srp --line c --csv flops.csv --plot flops.png
 
     \b
     --json prints one object; what is not defined is null:
@@ -83,30 +96,47 @@ def report(
        "cards": {"As": {"weight": 0.0189, "frequencies": [0.6, 0.4], "ev": [115.8, 84.2],
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},
        "average": {the same}}
+    and over boards, without "board", "boards" {"AsKd2c": {"stands_for": 24, the same}} in place of "cards"
     """  # noqa: D301
-    if table_file is not None:
-        check_file(table_file, (".csv",))
-        require("pandas")
+    write = None if table_file is None else table_writer(table_file)
     if plot is not None:
         check_file(plot, PICTURES)
         require("matplotlib")
-    from spewy.game.linewords import line_words
+    job, found = _report(folders, line, board, target)
+    if sort is not None:
+        found = found.sorted(sort, ascending=ascending)
+    if write is not None:
+        write(found.frame())
+    if plot is not None:
+        from spewy.plot import boards_figure, report_figure
+
+        draw(plot, (boards_figure if found.by == "board" else report_figure)(found, found.words, size))
+    click.echo(json_text(found.to_json()) if as_json else f"{_head(job, found)}\n{render(_table(found))}")
+
+
+def _report(
+    folders: tuple[Path, ...], line: str, board: str | None, target: str | None
+) -> tuple[str, Report]:
+    """What is told of the job, and what was found."""
+    from lockers import holds_store
+    from spewy.errors import InputError
+    from spewy.look.board_report import report_boards
     from spewy.look.report import report as report_on
     from spewy.look.solution import Solution
 
-    with Solution.open(folder, target, _tell) as solution:
+    over_boards = len(folders) > 1 or (folders[0].is_dir() and not holds_store(folders[0]))
+    if over_boards:
+        if board is not None:
+            raise InputError(
+                "--board: expected none with several solves, each of which has its own, found one"
+            )
+        with counting("boards") as progress:
+            found = report_boards(folders, line, target, _tell, progress)
+        return "", found
+    with Solution.open(folders[0], target, _tell) as solution:
         with counting("boards") as progress:
             found = report_on(solution, line, board, progress)
-        head, words = _head(solution, found), line_words(solution.job.betting_tree.root, found.line)
-    if table_file is not None:
-        with appearing(table_file) as temporary:
-            found.frame().to_csv(temporary, index=False, lineterminator="\n")
-        say(f"table in {table_file}")
-    if plot is not None:
-        from spewy.plot import report_figure
-
-        draw(plot, report_figure(found, words, size))
-    click.echo(json_text(found.to_json()) if as_json else f"{head}\n{render(_table(found))}")
+        return f"{solution.job.name}, {solution.sweeps:,} sweeps", found
 
 
 def _tell(text: str) -> None:
@@ -116,20 +146,20 @@ def _tell(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
-def _head(solution: Solution, found: Report) -> str:
+def _head(job: str, found: Report) -> str:
     from buckets.cards import card_name
 
     seat = "nobody, all-in" if found.player is None else f"player {found.player} ({SEAT_NAMES[found.player]})"
-    return facts(
-        [
-            ("job", f"{solution.job.name}, {solution.sweeps:,} sweeps"),
-            ("board", " ".join(card_name(card) for card in found.board) or "none yet"),
-            ("line", found.line),
-            ("to act", seat),
-            ("pot", f"{found.pot:,.10g} {found.unit}"),
-            ("next", count(len(found.rows), "card" if _single(found) else "deal")),
-        ]
-    )
+    what = "board" if found.by == "board" else "card" if _single(found) else "deal"
+    rows = [
+        ("job", job),
+        ("board", " ".join(card_name(card) for card in found.board) or "none yet"),
+        ("line", line_text(found.line, found.words)),
+        ("to act", seat),
+        ("pot", f"{found.pot:,.10g} {found.unit}"),
+        ("boards" if found.by == "board" else "next", count(len(found.rows), what)),
+    ]
+    return facts(rows[2:] if found.by == "board" else rows)
 
 
 def _single(found: Report) -> bool:
@@ -137,11 +167,11 @@ def _single(found: Report) -> bool:
 
 
 def _table(found: Report) -> Table:
-    """A row per card and one for the average."""
+    """A row per card or board and one for the average."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("card", no_wrap=True)
+    table.add_column(found.by, no_wrap=True)
     figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES]
     for name in ("weight", *found.actions, *figures):
         table.add_column(name, justify="right", no_wrap=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, check_file
+from spewy.cli.files import PICTURES, check_file, table_writer
 from spewy.cli.options import folder_argument, json_option, size_option, target_option, verbose_option
 from spewy.cli.pictures import draw
 from spewy.cli.progress import say
-from spewy.cli.tables import facts, json_text, on_terminal, render
+from spewy.cli.tables import facts, json_text, line_text, on_terminal, render
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -89,6 +89,14 @@ class Shown:
     type=click.Path(path_type=Path),
     help="Draw the grids of both players, or --heat, into a .png, .svg or .pdf.",
 )
+@click.option(
+    "--csv",
+    "table_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write all hands into a .csv, .parquet or .json, in the columns of spewy export.",
+)
+@click.option("--wide", is_flag=True, help="With --csv: a row for each hand, and columns for each action.")
 @size_option
 @target_option
 @json_option
@@ -105,6 +113,8 @@ def show(
     sort: str | None,
     ev: bool,
     every: bool,
+    table_file: Path | None,
+    wide: bool,
     plot: Path | None,
     size: str,
     target: str | None,
@@ -132,6 +142,7 @@ def show(
       spewy show results/T1
       spewy show results/T1 --line "Check, Bet(120)" --hands --sort EV
       spewy show results/T1 --filter "pair+&flushdraw" --filter gutshot+
+      spewy show results/T1 --csv T1.csv --wide
       spewy show results/T1 --plot T1.png --size phone
       spewy show results/T1 --heat equity --player ip
       spewy show results/T1 --line "cr120c/" --board "Qs Jh 2h 8c 3d" --json
@@ -148,6 +159,7 @@ def show(
         raise click.UsageError(
             "--hands, --sort and --all tell hands, --grid and --heat a grid: expected one of both"
         )
+    write = None if table_file is None else table_writer(table_file)
     if plot is not None:
         check_file(plot, PICTURES)
         require("matplotlib")
@@ -160,6 +172,8 @@ def show(
     shown = _played(folder, line, board, both) if dealt else _solved(folder, line, board, target, both, ev)
     views = tuple(filtered(shown.game, view, filters) for view in shown.views)
     view = next((view for view in views if player == SEAT_NAMES[view.player]), views[0])
+    if write is not None:
+        write(view.wide_frame() if wide or not view.actions else view.frame())
     if plot is not None:
         _draw(plot, shown, views if player is None else (view,), heat, size)
     if as_json:
@@ -212,7 +226,7 @@ def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
     rows = [
         ("job", shown.told),
         ("board", cards if shown.class_ is None or not view.board else f"{cards}, class {shown.class_}"),
-        ("line", f"{view.line} ({shown.words})" if view.line else "none yet"),
+        ("line", line_text(view.line, shown.words)),
         ("to act" if acts else "waits", f"player {view.player} ({seat}), with {view.reach.sum():,.2f} hands"),
     ]
     if view.unit != "chips":

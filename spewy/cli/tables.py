@@ -41,6 +41,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def line_text(line: str, words: str) -> str:
+    """A line as facts tell it.
+
+    >>> line_text("cr120", "check, bet 120"), line_text("", "")
+    ('cr120 (check, bet 120)', 'none yet')
+    """
+    return f"{line} ({words})" if words else line or "none yet"
+
+
 def facts(rows: Iterable[tuple[str, str]]) -> str:
     """Lines of a name and what is told of it, in two columns.
 

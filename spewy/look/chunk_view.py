@@ -14,12 +14,13 @@ for a stake ``stake · (L r)``, where C and L are the matrices of `spewy.look.pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from solvers.forest import Floats
+from spewy.game.amounts import Unit
 from spewy.game.tree import Node, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import Pairs
@@ -58,6 +59,10 @@ class NodeTotals:
     frequencies: Floats
     ev: tuple[float, float]
     equity: tuple[float, float]
+
+    def in_unit(self, unit: Unit) -> NodeTotals:
+        """The same, whose EVs are in chips, in another unit."""
+        return replace(self, ev=unit.worth(*self.ev))
 
 
 class ChunkView:

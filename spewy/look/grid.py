@@ -5,6 +5,7 @@ A cell is the mean over its class's hands that the board leaves: ``reach``, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -78,7 +79,7 @@ class Grid:
     @classmethod
     def of_holdem(cls, view: Looked) -> Grid:
         """The same of a game that is known for hold'em."""
-        numbers = _numbers(view)
+        numbers = _numbers(view.hands)
         weights = np.zeros((1 + len(view.actions), NUM_HANDS))
         weights[0, numbers] = view.reach
         weights[1:, numbers] = view.reach * view.strategy
@@ -95,27 +96,32 @@ def class_means(game: Game, view: Looked, values: Floats) -> Floats:
     Raises:
         InputError: the game's hands are not hold'em's.
     """
+    return means_by_class(hand_numbers(game, view.hands), view.reach, values)
+
+
+def means_by_class(numbers: NDArray[np.int64], reach: Floats, values: Floats) -> Floats:
+    """The same of any hold'em hands, by their numbers."""
     known = ~np.isnan(values)
     weights = np.zeros((2, NUM_HANDS))
-    weights[:, hand_numbers(game, view)[known]] = np.array([view.reach * values, view.reach])[:, known]
+    weights[:, numbers[known]] = np.array([reach * values, reach])[:, known]
     total, mass = (_by_class(mine) for mine in weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = total / mass
     return found
 
 
-def hand_numbers(game: Game, view: Looked) -> NDArray[np.int64]:
-    """``[hand]``: the number of each of a view's hands.
+def hand_numbers(game: Game, names: Sequence[str]) -> NDArray[np.int64]:
+    """``[hand]``: the numbers of hands by their names.
 
     Raises:
         InputError: the game's hands are not hold'em's.
     """
     require_holdem(game)
-    return _numbers(view)
+    return _numbers(names)
 
 
-def _numbers(view: Looked) -> NDArray[np.int64]:
-    return np.array([hand_index(Deck(), parse_hand(name)) for name in view.hands], dtype=np.int64)
+def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
 
 
 def _by_class(weights: np.ndarray) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,30 @@ class NodeView:
                 "equity": np.repeat(self.equity, n_actions),
             }
         )
+
+    def wide_frame(self, actions: Sequence[str] | None = None) -> pd.DataFrame:
+        """One row per hand, with a frequency and an EV of each action in columns of their own.
+
+        Args:
+            actions: whose columns there are, in order, those that are none here too; None: the decision's.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "board": cards_name(self.board),
+            "line": self.line,
+            "player": self.player,
+            "hand": np.array(self.hands, dtype=object),
+            "reach": self.reach,
+            "ev": self.ev,
+            "equity": self.equity,
+        }
+        nothing = np.full(len(self.hands), np.nan)
+        here = {action: a for a, action in enumerate(self.actions)}
+        for name, values in (("frequency", self.strategy), ("action_ev", self.action_ev)):
+            for action in actions or self.actions:
+                columns[f"{name}_{action}"] = values[here[action]] if action in here else nothing
+        return pd.DataFrame(columns)
 
     def _repr_html_(self) -> str:
         """What notebooks show: the chart of hands, or a table of them."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from buckets.cards import cards_name
 from buckets.symmetry import permute_cards
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
+from spewy.game.linewords import line_words
 from spewy.game.names import SEAT_NAMES
+from spewy.game.nodes import told_line
 from spewy.game.tree import Node, entry
 from spewy.look.chunk_view import NodeTotals
 from spewy.look.solution import Solution
@@ -39,9 +41,9 @@ AVERAGE = "all"
 
 @dataclass(frozen=True)
 class CardRow:
-    """One deal, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
+    """One deal or board, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
 
-    NaN: what a range that never comes here does and is worth.
+    NaN: what a range that never comes here does and is worth. ``stands_for``: how many boards this one counts as.
     """
 
     cards: tuple[int, ...]
@@ -50,16 +52,47 @@ class CardRow:
     ev: Pair
     equity: Pair
     realisation: Pair
+    stands_for: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cards: tuple[int, ...],
+        weight: float,
+        totals: NodeTotals,
+        pot: float,
+        stands_for: float | None = None,
+    ) -> CardRow:
+        """The row of what was found on a board; the realisation is of these figures."""
+        shares = zip(totals.ev, totals.equity, strict=True)
+        earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
+        frequencies = tuple(float(share) for share in totals.frequencies)
+        return cls(cards, weight, frequencies, totals.ev, totals.equity, (earned[0], earned[1]), stands_for)
 
     @property
     def name(self) -> str:
-        """The cards dealt, or "all"."""
+        """The cards, or "all"."""
         return cards_name(self.cards) or AVERAGE
+
+    def weighing(self, weight: float) -> CardRow:
+        """The same with another weight."""
+        return replace(self, weight=weight)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as ``spewy report --json`` prints it."""
+        known = {} if self.stands_for is None else {"stands_for": self.stands_for}
+        return known | {
+            "weight": self.weight,
+            "frequencies": self.frequencies,
+            "ev": self.ev,
+            "equity": self.equity,
+            "realisation": self.realisation,
+        }
 
 
 @dataclass(frozen=True)
 class Report:
-    """A line on all next cards, high cards first.
+    """A line on all next cards, high cards first, or on several boards.
 
     Attributes:
         line: from the solve's root to the decision, the deal included.
@@ -69,7 +102,9 @@ class Report:
         pot: chips in the middle at the decision.
         rows: one per deal; symmetric ones each have their own.
         average: the rows weighted by their weights; the realisation is that of the averages.
+        by: what a row is: a "card" dealt to the board, or a "board".
         unit: of amounts.
+        words: the line in words.
     """
 
     line: str
@@ -79,7 +114,9 @@ class Report:
     pot: float
     rows: tuple[CardRow, ...]
     average: CardRow
-    unit: str = "chips"
+    by: Literal["card", "board"] = "card"
+    unit: str = CHIPS.name
+    words: str = ""
 
     def in_unit(self, unit: Unit) -> Report:
         """The same, whose line and amounts are in chips, in another unit; actions have been told in it."""
@@ -90,36 +127,59 @@ class Report:
         line, pot = unit.line_text(self.line), self.pot / unit.chips
         return replace(self, line=line, pot=pot, rows=rows, average=average, unit=unit.name)
 
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """What there is to sort by: columns of `frame` that differ from row to row, without the averages."""
+        return {name: values[:-1] for name, values in self._columns().items() if isinstance(values, list)}
+
+    def sorted(self, column: str, *, ascending: bool = False) -> Report:
+        """The same with rows in order of a column, of equals as they stand; what is not defined comes last.
+
+        Raises:
+            InputError: no such column.
+        """
+        if column not in self.columns:
+            names = ", ".join(self.columns)
+            raise InputError(f"column {shown(column)}: expected one of {names}")
+        values = [row.cards for row in self.rows] if column == self.by else self.columns[column]
+        known = [i for i, value in enumerate(values) if value == value]
+        known.sort(key=lambda i: values[i], reverse=not ascending)
+        order = known + [i for i, value in enumerate(values) if value != value]
+        return replace(self, rows=tuple(self.rows[i] for i in order))
+
     def frame(self) -> pd.DataFrame:
-        """One row per card and the averages last: the columns of ``spewy report --csv``."""
+        """One row per card or board and the averages last: the columns of ``spewy report --csv``."""
         import pandas as pd
 
+        return pd.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
         rows = (*self.rows, self.average)
-        columns: dict[str, Any] = {
-            "board": cards_name(self.board),
-            "line": self.line,
-            "card": [row.name for row in rows],
-            "player": self.player,
-            "weight": [row.weight for row in rows],
-        }
+        columns: dict[str, Any] = {"board": cards_name(self.board), "line": self.line}
+        columns[self.by] = [row.name for row in rows]
+        columns["player"] = self.player
+        if self.by == "board":
+            columns["stands_for"] = [row.stands_for for row in rows]
+        columns["weight"] = [row.weight for row in rows]
         for name in ("ev", "equity", "realisation"):
             for p, seat in enumerate(SEAT_NAMES):
                 columns[f"{name}_{seat}"] = [getattr(row, name)[p] for row in rows]
         for a, action in enumerate(self.actions):
             columns[f"frequency_{action}"] = [row.frequencies[a] for row in rows]
-        return pd.DataFrame(columns)
+        return columns
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``spewy report --json`` prints."""
+        board = {} if self.by == "board" else {"board": cards_name(self.board)}
         return {
             "line": self.line,
-            "board": cards_name(self.board),
+            **board,
             "player": self.player,
             "actions": self.actions,
             "pot": self.pot,
             **({} if self.unit == CHIPS.name else {"unit": self.unit}),
-            "cards": {row.name: _row_json(row) for row in self.rows},
-            "average": _row_json(self.average),
+            f"{self.by}s": {row.name: row.to_json() for row in self.rows},
+            "average": self.average.to_json(),
         }
 
 
@@ -137,36 +197,69 @@ def report(
     Raises:
         InputError: no such line, no deal on it, or a board that cannot be there before the deal.
     """
-    problem, node = solution.problem, _after_deal(solution, line)
-    t = node.round
+    node = _after_deal(solution, line)
+    cards, found = _deals(solution, node, board, progress)
+    pot = solution.problem.pot + sum(node.put_in)
+    weights = np.array([totals.weight for _, totals in found])
+    weights = weights / weights.sum() if weights.any() else np.full(len(found), np.nan)
+    rows = tuple(
+        CardRow.of(dealt, float(weight), totals, pot)
+        for (dealt, totals), weight in zip(found, weights, strict=True)
+    )
+    actions = tuple(action.label for action in node.actions)
+    words = words_of(solution, node)
+    found_there = Report(node.line, cards, node.player, actions, pot, rows, average(rows, pot), words=words)
+    return found_there.in_unit(solution.job.amounts)
+
+
+def words_of(solution: Solution, node: Node) -> str:
+    """A node's line in words."""
+    return line_words(solution.problem.tree.entered(entry(node.line)), node.line)
+
+
+def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
+    """What happens at a line on the root's board, in chips; at one after a deal over all cards, weighted.
+
+    Raises:
+        InputError: as `report`, or the line is more than one deal away.
+    """
+    problem = solution.problem
+    line = read_line(problem.tree, line)
+    node = problem.tree.alone(line)
+    if node.kind == "decision" and node.round == problem.first_round:
+        return node, solution.chunk_view(node.line, solution.job.board).totals(node.line)
+    node = _after_deal(solution, line)
+    if node.round > problem.first_round + 1:
+        raise InputError(f"line {told_line(line)!r}: expected one of the first two rounds, found a later one")
+    found = [totals for _, totals in _deals(solution, node, None, None)[1]]
+    weight = sum(totals.weight for totals in found)
+    rows = [CardRow.of((), totals.weight / weight if weight else 0.0, totals, 1.0) for totals in found]
+    mean = average(rows, 1.0)
+    return node, NodeTotals(weight, np.array(mean.frequencies), mean.ev, mean.equity)
+
+
+def _deals(
+    solution: Solution,
+    node: Node,
+    board: str | Sequence[int] | None,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[tuple[int, ...], list[tuple[tuple[int, ...], NodeTotals]]]:
+    """The cards before the deal that comes before a node, and what is there after each deal, high cards first."""
+    problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
     history, perm = solved_board(problem, t - 1, cards)
     back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
-        totals = _totals(solution, node, tuple(card for group in following for card in group))
+        there = tuple(card for group in following for card in group)
+        totals = solution.chunk_view(node.line, there).totals(node.line)
         for dealt, _ in members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
             found.append((tuple(named), totals))
         if progress is not None:
             progress(done, len(deals))
     found.sort(key=lambda pair: pair[0], reverse=True)
-    pot = problem.pot + sum(node.put_in)
-    weights = np.array([totals.weight for _, totals in found])
-    weights = weights / weights.sum() if weights.any() else np.full(len(found), np.nan)
-    rows = tuple(
-        _row(dealt, float(weight), totals.frequencies.tolist(), totals.ev, totals.equity, pot)
-        for (dealt, totals), weight in zip(found, weights, strict=True)
-    )
-    actions = tuple(action.label for action in node.actions)
-    found_there = Report(node.line, cards, node.player, actions, pot, rows, _average(rows, pot))
-    return found_there.in_unit(solution.job.amounts)
-
-
-def _totals(solution: Solution, node: Node, cards: tuple[int, ...]) -> NodeTotals:
-    """Both ranges at a node on one board."""
-    solution.reads.require(entry(node.line), cards)
-    return solution.reads.views.of(entry(node.line), cards).totals(node.line)
+    return cards, found
 
 
 def _after_deal(solution: Solution, line: str) -> Node:
@@ -180,40 +273,27 @@ def _after_deal(solution: Solution, line: str) -> Node:
         elif node.kind != "decision" or node.round == problem.first_round:
             found = {"decision": "the first round's betting", "fold": "a fold", "showdown": "a showdown"}
             raise InputError(
-                f"line {line!r}: expected one that a deal of cards follows or that goes on after a deal, "
+                f"line {told_line(line)!r}: expected one that a deal of cards follows or that goes on after a deal, "
                 f"found {found[node.kind]}"
             )
     if not problem.game.num_board_cards[node.round]:
-        raise InputError(f"line {line!r}: expected a deal of public cards before it, found a round without")
+        raise InputError(
+            f"line {told_line(line)!r}: expected a deal of public cards before it, found a round without"
+        )
     return node
 
 
-def _row(
-    cards: tuple[int, ...], weight: float, frequencies: Sequence[float], ev: Pair, equity: Pair, pot: float
-) -> CardRow:
-    earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in zip(ev, equity, strict=True)]
-    return CardRow(cards, weight, tuple(frequencies), ev, equity, (earned[0], earned[1]))
-
-
-def _average(rows: Sequence[CardRow], pot: float) -> CardRow:
+def average(rows: Sequence[CardRow], pot: float) -> CardRow:
     """The rows that carry weight, weighted; NaN if none does."""
     kept = [row for row in rows if row.weight > 0]
     if not kept:
         nothing = (np.nan, np.nan)
-        return _row((), np.nan, [np.nan for _ in rows[0].frequencies], nothing, nothing, pot)
+        frequencies = np.full(len(rows[0].frequencies), np.nan)
+        return CardRow.of((), np.nan, NodeTotals(0.0, frequencies, nothing, nothing), pot)
     weights = np.array([row.weight for row in kept])
     frequencies = weights @ np.array([row.frequencies for row in kept])
     ev = weights @ np.array([row.ev for row in kept])
     equity = weights @ np.array([row.equity for row in kept])
     pairs = [(float(x), float(y)) for x, y in (ev, equity)]
-    return _row((), float(weights.sum()), frequencies.tolist(), pairs[0], pairs[1], pot)
-
-
-def _row_json(row: CardRow) -> dict[str, Any]:
-    return {
-        "weight": row.weight,
-        "frequencies": row.frequencies,
-        "ev": row.ev,
-        "equity": row.equity,
-        "realisation": row.realisation,
-    }
+    total = float(weights.sum())
+    return CardRow.of((), total, NodeTotals(total, frequencies, pairs[0], pairs[1]), pot)

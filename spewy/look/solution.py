@@ -17,19 +17,20 @@ import numpy as np
 
 from buckets.hands import hand_name
 from lockers import Store, open_store
-from solvers.forest import DECISION
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
+from spewy.game.lines import read_line
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
-from spewy.look.chunk_view import ChunkView
+from spewy.look.chunk_view import ChunkView, NodeTotals
 from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
 from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
+from spewy.look.selection import Selection
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
@@ -148,6 +149,28 @@ class Solution(Closing):
         assert node.player is not None
         return self._node_view(view, node, 1 - node.player, cards)
 
+    def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
+        """What both ranges do and are worth after ``line`` (from the solve's root) on ``board`` (default: the root's).
+
+        Raises:
+            InputError: no such line, or a board that cannot follow.
+        """
+        node = self.problem.tree.alone(read_line(self.problem.tree, line))
+        return (
+            self.chunk_view(node.line, self._cards(node, board)).totals(node.line).in_unit(self.job.amounts)
+        )
+
+    def chunk_view(self, line: str, cards: tuple[int, ...], *, ev: bool = True) -> ChunkView:
+        """The chunk of a node, in chips; what was dropped of it is solved.
+
+        Args:
+            line: the node's, as `spewy.game.lines.read_line` gives it.
+            cards: public cards, the root's first.
+            ev: whether to find EVs and equities.
+        """
+        self.reads.require(entry(line), cards)
+        return self.reads.views.of(entry(line), cards, values=ev)
+
     def chunk(
         self,
         line: str = "",
@@ -187,9 +210,11 @@ class Solution(Closing):
     ) -> tuple[ChunkView, Node, tuple[int, ...]]:
         """The chunk of a decision as it is looked at, the decision, and its public cards."""
         node = self.reads.decision(line)
-        cards = board_cards(self.problem, node.round, self.job.board if board is None else board)
-        self.reads.require(entry(node.line), cards)
-        return self.reads.views.of(entry(node.line), cards, values=ev), node, cards
+        cards = self._cards(node, board)
+        return self.chunk_view(node.line, cards, ev=ev), node, cards
+
+    def _cards(self, node: Node, board: str | Sequence[int] | None) -> tuple[int, ...]:
+        return board_cards(self.problem, node.round, self.job.board if board is None else board)
 
     def exploitability(self) -> ExploitResult:
         """Walk the real game with best responses to what is stored.
@@ -208,14 +233,42 @@ class Solution(Closing):
         result = ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)
         return result.in_unit(self.job.amounts)
 
+    def select(
+        self,
+        line: str | None = None,
+        board: str | None = None,
+        round_name: str | None = None,
+        player: int | None = None,
+    ) -> Selection:
+        """Decisions at a line, on a board (all its cards), of a round, of a player; None: any.
+
+        Raises:
+            InputError: no such line, board or round, or no decision is left.
+        """
+        return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
+
+    def views(self, selection: Selection) -> Iterator[NodeView]:
+        """Look at selected decisions, round by round and board by board; dropped rounds on one board are solved.
+
+        Raises:
+            InputError: rounds with some of them, on all boards, were dropped.
+        """
+        first = first_dropped(self.store)
+        if selection.only is None and first is not None and selection.last_round >= first:
+            require_whole(self.store, self.job.rules.num_rounds, self.job.name)
+        return self._views_of(selection)
+
+    def _views_of(self, selection: Selection) -> Iterator[NodeView]:
+        for cards, decisions in selection.places():
+            seen = self.chunk_view(decisions[0].line, cards)
+            for node in decisions:
+                assert node.player is not None
+                yield self._node_view(seen, node, node.player, cards)
+
     @property
     def n_frames(self) -> int:
         """How many frames `frames` yields: decisions on all boards after symmetry."""
-        counts = (
-            len(table.boards) * int(np.sum(bets.forest.arrays.kind == DECISION))
-            for bets, table in zip(self.layout.betting, self.layout.boards, strict=True)
-        )
-        return sum(counts)
+        return len(self.select())
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """One frame per decision and board (boards that are the same up to suits once), round by round.
@@ -223,20 +276,7 @@ class Solution(Closing):
         Raises:
             InputError: rounds were dropped.
         """
-        self._require_whole()
-        return self._frames()
-
-    def _frames(self) -> Iterator[pd.DataFrame]:
-        for t, bets in enumerate(self.layout.betting):
-            decisions = [bets.nodes[n] for n in np.flatnonzero(bets.forest.arrays.kind == DECISION)]
-            for board in self.layout.boards[t].boards if decisions else ():
-                views: dict[str, ChunkView] = {}
-                for node in decisions:
-                    line = entry(node.line)
-                    if line not in views:
-                        views[line] = self.reads.views.of(line, board.cards)
-                    assert node.player is not None
-                    yield self._node_view(views[line], node, node.player, board.cards).frame()
+        return (view.frame() for view in self.views(self.select()))
 
     def close(self) -> None:
         """Close the store."""

@@ -19,7 +19,6 @@ MOST_LABELS = 70
 """Cards that can be named below one another's bars."""
 UNSEEN = 0.005
 """A share that no bar shows."""
-LEGEND = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False, "borderaxespad": 0.2}
 
 
 def report_figure(report: Report, line: str | None = None, size: str = "screen") -> Any:
@@ -63,7 +62,7 @@ def card_frequencies(report: Report, ax: Any = None) -> Any:
         ax.bar(at, 100 * share, bottom=100 * bottom, width=0.92, color=hex_colour(colour), label=label)
         bottom += share
     ax.set(ylabel="how often, %", ylim=(0, 100))
-    ax.legend(ncols=max(1, len(report.actions)), **LEGEND)
+    add_legend(ax, len(report.actions))
     return _name_cards(ax, report, at)
 
 
@@ -83,11 +82,13 @@ def card_shares(report: Report, ax: Any = None) -> Any:
             "markersize": 0.4 * ax.xaxis.label.get_size(),
         }
         ax.vlines(side, equity, ev, color=colour, linewidth=0.5 * ring["markersize"], alpha=0.35)
-        ax.plot(side, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {_told(equity[-1])}")
-        ax.plot(side, ev, **ring, label=f"EV {seat}  {_told(ev[-1])}")
+        ax.plot(
+            side, equity, **ring, markerfacecolor="white", label=f"equity {seat}  {percent_text(equity[-1])}"
+        )
+        ax.plot(side, ev, **ring, label=f"EV {seat}  {percent_text(ev[-1])}")
     ax.set(ylabel="share of the pot, %")
     _whole_percent(ax)
-    ax.legend(ncols=4, **LEGEND)
+    add_legend(ax, 4)
     return _name_cards(ax, report, at)
 
 
@@ -98,18 +99,32 @@ def card_realisation(report: Report, ax: Any = None) -> Any:
     for p, seat in enumerate(SEAT_NAMES):
         earned = 100 * np.array([row.realisation[p] for row in rows])
         side = at + (0.23 if p else -0.23)
-        label = f"{seat}  {_told(earned[-1])}"
+        label = f"{seat}  {percent_text(earned[-1])}"
         ax.bar(side, earned - 100, bottom=100, width=0.44, color=hex_colour(SEATS[p]), label=label)
     ax.axhline(100, color="black", linewidth=0.8)
     low, high = ax.get_ylim()  # an all-in realises its equity exactly: nothing but rounding to show
     ax.set_ylim(min(low, 98), max(high, 102))
     ax.set(ylabel="EV / (equity · pot), %")
     _whole_percent(ax)
-    ax.legend(ncols=2, **LEGEND)
+    add_legend(ax, 2)
     return _name_cards(ax, report, at)
 
 
-def _told(percent: float) -> str:
+def add_legend(ax: Any, columns: int) -> None:
+    """A legend above a chart, where there is anything to tell."""
+    told = ax.get_legend_handles_labels()[1]
+    if told:
+        ax.legend(
+            ncols=min(columns, len(told)),
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            frameon=False,
+            borderaxespad=0.2,
+        )
+
+
+def percent_text(percent: float) -> str:
+    """A percentage; a dash where there is none."""
     return "-" if np.isnan(percent) else f"{percent:.1f}%"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from buckets.hands import preflop_classes
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
-from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour
+from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
 from spewy.plot.figures import SIZES, axes_for, font, new_figure
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def heat_chart(
     ax: Any = None,
     tell: Callable[[float], str] = "{:.2f}".format,
     limits: tuple[float, float] | None = None,
+    colours: str = "cividis",
 ) -> Any:
     """A number of each class of hands, on colours that all eyes tell apart.
 
@@ -68,6 +69,7 @@ def heat_chart(
         ax: axes to draw on.
         tell: the text of a number.
         limits: what the darkest and the lightest colour stand for; None: the least and the largest number.
+        colours: a name of matplotlib's maps.
 
     Returns:
         The axes, with a colour bar beside them.
@@ -77,7 +79,7 @@ def heat_chart(
     ax = axes_for(ax)
     ax.set_facecolor(hex_colour(UNUSED))
     low, high = limits or _limits([values])
-    image = ax.imshow(values, cmap="cividis", extent=(0, 13, 13, 0), vmin=low, vmax=high)
+    image = ax.imshow(values, cmap=colours, extent=(0, 13, 13, 0), vmin=low, vmax=high)
     if not np.isnan(values).all():
         bar = colour_bar(ax, image)
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tell(value)))
@@ -85,7 +87,7 @@ def heat_chart(
         for column, name in enumerate(names):
             value = float(values[row, column])
             known = value == value
-            ink = "#9a9a9a" if not known else "black" if value > (low + high) / 2 else "white"
+            ink = _ink(image.cmap(image.norm(value))) if known else "#9a9a9a"
             size = _cell_font()
             ax.text(column + 0.5, row + 0.32, name, ha="center", va="center", fontsize=size, color=ink)
             if known:
@@ -94,6 +96,12 @@ def heat_chart(
                 )
     _frame(ax)
     return ax
+
+
+def _ink(colour: Sequence[float]) -> str:
+    """The colour of text that reads on another."""
+    red, green, blue = (round(255 * part) for part in colour[:3])
+    return "black" if lightness((red, green, blue)) > 0.5 else "white"
 
 
 def decision_figure(grids: Sequence[tuple[int, Grid]], title: str = "", size: str = "screen") -> Any:

@@ -72,7 +72,7 @@ def test_show_tells_the_same_in_either_unit(folders, chips_line, line):
 def test_show_says_the_unit_and_its_line(folders):
     told = good("show", folders / "bb", "--line", "x b0.5")
     facts = dict(line.split(maxsplit=1) for line in told.splitlines()[:5])
-    assert (facts["line"], facts["amounts"]) == ("cr0.5", "in bb")
+    assert (facts["line"], facts["amounts"]) == ("cr0.5 (check, bet 0.5)", "in bb")
     assert "amounts" not in good("show", folders / "chips", "--line", "cr50")
 
 

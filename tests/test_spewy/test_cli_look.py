@@ -233,13 +233,13 @@ def test_export_is_what_show_says(folders, tmp_path):
 def test_export_leaves_nothing_half_written(folders, tmp_path, monkeypatch):
     file = tmp_path / "kuhn.csv"
     file.write_text("before")
-    whole = Solution.frames
+    whole = Solution.views
 
-    def breaks(self):
-        yield next(whole(self))
+    def breaks(self, selection):
+        yield next(whole(self, selection))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Solution, "frames", breaks)
+    monkeypatch.setattr(Solution, "views", breaks)
     assert spewy("export", folders["kuhn"], file).exit_code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["kuhn.csv"]
     assert file.read_text() == "before"

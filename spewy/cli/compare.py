@@ -1,0 +1,201 @@
+"""``spewy compare``: two solves at one decision, and where they differ most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spewy.cli.extras import require
+from spewy.cli.files import PICTURES, check_file, table_writer
+from spewy.cli.options import json_option, size_option, target_option, verbose_option
+from spewy.cli.pictures import draw
+from spewy.cli.progress import say
+from spewy.cli.tables import facts, json_text, line_text, number, render
+from spewy.game.names import SEAT_NAMES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spewy.look.compare import Comparison
+
+MOST_HANDS, MOST_LINES = 20, 8
+"""That are shown unless all are asked for."""
+
+
+@click.command()
+@click.argument("a", metavar="A", type=click.Path(path_type=Path))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.option(
+    "--line",
+    default="",
+    metavar="LINE",
+    help="A decision of both solves, such as cr120 or 'x b60%'; default: the root.",
+)
+@click.option(
+    "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
+)
+@click.option(
+    "--sort",
+    type=click.Choice(["ev", "moved", "reach", "hand"]),
+    default="ev",
+    help="Hands by difference in EV, by how often they do something else, by reach, or by name.",
+)
+@click.option("--all", "every", is_flag=True, help="All hands and lines, not only those that differ most.")
+@click.option(
+    "--csv",
+    "table_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a row for each hand into a .csv, .parquet or .json; docs/formats.md tells its columns.",
+)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw frequencies and a grid of differences into a .png, .svg or .pdf.",
+)
+@size_option
+@target_option
+@json_option
+@verbose_option
+def compare(
+    a: Path,
+    b: Path,
+    line: str,
+    board: str | None,
+    sort: str,
+    every: bool,
+    table_file: Path | None,
+    plot: Path | None,
+    size: str,
+    target: str | None,
+    as_json: bool,
+) -> None:
+    """Compare two solves at a decision: a lock against none, two sizes, two boards.
+
+    Told are how often the range takes each action in A and in B, what the decision is worth to both players, the hands
+    that differ most, and the lines of the round after it where ranges do most otherwise. EV is the expected share of
+    the pot from the decision on; differences are B less A. "Moved" is how often a hand does something else:
+    half the sum of all differences of its frequencies. Hands are compared by their cards, those that both ranges hold;
+    actions by their names, so that one size against another is two actions.
+
+    \b
+    Examples:
+      spewy compare results/T1 results/T1-locked
+      spewy compare results/T1 results/T1-locked --line c --sort moved
+      spewy compare results/srp/AsKd2c results/srp/AsKd7c --csv hands.csv --plot differences.png
+
+    \b
+    --json prints one object; pairs are [A, B], what is not defined is null:
+      {"line": "", "boards": ["QsJh2h8c", "QsJh2h8c"], "player": 0, "pot": [200, 200], "actions": ["Check", "Bet(120)"],
+       "frequencies": [[0.7, 0.3], [0.6, 0.4]], "ev": [[oop, ip], [oop, ip]], "equity": [[oop, ip], [oop, ip]],
+       "hands": {"AsKs": {"reach": [1, 1], "strategy": [[0.4, 0.6], [0.5, 0.5]], "ev": [130.2, 131],
+                          "ev_difference": 0.8, "moved": 0.1}},
+       "lines": {"c": {"player": 1, "moved": 0.02, "likely": [0.7, 0.6]}}, "only": [[lines of A], [lines of B]]}
+    """  # noqa: D301
+    write = None if table_file is None else table_writer(table_file)
+    if plot is not None:
+        check_file(plot, PICTURES)
+        require("matplotlib")
+    from spewy.look.compare import compare as compare_at
+    from spewy.look.solution import Solution
+
+    with Solution.open(a, target, say) as first, Solution.open(b, target, say) as second:
+        found = compare_at(first, second, line, board)
+        game = first.job.rules
+        names = tuple(f"{solution.job.name}, {solution.sweeps:,} sweeps" for solution in (first, second))
+    if write is not None:
+        write(found.frame().iloc[found.order(sort)])
+    if plot is not None:
+        from spewy.plot import comparison_figure
+
+        draw(plot, comparison_figure(game, found, found.words, size))
+    if as_json:
+        click.echo(json_text(found.to_json()))
+        return
+    click.echo(_head(names, found))
+    click.echo(f"\n{render(_actions(found))}\n\n{render(_hands(found, sort, every))}")
+    if len(found.lines) > 1:
+        click.echo(f"\n{render(_lines(found, every))}")
+
+
+def _head(names: tuple[str, ...], found: Comparison) -> str:
+    from buckets.cards import card_name
+
+    boards = [" ".join(card_name(card) for card in board) or "none yet" for board in found.boards]
+    rows = [(side, f"{name}, {board}") for side, name, board in zip("AB", names, boards, strict=True)]
+    rows += [
+        ("line", line_text(found.line, found.words)),
+        ("to act", f"player {found.player} ({SEAT_NAMES[found.player]})"),
+    ]
+    a, b = (f"{pot:,.10g}" for pot in found.pots)
+    rows.append(("pot", f"{a} {found.unit}" if a == b else f"{a} {found.unit} in A, {b} in B"))
+    rows.append(("moved", f"{100 * found.range_moved:.2f}% of the range does something else"))
+    rows += [
+        (f"only in {side}", f"{len(lines):,} lines after this one, such as {lines[0]}")
+        for side, lines in zip("AB", found.only, strict=True)
+        if lines
+    ]
+    return facts(rows)
+
+
+def _three(values: tuple[float, float], digits: int) -> tuple[str, str, str]:
+    """A value of A and of B, and the difference with its sign."""
+    return number(values[0], digits), number(values[1], digits), signed(values[1] - values[0], digits)
+
+
+def signed(value: float, digits: int) -> str:
+    """A difference: with its sign, 0 where rounding leaves nothing.
+
+    >>> signed(0.25, 2), signed(-1.0, 1), signed(0.0001, 2)
+    ('+0.25', '-1.0', '0.00')
+    """
+    if value != value:
+        return "-"
+    text = f"{value:+,.{digits}f}"
+    return text if float(text.replace(",", "")) else text[1:]
+
+
+def _actions(found: Comparison) -> Table:
+    """Frequencies of the range, and EV and equity of both players."""
+    table = _table("", "A", "B", "B - A")
+    for action, (x, y) in zip(found.actions, found.frequencies.T.tolist(), strict=True):
+        table.add_row(action, *_three((x, y), 3))
+    a, b = found.totals
+    for p, seat in enumerate(SEAT_NAMES):
+        table.add_row(f"EV {seat}", *_three((a.ev[p], b.ev[p]), 3))
+    for p, seat in enumerate(SEAT_NAMES):
+        table.add_row(f"equity {seat}", *_three((a.equity[p], b.equity[p]), 4))
+    return table
+
+
+def _hands(found: Comparison, sort: str, every: bool) -> Table:
+    names = [f"{action} {side}" for action in found.actions for side in "AB"]
+    table = _table("hand", "reach A", "reach B", "EV A", "EV B", "B - A", "moved", *names)
+    order, moved = found.order(sort), found.moved
+    for h in order if every else order[:MOST_HANDS]:
+        shares = (number(share) for share in found.strategy[:, :, h].T.ravel().tolist())
+        reach = (f"{weight:.4f}" for weight in found.reach[:, h])
+        ev = (float(found.ev[0, h]), float(found.ev[1, h]))
+        table.add_row(found.hands[h], *reach, *_three(ev, 2), number(float(moved[h])), *shares)
+    return table
+
+
+def _lines(found: Comparison, every: bool) -> Table:
+    table = _table("line", "to act", "how often A", "how often B", "moved")
+    for change in found.lines if every else found.lines[:MOST_LINES]:
+        often = (number(likely) for likely in change.likely)
+        table.add_row(change.line or "the root", SEAT_NAMES[change.player], *often, number(change.moved))
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

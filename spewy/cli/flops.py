@@ -1,0 +1,46 @@
+"""``spewy flops``: a weighted subset of hold'em's flops."""
+
+from __future__ import annotations
+
+import click
+
+from spewy.cli.options import json_option, verbose_option
+from spewy.cli.tables import json_text, render
+
+
+@click.command()
+@click.argument("n", metavar="N", type=int)
+@json_option
+@verbose_option
+def flops(n: int, as_json: bool) -> None:
+    """Print N flops that stand for all 1,755, and how many of the 22,100 flops each of them stands for.
+
+    They are those of a batch with boards = { subset = N }: averages over them, weighted, come near those over all flops
+    (docs/reports.md says how near). The same N gives the same flops on every machine.
+
+    \b
+    Examples:
+      spewy flops 25
+      spewy flops 184 --json
+
+    \b
+    --json prints one object:
+      {"flops": {"AsKd2c": 24}}, in the order of the table
+    """  # noqa: D301
+    from buckets.flop_subset import flop_subset
+
+    found = flop_subset(n)
+    named = found.named()
+    if as_json:
+        click.echo(json_text({"flops": named}))
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("flop", no_wrap=True)
+    for name in ("stands for", "weight"):
+        table.add_column(name, justify="right", no_wrap=True)
+    total = sum(named.values())
+    for name, stands_for in named.items():
+        table.add_row(name, f"{stands_for:,}", f"{100 * stands_for / total:.2f}%")
+    click.echo(render(table))

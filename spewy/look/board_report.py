@@ -1,0 +1,112 @@
+"""Reports over boards: what both ranges do and are worth at one line, board by board, and on average.
+
+A board's weight is how many boards it stands for times how likely both players come to the decision on it, given both
+ranges: ``weight_f = n_f W_f / Σ_f n_f W_f`` with W as in `spewy.look.report`. Where no file says how many
+(`WEIGHTS_FILE` of `spewy.look.boards`), those that are the same up to suits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from buckets.cards import cards_name
+from buckets.symmetry import permute_cards, suit_permutations
+from spewy.errors import InputError, path_text
+from spewy.job.job import Job
+from spewy.look.boards import find_boards
+from spewy.look.refilled import Note
+from spewy.look.report import CardRow, Report, average, line_totals, words_of
+from spewy.look.solution import Solution
+
+MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
+"""What an average over boards takes for granted."""
+
+
+def report_boards(
+    paths: Sequence[str | Path],
+    line: str = "",
+    target: str | None = None,
+    note: Note = lambda text: None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """What happens at ``line`` on each of several boards of one game.
+
+    Args:
+        paths: folders of lockers, or folders of such folders.
+        line: a decision of the first round, or one that a deal of cards follows: then over all of its cards.
+        target: of rounds that were dropped.
+        note: told of what is solved, and of boards that are missing.
+        progress: told of boards done, and of all.
+
+    Raises:
+        InputError: no lockers, no such line, a whole game, games that differ, or a board twice.
+        lockers.LockerError: lockers are damaged.
+    """
+    found = find_boards(paths)
+    if found.missing:
+        n, first = len(found.missing), found.missing[0]
+        note(f"{n} of {len(found.weights)} boards are missing, such as {first}: the average is without them")
+    rows: dict[tuple[int, ...], CardRow] = {}
+    jobs: list[Job] = []
+    for done, folder in enumerate(found.folders, 1):
+        with closing(Solution.open(folder, target, note)) as solution:
+            job = solution.job
+            _require_same(jobs, job, folder, found.folders[0])
+            cards = tuple(sorted(job.board))
+            if cards in rows:
+                raise InputError(
+                    f"folder {path_text(folder)}: expected another board, found {cards_name(cards)} again"
+                )
+            node, totals = line_totals(solution, line)
+            pot, words = solution.problem.pot + sum(node.put_in), words_of(solution, node)
+            stands_for = found.weights.get(cards) or _alike(job)
+            weight = totals.weight * stands_for * _unit(solution)
+            named = job.board
+            rows[cards] = CardRow.of(named, weight, totals, pot, stands_for)
+            jobs.append(job)
+        if progress is not None:
+            progress(done, len(found.folders))
+    total = sum(row.weight for row in rows.values())
+    shares = tuple(row.weighing(row.weight / total if total > 0 else np.nan) for row in rows.values())
+    actions = tuple(action.label for action in node.actions)
+    mean = average(shares, pot)
+    found_there = Report(node.line, (), node.player, actions, pot, shares, mean, by="board", words=words)
+    return found_there.in_unit(jobs[0].amounts)
+
+
+def _alike(job: Job) -> int:
+    """How many boards are the same up to suits."""
+    perms = suit_permutations(job.rules.deck)
+    return len({tuple(sorted(permute_cards(job.board, perm).tolist())) for perm in perms})
+
+
+def _unit(solution: Solution) -> float:
+    """What the product of both ranges' weights was divided by before the solve, on this board's scale."""
+    problem = solution.problem
+    if problem.units is None:
+        return 1.0
+    held = (units[weights > 0] for units, weights in zip(problem.units, problem.ranges, strict=True))
+    return float(np.prod([units.min() for units in held]))  # of a hand that meets nobody it may be larger
+
+
+def _require_same(jobs: Sequence[Job], job: Job, folder: Path, first: Path) -> None:
+    if job.spot is None:
+        raise InputError(
+            f"folder {path_text(folder)}: expected a spot, which has a board, found a whole game"
+        )
+    if not jobs:
+        return
+    for name in MUST_AGREE:
+        mine, theirs = _part(job, name), _part(jobs[0], name)
+        if mine != theirs:
+            raise InputError(
+                f"folder {path_text(folder)}: expected the same {name} as in {path_text(first)}, found another"
+            )
+
+
+def _part(job: Job, name: str) -> object:
+    return getattr(job.spot, name) if hasattr(job.spot, name) else getattr(job, name)

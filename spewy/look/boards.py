@@ -1,0 +1,108 @@
+"""Folders of one job on many boards: which there are, and how much each board counts."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from buckets.cards import cards_name, parse_cards
+from buckets.errors import CardError
+from lockers import holds_store
+from spewy.errors import InputError, path_text, short
+from spewy.system.textfile import as_path, read_text
+
+WEIGHTS_FILE = "boards.csv"
+"""Beside the folders of boards that stand for others too: ``board,weight`` in its first line, then a board a line."""
+
+
+@dataclass(frozen=True)
+class BoardFolders:
+    """Where solves are, and what their boards weigh.
+
+    Attributes:
+        folders: of lockers, in the order in which they were named, those within a folder by name.
+        weights: by the board's cards in ascending order; boards that are not in it stand for those like them.
+        missing: boards that have a weight and no lockers.
+    """
+
+    folders: tuple[Path, ...]
+    weights: Mapping[tuple[int, ...], float]
+    missing: tuple[str, ...]
+
+
+def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
+    """Find the lockers that some paths name: folders of lockers, or folders of such folders.
+
+    Raises:
+        InputError: a path holds none, or a file of weights is none.
+    """
+    folders: list[Path] = []
+    weights: dict[tuple[int, ...], float] = {}
+    missing: list[str] = []
+    for path in (as_path(path, "folder") for path in paths):
+        if holds_store(path):
+            folders.append(path)
+            continue
+        inside = sorted(child for child in path.iterdir() if holds_store(child)) if path.is_dir() else []
+        if not inside:
+            raise InputError(
+                f"folder {path_text(path)}: expected the lockers of a solve, or folders with them, found none"
+            )
+        folders += inside
+        found = read_weights(path)
+        weights |= found
+        names = {cards for child in inside if (cards := _cards(child.name)) is not None}
+        missing += [cards_name(cards) for cards in found if cards not in names]
+    return BoardFolders(tuple(folders), weights, tuple(missing))
+
+
+def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
+    """Say what the boards in a folder weigh."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["board,weight", *(f"{board},{weight}" for board, weight in weights.items())]
+    (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def read_weights(folder: Path) -> dict[tuple[int, ...], float]:
+    """What the boards in a folder weigh, by their cards in ascending order; nothing where no file says so.
+
+    Raises:
+        InputError: the file cannot be read, or a line is none.
+    """
+    path = folder / WEIGHTS_FILE
+    if not path.exists():
+        return {}
+    subject = f"file {path_text(path)}"
+    rows = list(csv.reader(read_text(path, subject).splitlines()))
+    if rows[:1] != [["board", "weight"]]:
+        raise InputError(
+            f"{subject}, line 1: expected board,weight, found {short(','.join(rows[0])) if rows else 'none'}"
+        )
+    out: dict[tuple[int, ...], float] = {}
+    for number, row in enumerate(rows[1:], 2):
+        cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)
+        if cards is None or weight is None or cards in out:
+            raise InputError(
+                f"{subject}, line {number}: expected a board of its own and a number above 0, such as QsJh2h,24, "
+                f"found {short(','.join(row)) or 'nothing'}"
+            )
+        out[cards] = weight
+    return out
+
+
+def _cards(text: str) -> tuple[int, ...] | None:
+    try:
+        return tuple(sorted(parse_cards(text)))
+    except CardError:
+        return None
+
+
+def _weight(text: str) -> float | None:
+    try:
+        weight = float(text)
+    except ValueError:
+        return None
+    return weight if weight > 0 and math.isfinite(weight) else None

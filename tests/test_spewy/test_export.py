@@ -1,0 +1,134 @@
+"""Exports of some decisions, a row per hand, and what spreadsheets do not hold."""
+
+import pandas as pd
+import pytest
+from cli_runs import TURN, good, good_json, refused, spewy, write
+
+import spewy.cli.export as export_module
+from spewy.look.solution import Solution
+
+RIVER = "Qs 7h 2d 3c 5h"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("exports")
+    good("solve", write(base, TURN), "--out", base / "turn")
+    return base / "turn"
+
+
+def exported(folder, tmp_path, *args, name="out.csv"):
+    """The table of an export."""
+    good("export", folder, tmp_path / name, *args)
+    return pd.read_csv(tmp_path / name, keep_default_na=False)
+
+
+def whole(folder):
+    """All decisions, from Python."""
+    with Solution.open(folder) as solution:
+        return pd.concat(list(solution.frames()), ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("args", "column", "values"),
+    [
+        (("--line", ""), "line", {""}),
+        (("--line", "cc/"), "line", {"cc/"}),
+        (("--player", "ip"), "player", {1}),
+        (("--round", "turn"), "line", {"", "c", "r50", "cr50"}),
+    ],
+)
+def test_some_decisions_are_rows_of_the_whole(folder, tmp_path, args, column, values):
+    found, everything = exported(folder, tmp_path, *args), whole(folder)
+    kept = everything[everything[column].isin(values)].reset_index(drop=True)
+    assert 0 < len(found) == len(kept) < len(everything)
+    for name in ("line", "hand", "action", "board"):
+        assert found[name].tolist() == kept[name].tolist()
+    assert found.frequency.tolist() == pytest.approx(kept.frequency.tolist(), abs=1e-15)
+
+
+def test_a_board_is_named_as_it_was_asked_for(folder, tmp_path):
+    """A river that is solved as another up to suits has its own names of cards and hands."""
+    found = exported(folder, tmp_path, "--board", RIVER, "--line", "cc/")
+    assert set(found.board) == {RIVER.replace(" ", "")}
+    shown = good_json("show", folder, "--line", "cc/", "--board", RIVER)
+    checks = found[found.action == "Check"]
+    for hand, frequency in zip(checks.hand, checks.frequency, strict=True):
+        assert shown["hands"][hand]["strategy"][0] == pytest.approx(float(frequency))
+
+
+def test_a_board_alone_is_all_its_decisions(folder, tmp_path):
+    found = exported(folder, tmp_path, "--board", RIVER)
+    with Solution.open(folder) as solution:
+        rivers = [node for node in solution.layout.betting[1].nodes if node.kind == "decision"]
+    assert set(found.line) == {node.line for node in rivers}
+
+
+def test_a_wide_table_has_a_row_for_each_hand(folder, tmp_path):
+    tall, wide = exported(folder, tmp_path), exported(folder, tmp_path, "--wide", name="wide.csv")
+    assert list(wide.columns[:7]) == ["board", "line", "player", "hand", "reach", "ev", "equity"]
+    actions = [name.removeprefix("frequency_") for name in wide.columns if name.startswith("frequency_")]
+    assert set(actions) == set(tall.action)
+    assert not wide.duplicated(["board", "line", "hand"]).any()
+    keys = ["board", "line", "hand", "action"]
+    rows = tall[[*keys, "frequency", "action_ev"]].itertuples(index=False, name=None)
+    cells = {row[:4]: row[4:] for row in rows}
+    assert len(cells) == len(tall)
+    for row in wide.to_dict("records"):
+        for action in actions:
+            cell = cells.get((row["board"], row["line"], row["hand"], action), ("", ""))
+            found = row[f"frequency_{action}"], row[f"action_ev_{action}"]
+            assert tuple(map(str, found)) == tuple(map(str, cell))
+
+
+def test_parquet_has_the_same_wide_columns(folder, tmp_path):
+    good("export", folder, tmp_path / "wide.parquet", "--wide")
+    good("export", folder, tmp_path / "wide.csv", "--wide")
+    found, expected = pd.read_parquet(tmp_path / "wide.parquet"), pd.read_csv(tmp_path / "wide.csv")
+    assert list(found.columns) == list(expected.columns)
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("wide", [(), ("--wide",)])
+def test_rows_are_counted_before(folder, tmp_path, wide):
+    with Solution.open(folder) as solution:
+        assert solution.select().n_rows(wide=bool(wide)) == len(exported(folder, tmp_path, *wide))
+
+
+def test_more_rows_than_a_spreadsheet_holds_are_warned_of(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(export_module, "SPREADSHEET_ROWS", 20)
+    warned = spewy("export", folder, tmp_path / "all.csv")
+    assert warned.exit_code == 0
+    assert "warning: " in warned.stderr
+    assert "a spreadsheet holds 20" in warned.stderr
+    assert (tmp_path / "all.csv").exists()
+    assert "warning" not in spewy("export", folder, tmp_path / "all.parquet").stderr
+    assert "warning" not in spewy("export", folder, tmp_path / "root.csv", "--line", "").stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("--line", "zz"), "expected one of c (Check)"),
+        (("--line", "cc"), "expected a decision"),
+        (("--line", "c", "--round", "river"), "line 'c', river: expected at least one, found none"),
+        (("--line", "c", "--player", "oop"), "line 'c', oop: expected at least one, found none"),
+        (("--round", "flop"), "expected one of this solve, turn, river"),
+        (("--board", "Qs"), "expected 4 cards"),
+        (("--board", "Qs 7h 2d 3c Zz"), "Zz"),
+        (("--board", "Qs 7h 2d 3c", "--round", "river"), "expected 5 cards"),
+        (("--board", RIVER, "--line", ""), "expected 4 cards"),
+    ],
+)
+def test_what_nothing_is_left_of_is_refused(folder, tmp_path, args, named):
+    assert named in refused("export", folder, tmp_path / "out.csv", *args)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_dropped_is_exported_board_by_board(folder, tmp_path):
+    copy = tmp_path / "copy"
+    good("solve", write(tmp_path, TURN), "--out", copy)
+    good("drop", copy, "--round", "river")
+    assert len(exported(copy, tmp_path, "--round", "turn"))
+    assert len(exported(copy, tmp_path, "--board", RIVER, "--line", "cc/"))
+    assert "dropped" in refused("export", copy, tmp_path / "out.csv", "--round", "river")

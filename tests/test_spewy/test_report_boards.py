@@ -1,0 +1,192 @@
+"""Reports over boards: each as its own solve says, weighted by what it stands for and how likely it is."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import KUHN, TURN, good, good_json, refused, spewy, write
+from test_report import meets, played
+
+from buckets import flop_subset
+from spewy.look.solution import Solution
+
+BOARDS = (
+    TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "Qh 7h 2d 3d", "Kh 9d 6s 2c"]')
+    .replace("AhAd,KdQd,JcTc", "AA,KQs:0.7,JTs:0.7")
+    .replace("KhKc,8s7s", "KK:0.5,87s:0.5")
+    .replace('"turn"', '"turns"')
+)
+NAMES = ("Kh9d6s2c", "Qh7h2d3d", "Qs7h2d3c")
+FLOPS = """
+name = "flops"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+boards = { subset = 2 }
+pot = 100
+stack = 50
+oop = "AKs,QQ"
+ip = "JJ,T9s"
+[bets.flop]
+bet = "a"
+[solve]
+target = "5%"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("boards")
+    good("solve", write(base, BOARDS), "--out", base / "turns", "--jobs", 1)
+    return base / "turns"
+
+
+def joint(solution, line):
+    """How likely both ranges come to a decision of oop, in the weights of the job."""
+    own, other = played(solution.node(line)), played(solution.node("c"))
+    return sum(weight * meets(hand, other) for hand, weight in own.items())
+
+
+def test_rows_are_what_show_says(folder):
+    found = good_json("report", folder)
+    assert list(found) == ["line", "player", "actions", "pot", "boards", "average"]
+    assert tuple(found["boards"]) == NAMES
+    weights = []
+    for name, row in found["boards"].items():
+        with Solution.open(folder / name) as solution:
+            view = solution.node()
+            np.testing.assert_allclose(row["frequencies"], view.frequencies, atol=1e-12)
+            own, other = played(view), played(solution.node("c"))
+            likely = np.array([own[hand] * meets(hand, other) for hand in own])
+            assert row["ev"][0] == pytest.approx(likely @ np.nan_to_num(view.ev) / likely.sum())
+            weights.append(likely.sum() * row["stands_for"])
+    shares = np.array(weights) / sum(weights)
+    np.testing.assert_allclose([row["weight"] for row in found["boards"].values()], shares, rtol=1e-9)
+    evs = np.array([row["ev"] for row in found["boards"].values()])
+    assert found["average"]["ev"] == pytest.approx(shares @ evs)
+
+
+def test_boards_stand_for_those_like_them(folder):
+    found = good_json("report", folder)["boards"]
+    assert {name: row["stands_for"] for name, row in found.items()} == {
+        "Kh9d6s2c": 24,
+        "Qh7h2d3d": 12,
+        "Qs7h2d3c": 24,
+    }
+
+
+def test_weights_beside_the_boards_count(folder, tmp_path):
+    for name in NAMES:
+        (tmp_path / name).symlink_to(folder / name)
+    equal = good_json("report", *(folder / name for name in NAMES))
+    (tmp_path / "boards.csv").write_text("board,weight\nKh9d6s2c,48\nQhQs7s3d,5\nQs7h3c2d,24\n")
+    result = spewy("report", tmp_path, "--json")
+    found = json.loads(result.stdout)
+    assert found["boards"]["Kh9d6s2c"]["stands_for"] == 48
+    weights = [{name: row["weight"] for name, row in report["boards"].items()} for report in (found, equal)]
+    ratios = [weight["Kh9d6s2c"] / weight["Qs7h2d3c"] for weight in weights]
+    assert ratios[0] == pytest.approx(2 * ratios[1])
+    assert "1 of 3 boards are missing, such as" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["", "board\n", "board,weight\nQs7h2d3c\n", "board,weight\nQsQs,1\n", "board,weight\nQs7h2d,0\n"]
+)
+def test_weights_that_are_none_are_told_by_line(folder, tmp_path, text):
+    (tmp_path / NAMES[0]).symlink_to(folder / NAMES[0])
+    (tmp_path / "boards.csv").write_text(text)
+    assert f"boards.csv, line {2 if text.startswith('board,') else 1}: expected" in refused(
+        "report", tmp_path
+    )
+
+
+def test_a_line_after_a_deal_is_over_its_cards(folder):
+    found = good_json("report", folder, "--line", "cc/")["boards"]
+    for name, row in found.items():
+        expected = good_json("report", folder / name, "--line", "cc/")["average"]
+        assert row["ev"] == pytest.approx(expected["ev"])
+        assert row["frequencies"] == pytest.approx(expected["frequencies"])
+
+
+def test_rows_come_in_the_order_asked_for(folder, tmp_path):
+    file = tmp_path / "boards.csv"
+    lines = good("report", folder, "--sort", "ev_ip", "--csv", file).splitlines()
+    table = pd.read_csv(file)
+    evs = table.ev_ip[:-1].tolist()
+    assert evs == sorted(evs, reverse=True)
+    assert [line.split()[0] for line in lines[-4:]] == table.board.tolist()
+    assert table.board.tolist()[-1] == "all"
+    good("report", folder, "--sort", "ev_ip", "--ascending", "--csv", file)
+    assert pd.read_csv(file).ev_ip[:-1].tolist() == evs[::-1]
+
+
+def test_cards_come_in_the_order_asked_for(folder):
+    found = good_json("report", folder / NAMES[0], "--line", "cc/", "--sort", "equity_oop")["cards"]
+    shares = [row["equity"][0] for row in found.values()]
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
+def test_tables_of_every_kind(folder, tmp_path, suffix):
+    file = tmp_path / f"boards{suffix}"
+    good("report", folder, "--csv", file)
+    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": pd.read_json}[suffix]
+    assert read(file).board.tolist() == [*NAMES, "all"]
+
+
+def test_files_are_there_before_the_table_is_printed(folder, tmp_path, monkeypatch):
+    def breaks(found):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("spewy.cli.report._table", breaks)
+    spewy("report", folder, "--csv", tmp_path / "x.csv", "--plot", tmp_path / "x.png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.png"]
+
+
+def test_a_subset_is_solved_and_reported_with_its_weights(tmp_path):
+    out = tmp_path / "out"
+    good("solve", write(tmp_path, FLOPS), "--out", out, "--jobs", 1)
+    named = flop_subset(2).named()
+    assert (out / "boards.csv").read_text().splitlines() == [
+        "board,weight",
+        *(f"{f},{n}" for f, n in named.items()),
+    ]
+    found = good_json("report", out)["boards"]
+    assert {name: row["stands_for"] for name, row in found.items()} == named
+    assert sorted(path.name for path in out.iterdir() if path.is_dir()) == sorted(named)
+
+
+@pytest.mark.parametrize(
+    "subset", ["{ subset = 0 }", "{ subset = 1756 }", "{ subset = 2.5 }", "{ flops = 3 }", "{}"]
+)
+def test_subsets_that_are_none_are_refused(tmp_path, subset):
+    job = write(tmp_path, FLOPS.replace("{ subset = 2 }", subset))
+    assert "expected { subset = N } with N from 1 to 1,755" in refused(
+        "solve", job, "--out", tmp_path / "out"
+    )
+
+
+def test_a_subset_wants_ranges_without_suits(tmp_path):
+    job = write(tmp_path, FLOPS.replace("AKs,QQ", "AhKh,QQ"))
+    assert "spot.oop: expected a range that suits mean nothing to" in refused(
+        "solve", job, "--out", tmp_path / "out"
+    )
+    lock = write(tmp_path, FLOPS + '[[lock]]\nline = ""\nstrategy = { Check = 1 }\n')
+    assert "lock: expected none beside a subset" in refused("solve", lock, "--out", tmp_path / "out")
+
+
+def test_places_where_there_is_no_report(folder, tmp_path):
+    twice = ("report", folder / NAMES[0], folder / NAMES[0])
+    assert "expected another board, found 2c6s9dKh again" in refused(*twice)
+    assert "found none" in refused("report", tmp_path)
+    assert "--board: expected none" in refused("report", folder, "--board", "Qs 7h 2d 3c")
+    assert "column 'best': expected one of board, weight" in refused(
+        "report", folder, "--sort", "best"
+    ).replace("stands_for, ", "")
+    assert "expected one of c (Check)" in refused("report", folder, "--line", "zz")
+    other = write(tmp_path, TURN)
+    good("solve", other, "--out", tmp_path / "other")
+    assert "expected the same oop as in" in refused("report", folder / NAMES[0], tmp_path / "other")
+    good("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn", "--set", "solve.max_sweeps=50")
+    assert "expected a spot" in refused("report", tmp_path / "kuhn", tmp_path / "kuhn")
