@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,10 +14,11 @@ from buckets.agglomeration import MergeTree, merge_tree
 from buckets.cut import check_weights, cluster_means, cut_labels
 
 
-class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
 
-    One fit serves every number of clusters: see `cut`.
+    One fit serves every number of clusters: see `cut`. Rows that are not sorted are taken as they are, with a warning:
+    Equation 1 compares the k-th smallest outcomes of hands.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: X is not finite or has negative values, or the weights are not as above.
         """
         rows = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
+        _warn_of_unsorted(rows)
         weights = check_weights(sample_weight, len(rows))
         tree = merge_tree(rows, weights, max_factor=self.max_factor)
         self.children_, self.distances_, self.n_distinct_ = tree
@@ -94,11 +96,48 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: (n_samples, n_outcomes), as in `fit`.
         """
+        rows, centers = self._compared(X)
+        return nearest(rows, centers, max_factor=self.max_factor)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """What each row differs from each cluster's mean by Equation 1, as `predict` has it: (n_samples, n_clusters_).
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+        """
+        rows, centers = self._compared(X)
+        out = np.empty((len(rows), len(centers)), dtype=rows.dtype)
+        for c, center in enumerate(centers):
+            costs = (rows - center) ** 2
+            out[:, c] = (costs * np.maximum(rows, center) if self.max_factor else costs).sum(axis=1)
+        return out
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the sum of what rows differ from the means that they are nearest to: the higher, the better.
+
+        More clusters score higher; how much higher is what model selection tells.
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+            y: ignored, as estimators have it.
+            sample_weight: (n_samples,), as in `fit`.
+        """
+        costs = self.transform(X).min(axis=1)
+        return -float(check_weights(sample_weight, len(costs)) @ costs)
+
+    def _compared(self, X: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Rows and means, in the rows' precision."""
         check_is_fitted(self, "cluster_centers_")
         rows = validate_data(
             self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_non_negative=True
         )
-        return nearest(rows, self.cluster_centers_.astype(rows.dtype), max_factor=self.max_factor)
+        _warn_of_unsorted(rows)
+        return rows, self.cluster_centers_.astype(rows.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Columns of `transform`, as scikit-learn asks for them."""
+        return self.n_clusters_
 
     def cut(self, n_clusters: int) -> NDArray[np.int32]:
         """Labels for another number of clusters, without another fit."""
@@ -110,7 +149,17 @@ class OutcomeClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Outcomes are probabilities: nothing negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
+    """Warn of outcomes that do not ascend, which Equation 1 cannot compare."""
+    falls = (rows[:, 1:] < rows[:, :-1]).any(axis=1)
+    if falls.any():
+        found = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
+        message = f"outcomes: expected each row sorted from low to high, found {found}"
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def nearest(

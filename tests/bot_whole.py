@@ -9,8 +9,6 @@ from buckets.hands import hand_name, hands
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand
 
-LABELS = {"f": "Fold", "c": "Call", "r": "Raise"}
-
 
 def exploitability_of_bot(bot, name):
     """OpenSpiel's exploitability, in chips, of what a bot says that it plays at every public state."""
@@ -22,11 +20,7 @@ def exploitability_of_bot(bot, name):
         return SimpleNamespace(
             player=hand.to_act,
             hands=[hand_name(deck[number]) for number in mix.hands],
-            actions=[LABELS[action] for action in mix.actions],
             strategy=mix.frequencies,
         )
 
-    problem = SimpleNamespace(hands=deck)
-    return exploitability(
-        *tabular_policy(SimpleNamespace(layout=SimpleNamespace(problem=problem), node=node), name)
-    )
+    return exploitability(*tabular_policy(SimpleNamespace(node=node), name))

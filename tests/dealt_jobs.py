@@ -36,10 +36,7 @@ max_sweeps = 100
 def exploitability_of(folder, name):
     """OpenSpiel's exploitability of the strategies in a folder's play locker, in chips."""
     with open_play(folder) as policy:
-        solution = SimpleNamespace(
-            layout=SimpleNamespace(problem=policy.problem),
-            node=lambda line, cards: played(policy, line, cards),
-        )
+        solution = SimpleNamespace(node=lambda line, cards: played(policy, line, cards))
         return exploitability(*tabular_policy(solution, name))
 
 

@@ -1,65 +1,17 @@
-"""Kuhn and Leduc in OpenSpiel: policies exported from a solution, and an unchunked CFR+ over OpenSpiel's own tree.
-
-OpenSpiel numbers Leduc's cards 0..5 by rank and suit, as this project orders the hands of that deck; Kuhn's 0..2.
-Its actions are fold 0, call 1, raise 2 in Leduc and pass 0, bet 1 in Kuhn.
-"""
+"""Kuhn and Leduc in OpenSpiel: policies of whatever shows its decisions, and CFR+ over OpenSpiel's tree."""
 
 import numpy as np
 import pyspiel
 from open_spiel.python.policy import TabularPolicy
 
-from buckets.cards import card_name
+from spewy.job.job import Job
+from spewy.look.openspiel import spiel_policy
 
 
 def tabular_policy(solution, name):
-    """The stored average strategies as an OpenSpiel policy, read node by node through the public view."""
-    game = pyspiel.load_game(f"{name}_poker")
-    policy, views = TabularPolicy(game), {}
-    hands = solution.layout.problem.hands
-    for state in policy.states:
-        line, cards, board = _where(name, state.history())
-        player = state.current_player()
-        private = cards[player]
-        cards_on_board = () if board is None else (int(hands[board][0]),)
-        if (line, board) not in views:
-            views[line, board] = solution.node(line, cards_on_board)
-        view = views[line, board]
-        assert view.player == player
-        column = view.hands.index(card_name(int(hands[private][0])))
-        row = policy.action_probability_array[policy.state_lookup[state.information_state_string()]]
-        row[:] = 0
-        for label, probability in zip(view.actions, view.strategy[:, column], strict=True):
-            row[_action(name, label, view.actions)] = probability
-    return game, policy
-
-
-def _where(name, history):
-    """(ACPC line, private cards, board card or None) of an OpenSpiel history."""
-    cards, actions = history[:2], list(history[2:])
-    if name == "kuhn":
-        line, facing = "", False
-        for action in actions:
-            line += ("c" if facing or action == 0 else "r") if action or not facing else "f"
-            facing = action == 1
-        return line, cards, None
-    line, board, open_round, last = "", None, True, None
-    for action in actions:
-        if not open_round:
-            board, open_round, last = action, True, None
-            line += "/"
-            continue
-        line += "fcr"[action]
-        if action == 1 and last is not None:
-            open_round = False
-        last = action
-    return line, cards, board
-
-
-def _action(name, label, labels):
-    kind = label.split("(")[0]
-    if name == "kuhn":
-        return 1 if kind in ("Bet", "Call", "Raise", "AllIn") else 0
-    return {"Fold": 0, "Check": 1, "Call": 1}.get(kind, 2)
+    """The game, and the stored average strategies as a policy of it, read node by node through the public view."""
+    policy = spiel_policy(Job.of({"name": name, "game": {"file": name}}).betting_tree, solution.node)
+    return policy.game, policy
 
 
 class UnchunkedLeduc:

@@ -15,7 +15,7 @@ import numpy as np
 
 from buckets.cards import RANKS
 from spewy.cli.tables import console, on_terminal
-from spewy.plot.colours import SEATS, Colour, action_colours, between, lightness
+from spewy.look.colours import SEATS, Colour, action_colours, between, lightness
 
 if TYPE_CHECKING:
     from rich.text import Text

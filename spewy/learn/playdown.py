@@ -18,12 +18,20 @@ Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]
 
 
 class PlayDown:
-    """Ranges at chunk roots. What is read is kept, so one instance serves as long as strategies above stand still."""
+    """Ranges at chunk roots. What is read is kept, so one instance serves as long as strategies above stand still.
 
-    def __init__(self, layout: Layout, read: Reader) -> None:
+    Args:
+        layout: of the chunks.
+        read: their strategies.
+        ranges: at the layout's root, per player ``[row's hand]``; None: the initial ones.
+    """
+
+    def __init__(self, layout: Layout, read: Reader, ranges: tuple[Floats, Floats] | None = None) -> None:
         self.layout = layout
-        self._read = read
+        self.read = read
         self._ranges: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+        if ranges is not None:
+            self._ranges[0, 0] = ranges[0][None], ranges[1][None]
 
     def ranges(self, t: int, b: int) -> tuple[Floats, Floats]:
         """Per player ``[root, row's hand]`` on board b of round t."""
@@ -43,7 +51,7 @@ class PlayDown:
         for r, chunk in enumerate(layout.betting[t - 1].chunks):
             if not len(chunk.exits):
                 continue
-            stored = self._read(t - 1, board.parent, r)
+            stored = self.read(t - 1, board.parent, r)
             for p in (0, 1):
                 leaving = self._leave(t - 1, board.parent, r, p, above[p][r], stored)
                 stays = image[p] >= 0

@@ -7,18 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.hands import blocked, hands, parse_hand, preflop_classes
+from buckets.cards import Deck
+from buckets.hands import blocked, hand_index, hands, parse_hand, preflop_classes
 from solvers.forest import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.handclass import NUM_HANDS
-from spewy.look.node_view import NodeView
 
 SIZE = 13
+
+
+class Looked(Protocol):
+    """What is read here of a `spewy.look.node_view.NodeView`, which shows itself as a grid."""
+
+    @property
+    def board(self) -> tuple[int, ...]:
+        """Public cards."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What there is to do."""
+
+    @property
+    def hands(self) -> tuple[str, ...]:
+        """Names."""
+
+    @property
+    def reach(self) -> Floats:
+        """``[hand]``."""
+
+    @property
+    def strategy(self) -> Floats:
+        """``[action, hand]``."""
+
+    @property
+    def frequencies(self) -> Floats:
+        """``[action]``, of the whole range."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +67,30 @@ class Grid:
     shares: Floats
 
     @classmethod
-    def of(cls, game: Game, view: NodeView) -> Grid:
+    def of(cls, game: Game, view: Looked) -> Grid:
         """Average over the hands of each class.
 
         Raises:
             InputError: the game's hands are not hold'em's.
         """
-        numbers = hand_numbers(game, view.hands)
+        require_holdem(game)
+        return cls.of_holdem(view)
+
+    @classmethod
+    def of_holdem(cls, view: Looked) -> Grid:
+        """The same of a game that is known for hold'em."""
+        numbers = _numbers(view.hands)
         weights = np.zeros((1 + len(view.actions), NUM_HANDS))
         weights[0, numbers] = view.reach
         weights[1:, numbers] = view.reach * view.strategy
-        left = ~blocked(hands(game.deck, game.num_hole_cards), view.board)
+        left = ~blocked(hands(Deck(), 2), view.board)
         reach, *taken = (_by_class(mine) for mine in weights)
         mixes = np.array(taken).reshape(-1, SIZE, SIZE)
         with np.errstate(divide="ignore", invalid="ignore"):
             return cls(view.actions, reach / _by_class(left), mixes / reach, view.frequencies)
 
 
-def class_means(game: Game, view: NodeView, values: Floats) -> Floats:
+def class_means(game: Game, view: Looked, values: Floats) -> Floats:
     """``[row, column]``: the mean of hands' values by their reach; NaN where no hand of a class has any of both.
 
     Raises:
@@ -81,15 +116,28 @@ def hand_numbers(game: Game, names: Sequence[str]) -> NDArray[np.int64]:
     Raises:
         InputError: the game's hands are not hold'em's.
     """
-    if not is_holdem(game):
-        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
-    return np.array([game.hand_number(parse_hand(name)) for name in names], dtype=np.int64)
+    require_holdem(game)
+    return _numbers(names)
+
+
+def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([hand_index(Deck(), parse_hand(name)) for name in names], dtype=np.int64)
 
 
 def _by_class(weights: np.ndarray) -> Floats:
     """``[row, column]``: the sums of hands' weights."""
     found = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
     return found.astype(np.float64).reshape(SIZE, SIZE)
+
+
+def require_holdem(game: Game) -> None:
+    """Refuse other games.
+
+    Raises:
+        InputError: the game's hands are not hold'em's.
+    """
+    if not is_holdem(game):
+        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
 
 
 def is_holdem(game: Game) -> bool:

@@ -39,6 +39,8 @@ class NodeView:
     equity: Floats
     unit: str = "chips"
     """Of amounts in the line, the actions and EVs."""
+    holdem: bool = False
+    """Whether hands are hold'em's, so that notebooks show their classes."""
 
     def in_unit(self, unit: Unit) -> NodeView:
         """The same, whose line and EVs are in chips, in another unit; actions have been told in it."""
@@ -108,6 +110,12 @@ class NodeView:
             for action in actions or self.actions:
                 columns[f"{name}_{action}"] = values[here[action]] if action in here else nothing
         return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the chart of hands, or a table of them."""
+        from spewy.look.html import decision_html
+
+        return decision_html(self)
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``spewy show --json`` prints."""

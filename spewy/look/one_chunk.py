@@ -14,29 +14,54 @@ strategies stored above; payoffs below are the stored ones, or the estimate of a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from buckets.cards import cards_name
 from buckets.hands import hand_name
 from buckets.symmetry import permute_cards
 from solvers.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
 from solvers.forest import DECISION, Floats
 from solvers.lp import Method, chunk_form, chunk_strategy, solve_lp
 from solvers.variants import variant
-from spewy.chunks.locate import board_cards, locate
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import board_cards, locate, solved_board
+from spewy.chunks.problem import Ints, Problem
 from spewy.chunks.rounds import ChunkTree
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
+from spewy.game.names import SEAT_NAMES
 from spewy.game.tree import Node
 from spewy.job.job import Job
-from spewy.learn.leaves import FOLD_OPERATOR, Stored, build_chunk, one_view, root_payoffs, row_reach
+from spewy.learn.averaged import Averaged
+from spewy.learn.leaves import (
+    FOLD_OPERATOR,
+    Payoffs,
+    Stored,
+    build_chunk,
+    one_view,
+    root_payoffs,
+    row_reach,
+)
 from spewy.learn.playdown import PlayDown
+from spewy.look.refilled import Refilled
 from spewy.records.chunks import Chunks
 from spewy.run.session import Session
+from spewy.system import html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LeafKind = Literal["fold", "showdown", "chance"]
+Below = Literal["average", "stored"]
+"""Payoffs of what follows: under the average strategies, worked out; or those that the last visits have left."""
+
+MOST_BELOW = 20_000
+"""Chunks whose payoffs are worked out: some milliseconds each."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +100,7 @@ class OneChunk:
         hands: per player and row, the names of its hands, heaviest first. Buckets ascend in strength.
         ranges: per player ``[row]``, the weight at the root, summed over the hands of the row.
         chunk: the matrix game, one view.
+        played: the stored average strategy, per player ``[slot, row]``; uniform before the first sweep.
         estimated: whether a payoff matrix below was estimated, for want of a stored one.
     """
 
@@ -84,7 +110,8 @@ class OneChunk:
     hands: tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
     ranges: tuple[Floats, Floats]
     chunk: Chunk
-    estimated: bool
+    played: ChunkStrategy
+    estimated: bool = False
 
     @property
     def line(self) -> str:
@@ -138,6 +165,63 @@ class OneChunk:
         first = int(a.slot[n])
         return solution.strategy[int(a.player[n])][first : first + int(a.n_actions[n])]
 
+    @cached_property
+    def average(self) -> ChunkSolution:
+        """What the stored average strategies are worth."""
+        return self.judge(self.played, "stored")
+
+    @cached_property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Per player a name of each row: its only hand, or its number and its heaviest hand."""
+        first, second = (tuple(map(_label, range(len(rows)), rows)) for rows in self.hands)
+        return first, second
+
+    def payoff_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
+        """Payoffs in chips of player 0, a row for each of player 0's and a column for each of player 1's.
+
+        Args:
+            line: of a leaf; None: the chunk's root, under a solution.
+            solution: of the chunk; None: the stored average.
+
+        Raises:
+            InputError: no leaf of this chunk has that line.
+        """
+        import pandas as pd
+
+        values = (solution or self.average).payoffs if line is None else self.leaf_payoffs(self.find(line))
+        index, columns = (
+            pd.Index(names, name=seat) for names, seat in zip(self.labels, SEAT_NAMES, strict=True)
+        )
+        return pd.DataFrame(values, index, columns)
+
+    def strategy_frame(self, line: str | None = None, solution: ChunkSolution | None = None) -> pd.DataFrame:
+        """How often each row of the player who acts takes each action, with the row's weight at the root.
+
+        Args:
+            line: of a decision; None: the first.
+            solution: of the chunk; None: the stored average.
+
+        Raises:
+            InputError: no decision of this chunk has that line.
+        """
+        import pandas as pd
+
+        n = 0 if line is None else self.find(line)
+        taken = self.strategy_at(solution or self.average, n)
+        node = self.tree.nodes[n]
+        player = int(self.chunk.forest.arrays.player[n])
+        columns = {"range": self.ranges[player]} | {
+            action.label: mine for action, mine in zip(node.actions, taken, strict=True)
+        }
+        return pd.DataFrame(columns, pd.Index(self.labels[player], name=SEAT_NAMES[player]))
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the rows of both players."""
+        title = f"chunk {self.line!r} on {cards_name(self.board) or 'no cards'}, pot {self.pot:g}"
+        told = zip_longest(*(zip(*side, strict=True) for side in zip(self.labels, self.ranges, strict=True)))
+        columns = [f"{word} of {seat}" for seat in SEAT_NAMES for word in ("row", "range")]
+        return html.table(title, columns, [(*(one or ("", "")), *(other or ("", ""))) for one, other in told])
+
     def by_cfr(
         self,
         variant_name: str = "dcfr",
@@ -183,12 +267,18 @@ class OneChunk:
         return np.divide(total, self.joint_weight, out=blank, where=self.joint_weight > 0)
 
 
+def _label(row: int, hands: tuple[str, ...]) -> str:
+    if len(hands) == 1:
+        return hands[0]
+    return f"{row}: {hands[0]} and {len(hands) - 1} more" if hands else f"{row}: nothing"
+
+
 def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] | None = None) -> OneChunk:
     """Lay open the chunk that ``line`` enters on ``board`` (default: the root's).
 
     Args:
         source: a session, for what its store holds; or a job, as before its first visit (uniform play above,
-            estimates below).
+            estimates below). A folder is looked at by `spewy.Solution.chunk`, which writes nothing.
         line: betting since the solve's root, ``""`` or ending in ``/``.
         board: public cards, the root's first.
 
@@ -197,39 +287,111 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
             locks, of which a matrix game knows nothing.
     """
     job = source if isinstance(source, Job) else source.job
+    _require_zero_sum(job)
+    session = source if isinstance(source, Session) else Session(source)
+    layout, store = session.layout, session.store
+    node = _entered(session.job, read_line(session.job.betting_tree, line))
+    t = node.round - layout.problem.first_round
+    r = layout.betting[t].find(node.line)
+    b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
+    play_down, below = PlayDown(layout, Chunks(layout, store).get), Stored(layout, store)
+    opened = _laid_open(layout, (t, b, r), perm, play_down, below, job.solve.tremble)
+    return replace(opened, estimated=below.estimated)
+
+
+def stored_chunk(
+    job: Job, problem: Problem, reads: Refilled, line: str, board: str | Sequence[int] | None, payoffs: Below
+) -> OneChunk:
+    """Lay open a chunk of a store that is only read: see `spewy.Solution.chunk`.
+
+    Args:
+        job: what the store was made for.
+        problem: the same, with a row per hand in dropped rounds.
+        reads: the store.
+        line: as of `one_chunk`.
+        board: likewise.
+        payoffs: where those of the leaves come from.
+
+    Raises:
+        InputError: as `one_chunk`; or too many chunks follow to work out their payoffs, or they were dropped.
+    """
+    if payoffs not in get_args(Below):
+        raise InputError(f"payoffs: expected one of {', '.join(get_args(Below))}, found {shown(payoffs)}")
+    _require_zero_sum(job)
+    node = _entered(job, read_line(job.betting_tree, line))
+    cards = board_cards(problem, node.round, job.board if board is None else board)
+    history, perm = solved_board(problem, node.round, cards)
+    reads.require(node.line, cards)
+    part, ranges = reads.part(node.line, node.round, history)
+    play_down = PlayDown(part, Chunks(part, reads.store).get, ranges)
+    if payoffs == "average":
+        _require_worth(job, part, reads, node)
+        averaged = Averaged(part, reads.store, play_down, job.solve.tremble)
+        return _laid_open(part, (0, 0, 0), perm, play_down, averaged, job.solve.tremble)
+    below = Stored(part, reads.store)
+    opened = _laid_open(part, (0, 0, 0), perm, play_down, below, job.solve.tremble)
+    return replace(opened, estimated=below.estimated)
+
+
+def _laid_open(
+    layout: Layout,
+    place: tuple[int, int, int],
+    perm: Ints,
+    play_down: PlayDown,
+    below: Payoffs,
+    tremble: float,
+) -> OneChunk:
+    """The chunk at (t, b, r) of a layout, on the board that a suit permutation turns into the solved one."""
+    t, b, r = place
+    first, second = (side[r] for side in play_down.ranges(t, b))
+    chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, (first, second), tremble), below)
+    back, tree = np.argsort(perm), layout.tree(t, r)
+    return OneChunk(
+        tuple(int(c) for group in layout.board(t, b).history for c in permute_cards(group, back)),
+        tree,
+        layout.problem.pot + sum(tree.nodes[0].put_in),
+        (_names(layout, t, b, 0, back), _names(layout, t, b, 1, back)),
+        row_reach(layout, t, b, (first, second)),
+        chunk,
+        normalise(chunk, play_down.read(t, b, r) or chunk.zeros()),
+    )
+
+
+def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
+    """The hands of each row of a player, heaviest first."""
+    rows = layout.board(t, b).rows[p]
+    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.hands]]
+    grouped: list[list[str]] = [[] for _ in range(rows.n_groups)]
+    for h in sorted(range(len(called)), key=lambda h: (-rows.weight[h], called[h])):
+        grouped[rows.group[h]].append(called[h])
+    return tuple(tuple(group) for group in grouped)
+
+
+def _require_zero_sum(job: Job) -> None:
     if job.lock or (job.spot is not None and job.spot.rake is not None):
         raise InputError(
             f"job {job.name}: expected one without rake and locks to lay a chunk open, found some"
         )
-    session = source if isinstance(source, Session) else Session(source)
-    layout, store = session.layout, session.store
-    line = read_line(session.job.betting_tree, line)
-    node = _entered(session.job, line)
-    t = node.round - layout.problem.first_round
-    r = layout.betting[t].find(line)
-    b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
-    below = Stored(layout, store)
-    ranges = [side[r] for side in PlayDown(layout, Chunks(layout, store).get).ranges(t, b)]
-    chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, ranges, session.job.solve.tremble), below)
-    back = np.argsort(perm)
-    names = []
-    for p in (0, 1):
-        rows = layout.board(t, b).rows[p]
-        called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.hands]]
-        order = sorted(range(len(called)), key=lambda h: (-rows.weight[h], called[h]))
-        grouped: list[list[str]] = [[] for _ in range(rows.n_groups)]
-        for h in order:
-            grouped[rows.group[h]].append(called[h])
-        names.append(tuple(tuple(group) for group in grouped))
-    return OneChunk(
-        tuple(int(c) for group in layout.board(t, b).history for c in permute_cards(group, back)),
-        layout.tree(t, r),
-        layout.problem.pot + sum(node.put_in),
-        (names[0], names[1]),
-        row_reach(layout, t, b, ranges),
-        chunk,
-        below.estimated,
+
+
+def _require_worth(job: Job, part: Layout, reads: Refilled, node: Node) -> None:
+    """Refuse to work out what cannot be, or what would take hours."""
+    hint = 'payoffs="stored" takes what visits have left, or estimates'
+    first = reads.store.first
+    if first is not None and node.round < first and part.n_rounds > 1:
+        raise InputError(
+            f"job {job.name}: expected all rounds after line {node.line!r} to work out payoffs, found some dropped "
+            f"({hint})"
+        )
+    below = sum(
+        len(table.boards) * len(bets.chunks)
+        for table, bets in zip(part.boards[1:], part.betting[1:], strict=False)
     )
+    if below > MOST_BELOW:
+        raise InputError(
+            f"line {node.line!r}: expected at most {MOST_BELOW:,} chunks below to work out payoffs, "
+            f"found {below:,} (a later round has fewer; {hint})"
+        )
 
 
 def _entered(job: Job, line: str) -> Node:

@@ -12,6 +12,7 @@ from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import Ints
 from spewy.game.nodes import Line
 from spewy.game.tree import entry, way
+from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
 from spewy.records.policy import Decides, Decision
 
@@ -71,4 +72,5 @@ def _view(
         unknown,
         np.full(frequencies.shape, np.nan),
         unknown,
+        holdem=is_holdem(problem.game),
     ).in_unit(problem.tree.config.unit)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from buckets.symmetry import History
 from lockers import Store
 from solvers.forest import Floats
 from spewy.chunks.layout import Layout
@@ -40,6 +41,7 @@ class Refilled:
         note: told of each solve before and after.
 
     Attributes:
+        store: the lockers with what was solved laid over them.
         views: of all chunks; those of dropped rounds once `require` was asked for them.
 
     Raises:
@@ -48,9 +50,9 @@ class Refilled:
 
     def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
         self._job, self._note = job, note or _silence
-        self._overlay = Overlay(store)
-        self._problem = by_hand(job.problem, self._overlay.first)
-        self._policy = Policy(self._problem, store, self._overlay)
+        self.store = Overlay(store)
+        self._problem = by_hand(job.problem, self.store.first)
+        self._policy = Policy(self._problem, store, self.store)
         self.views = ChunkViews(self._policy, self._leaves)
         self._target = (last_target(store) or job.solve.target) if target is None else target
         try:
@@ -84,7 +86,7 @@ class Refilled:
         Raises:
             InputError: it needs more memory than ``solve.memory`` allows.
         """
-        first, root = self._overlay.first, self._problem.first_round
+        first, root = self.store.first, self._problem.first_round
         if first is None or root + line.count("/") < first:
             return
         line = "".join(f"{part}/" for part in line.split("/")[: first - root])
@@ -95,26 +97,30 @@ class Refilled:
         if (solved, line) not in self._solved:
             from spewy.look.resolve import Order, resolve  # which loads kernels
 
-            part = part_at(self._problem, first, history, line)
-            order = Order(self._job, self._target, self._note)
-            resolve(order, part, self._ranges(part, line, solved), self._overlay)
+            part, ranges = self.part(line, first, history)
+            resolve(Order(self._job, self._target, self._note), part, ranges, self.store)
             self._solved.add((solved, line))
+
+    def part(self, line: str, number: int, history: History) -> tuple[Layout, tuple[Floats, Floats]]:
+        """The chunk that a line enters on a solved board of a round of the game, with all that follows it there.
+
+        Returns:
+            Its layout, and per player ``[row's hand]``, the range at its root.
+        """
+        part = part_at(self._problem, number, history, line)
+        return part, self._ranges(part, line, part.board(0, 0).cards)
 
     def _leaves(self, line: str, cards: Cards, play: ChunkPlay) -> Pair:
         n_exits, n_hands = len(play.exits), (len(play.hands[0]), len(play.hands[1]))
         if not n_exits:
             return np.empty((0, n_hands[0])), np.empty((0, n_hands[1]))
-        found = self._overlay.leaves(play.round, play.key, n_exits, n_hands)
+        found = self.store.leaves(play.round, play.key, n_exits, n_hands)
         if found is None:
             from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
 
-            solved = tuple(card for group in play.history for card in group)
-            part = part_at(self._problem, play.round, play.history, line)
-            ranges = self._ranges(part, line, solved)
-            values = walked_leaves(
-                part, self._overlay, (ranges[0][None], ranges[1][None]), self._job.solve.workers
-            )
-            self._overlay.put_leaves(part, 0, 0, values)
+            part, (first, second) = self.part(line, play.round, play.history)
+            values = walked_leaves(part, self.store, (first[None], second[None]), self._job.solve.workers)
+            self.store.put_leaves(part, 0, 0, values)
             found = values[0][:, : n_hands[0]], values[1][:, : n_hands[1]]
         return found
 

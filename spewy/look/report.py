@@ -227,7 +227,7 @@ def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)
     if node.kind == "decision" and node.round == problem.first_round:
-        return node, solution.chunk(node.line, solution.job.board).totals(node.line)
+        return node, solution.chunk_view(node.line, solution.job.board).totals(node.line)
     node = _after_deal(solution, line)
     if node.round > problem.first_round + 1:
         raise InputError(f"line {told_line(line)!r}: expected one of the first two rounds, found a later one")
@@ -252,7 +252,7 @@ def _deals(
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
         there = tuple(card for group in following for card in group)
-        totals = solution.chunk(node.line, there).totals(node.line)
+        totals = solution.chunk_view(node.line, there).totals(node.line)
         for dealt, _ in members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
             found.append((tuple(named), totals))

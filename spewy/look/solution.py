@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,22 +20,28 @@ from lockers import Store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import by_hand
+from spewy.errors import InputError
 from spewy.game.amounts import Unit
 from spewy.game.lines import read_line
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
+from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
+from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.selection import Selection
 from spewy.look.stored import walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, require_whole, saved_sweeps
+from spewy.system import html
 from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from spewy.look.one_chunk import OneChunk
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,19 @@ class ExploitResult:
             value_bracket=bracket,
             unit=unit.name,
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        unit = self.unit
+        told = {
+            f"exploitability ({unit})": self.exploitability,
+            "exploitability (% of the pot)": self.exploitability_pct,
+            "exploitability (mbb per hand)": self.exploitability_mbb,
+            f"best response of oop ({unit})": self.best_response[0],
+            f"best response of ip ({unit})": self.best_response[1],
+            f"value of oop ({unit})": self.value_bracket and "{:.6g} to {:.6g}".format(*self.value_bracket),
+        }
+        return html.facts(f"exploitability after {self.sweeps:,} sweeps", told)
 
 
 class Solution(Closing):
@@ -137,9 +156,11 @@ class Solution(Closing):
             InputError: no such line, or a board that cannot follow.
         """
         node = self.problem.tree.alone(read_line(self.problem.tree, line))
-        return self.chunk(node.line, self._cards(node, board)).totals(node.line).in_unit(self.job.amounts)
+        return (
+            self.chunk_view(node.line, self._cards(node, board)).totals(node.line).in_unit(self.job.amounts)
+        )
 
-    def chunk(self, line: str, cards: tuple[int, ...], *, ev: bool = True) -> ChunkView:
+    def chunk_view(self, line: str, cards: tuple[int, ...], *, ev: bool = True) -> ChunkView:
         """The chunk of a node, in chips; what was dropped of it is solved.
 
         Args:
@@ -150,13 +171,47 @@ class Solution(Closing):
         self.reads.require(entry(line), cards)
         return self.reads.views.of(entry(line), cards, values=ev)
 
+    def chunk(
+        self,
+        line: str = "",
+        board: str | Sequence[int] | None = None,
+        payoffs: Literal["average", "stored"] = "average",
+    ) -> OneChunk:
+        """The chunk that ``line`` enters on ``board`` (default: the root's), as a matrix game with named rows.
+
+        Args:
+            line: betting since the solve's root, ``""`` or ending in ``/``.
+            board: all public cards.
+            payoffs: what leaves are worth that hide later rounds. "average": under the stored average strategies,
+                worked out chunk by chunk; "stored": what the last visits have left, or estimates where they have not.
+
+        Raises:
+            InputError: no betting round starts there, or the board cannot follow; the job has rake or locks; or too
+                many chunks follow to work out their payoffs, or they were dropped.
+        """
+        from spewy.look.one_chunk import stored_chunk  # which loads kernels
+
+        return stored_chunk(self.job, self.problem, self.reads, line, board, payoffs)
+
+    def to_openspiel(self) -> Any:
+        """The average strategies of a whole small game, as an ``open_spiel.python.policy.TabularPolicy``.
+
+        Raises:
+            MissingError: OpenSpiel is not installed.
+            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, or its betting
+                lacks actions of the game.
+        """
+        if self.job.spot is not None:
+            raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")
+        return spiel_policy(self.job.betting_tree, partial(self.node, ev=False))
+
     def _seen(
         self, line: str, board: str | Sequence[int] | None, ev: bool
     ) -> tuple[ChunkView, Node, tuple[int, ...]]:
         """The chunk of a decision as it is looked at, the decision, and its public cards."""
         node = self.reads.decision(line)
         cards = self._cards(node, board)
-        return self.chunk(node.line, cards, ev=ev), node, cards
+        return self.chunk_view(node.line, cards, ev=ev), node, cards
 
     def _cards(self, node: Node, board: str | Sequence[int] | None) -> tuple[int, ...]:
         return board_cards(self.problem, node.round, self.job.board if board is None else board)
@@ -205,7 +260,7 @@ class Solution(Closing):
 
     def _views_of(self, selection: Selection) -> Iterator[NodeView]:
         for cards, decisions in selection.places():
-            seen = self.chunk(decisions[0].line, cards)
+            seen = self.chunk_view(decisions[0].line, cards)
             for node in decisions:
                 assert node.player is not None
                 yield self._node_view(seen, node, node.player, cards)
@@ -249,4 +304,5 @@ class Solution(Closing):
             arrays.ev[order],
             arrays.action_ev[:, order],
             arrays.equity[order],
+            holdem=is_holdem(self.job.rules),
         ).in_unit(self.job.amounts)

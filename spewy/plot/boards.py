@@ -8,8 +8,8 @@ import numpy as np
 
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
+from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour
 from spewy.plot.cards import UNSEEN, add_legend, percent_text
-from spewy.plot.colours import SEATS, UNUSED, action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import share_text
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
+from spewy.look.colours import action_colours, hex_colour
 from spewy.look.grid import hand_numbers, is_holdem, means_by_class
 from spewy.plot.cards import UNSEEN, add_legend
-from spewy.plot.colours import action_colours, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 SMALLEST_SCALE = 1e-3
 """Of the pot: what EVs differ by less is drawn as next to nothing."""
-WIDE = 0.24
-"""Height of the bars with their legend, to the figure's width."""
+BARS = {False: 0.16, True: 0.36}
+"""Height of the bars with their legend, to the width of a figure whose charts stand side by side, or are stacked."""
+CHART = 1.0
+"""Height of a chart with its title, to the width that it has."""
 
 
 def comparison_figure(game: Game, found: Comparison, line: str | None = None, size: str = "screen") -> Any:
@@ -41,16 +43,15 @@ def comparison_figure(game: Game, found: Comparison, line: str | None = None, si
     look = SIZES[size]
     grids = _grids(game, found) if is_holdem(game) else []
     across = 1 if look.stacked else 2
-    down = len(grids) // across
-    high = WIDE * look.width * (2 if look.stacked else 1)
-    chart = 1.1 * look.width / across
+    high = BARS[look.stacked] * look.width
+    grid = CHART * look.width / across * (len(grids) // across)
     with font(look):
-        figure = new_figure(look.width, high + chart * down, look)
-        shape = figure.add_gridspec(1 + down, across, height_ratios=[high, *[chart] * down])
-        comparison_frequencies(found, figure.add_subplot(shape[0, :]))
-        for number, (title, values, scale, tell) in enumerate(grids):
-            ax = figure.add_subplot(shape[1 + number // across, number % across])
-            difference_chart(values, ax, tell, scale)
+        figure = new_figure(look.width, high + grid, look)
+        parts = figure.subfigures(2, 1, height_ratios=(high, grid)) if grids else [figure]
+        comparison_frequencies(found, parts[0].subplots())
+        axes = parts[1].subplots(len(grids) // across, across, squeeze=False).ravel() if grids else ()
+        for ax, (title, values, least, tell) in zip(axes, grids, strict=True):
+            difference_chart(values, ax, tell, least)
             ax.set_title(title, loc="left")
         boards = dict.fromkeys(signs(board) for board in found.boards if board)
         told = line or found.line or "at the root"

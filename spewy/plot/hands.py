@@ -10,7 +10,7 @@ import numpy as np
 from buckets.hands import preflop_classes
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
-from spewy.plot.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
+from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
 from spewy.plot.figures import SIZES, axes_for, font, new_figure
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from spewy.game.tree import Action, Node, decision_at, entry, find_node
 from spewy.records.chunks import Kind, require_size, split
 from spewy.records.overlay import Overlay
 from spewy.records.progress import dropped_error, saved_sweeps
+from spewy.system import html
 from spewy.system.closing import Closing
 
 LINES, BOARDS = 256, 128
@@ -66,6 +67,13 @@ class Decision:
     def names(self) -> tuple[str, ...]:
         """``[hand]``: their names, such as ``AsKh``."""
         return tuple(hand_name(cards) for cards in self.deck[self.hands])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        after = f" after {self.line}" if self.line else ""
+        title = f"{SEAT_NAMES[self.player]} to act on {cards_name(self.board) or 'no cards'}{after}"
+        columns = ("hand", *(action.label for action in self.actions))
+        return html.table(title, columns, zip(self.names, *self.frequencies.tolist(), strict=True))
 
 
 @dataclass(frozen=True)

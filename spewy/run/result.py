@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from spewy.game.amounts import CHIPS, Unit
+from spewy.system import html
 
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
 """(sweep, seconds, exploitability) of each check."""
@@ -51,6 +52,30 @@ class SolveResult:
             trace=trace_in_unit(self.trace, unit),
             unit=unit.name,
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        ev, equity, unit = self.ev or (None, None), self.equity or (None, None), self.unit
+        reached = (
+            "interrupted"
+            if self.interrupted
+            else "target reached"
+            if self.converged
+            else "target not reached"
+        )
+        told = {
+            f"exploitability ({unit})": self.exploitability,
+            "exploitability (% of the pot)": self.exploitability_pct,
+            "exploitability (mbb per hand)": self.exploitability_mbb,
+            f"EV of oop ({unit})": ev[0],
+            f"EV of ip ({unit})": ev[1],
+            "equity of oop": equity[0],
+            "equity of ip": equity[1],
+            f"value of oop ({unit})": self.value,
+            "seconds": self.seconds.get("total"),
+            "memory (MiB)": self.peak_rss_mib,
+        }
+        return html.facts(f"{self.name}: {reached} after {self.sweeps:,} sweeps", told)
 
     def to_json(self) -> dict[str, Any]:
         """The documented object, which says its unit where that is not chips."""

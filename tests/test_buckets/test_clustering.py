@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from buckets import BoardTree, OutcomeClustering, blocked, canonical_board, hands, outcomes, parse_cards
@@ -19,7 +20,9 @@ EXCEPTIONS = {
 
 
 @parametrize_with_checks([OutcomeClustering(n_clusters=2)], expected_failed_checks=lambda _: EXCEPTIONS)
-@pytest.mark.filterwarnings("ignore")  # data of the checks may have fewer different rows than clusters
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # data of the checks is not sorted, and may have fewer different rows than clusters
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -113,6 +116,44 @@ def test_others_go_to_the_cluster_whose_mean_is_nearest(max_factor, dtype):
     found = model.predict(others)
     assert found.tolist() == naive_boards.nearest(others, model.cluster_centers_, max_factor)
     assert len(set(found.tolist())) > 3
+
+
+@pytest.mark.parametrize("max_factor", [True, False])
+def test_distances_are_those_that_predictions_compare(max_factor):
+    curves, others = curves_of(40, 9), curves_of(25, 9, seed=6)
+    model = OutcomeClustering(n_clusters=6, max_factor=max_factor).fit(curves)
+    found = model.transform(others)
+    for i, row in enumerate(others.tolist()):
+        for c, center in enumerate(model.cluster_centers_.tolist()):
+            factors = [max(o, m) if max_factor else 1.0 for o, m in zip(row, center, strict=True)]
+            cost = sum((o - m) ** 2 * f for o, m, f in zip(row, center, factors, strict=True))
+            assert found[i, c] == pytest.approx(cost)
+    np.testing.assert_array_equal(found.argmin(axis=1), model.predict(others))
+    weights = np.arange(25.0)
+    assert model.score(others, sample_weight=weights) == pytest.approx(-(weights @ found.min(axis=1)))
+    assert list(model.get_feature_names_out()) == [f"outcomeclustering{c}" for c in range(6)]
+
+
+def test_model_selection_prefers_more_clusters_as_long_as_they_tell_hands_apart():
+    """Three kinds of hands with noise: three clusters are far better than two, and thirty hardly better than ten."""
+    rng = np.random.default_rng(3)
+    kinds = rng.integers(3, size=90)
+    curves = np.sort(np.clip((kinds[:, None] + 1) / 4 + rng.normal(0, 0.02, (90, 8)), 0, 1), axis=1)
+    search = GridSearchCV(OutcomeClustering(), {"n_clusters": [1, 2, 3]}, cv=3).fit(curves)
+    assert search.best_params_ == {"n_clusters": 3}
+    scores = [cross_val_score(OutcomeClustering(n_clusters=k), curves, cv=3).mean() for k in (1, 2, 3, 10)]
+    assert scores[2] > 0.2 * scores[1] > 0.2 * scores[0]
+    assert scores[3] < 0
+
+
+def test_unsorted_outcomes_are_warned_of():
+    curves = curves_of()
+    model = OutcomeClustering(n_clusters=3).fit(curves)
+    curves[4] = curves[4, ::-1]
+    expected = r"sorted from low to high, found 1 of 30 unsorted \(the first is row 4\)"
+    for use in (OutcomeClustering(n_clusters=3).fit, model.predict, model.transform, model.score):
+        with pytest.warns(UserWarning, match=expected):
+            use(curves)
 
 
 def test_prediction_needs_a_fit_and_as_many_outcomes():

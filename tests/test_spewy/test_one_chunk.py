@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
-from jobs import example
+from cli_runs import KUHN, LEDUC, POLARISED, TURN, good, write
+from jobs import example, solved, toy
 
 from spewy.errors import InputError
+from spewy.job.job import Job
 from spewy.look.one_chunk import one_chunk
+from spewy.look.solution import Solution
+from spewy.records.progress import saved_sweeps
+from spewy.run.session import Session
 
 
 def test_lp_and_cfr_agree_on_a_river_chunk():
@@ -29,3 +34,96 @@ def test_lp_and_cfr_agree_on_a_river_chunk():
 def test_bad_places(line, board, said):
     with pytest.raises(InputError, match=said):
         one_chunk(example("R1", "rows.river=6"), line, board)
+
+
+def files(folder):
+    """What is in a folder, and when it was written."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if not path.name.endswith("-lock")}
+
+
+def test_a_folder_is_only_read(tmp_path):
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "out")
+    before = files(tmp_path / "out")
+    with Solution.open(tmp_path / "out") as solution:
+        solution.chunk("cc/", "Kh").payoff_frame()
+    assert files(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("text", [KUHN, LEDUC, POLARISED, TURN], ids=["kuhn", "leduc", "river", "turn"])
+def test_the_root_is_worth_what_the_solve_says(text, tmp_path):
+    """Whichever engine solved it: payoffs are worked out from average strategies."""
+    job = Job.load(write(tmp_path, text))
+    session = Session(job)
+    result = session.solve()
+    with Solution(job, session.store) as solution:
+        chunk = solution.chunk()
+    expected = result.value if result.ev is None else result.ev[0] - job.pot / 2
+    assert chunk.average.value == pytest.approx(expected, abs=2e-3 * max(job.pot, 1))
+    assert not chunk.estimated
+
+
+def test_a_chunk_further_down_starts_from_the_ranges_that_get_there():
+    _, solution = solved(toy("leduc", max_sweeps=60))
+    chunk = solution.chunk("crc/", "Kh")
+    view, waiting = solution.node("crc/", "Kh"), solution.waiting("crc/", "Kh")
+    for player, seen in enumerate((view, waiting)):
+        reach = dict(zip(seen.hands, seen.reach, strict=True))
+        assert dict(zip(chunk.labels[player], chunk.ranges[player], strict=True)) == pytest.approx(reach)
+    frame = chunk.strategy_frame()
+    assert pytest.approx(view.strategy) == frame.loc[list(view.hands), list(view.actions)].to_numpy().T
+
+
+def test_payoffs_are_named_by_hands():
+    _, solution = solved(toy("leduc", max_sweeps=60))
+    chunk = solution.chunk("crc/", "Kh")
+    frame = chunk.payoff_frame("crc/cc")
+    assert (frame.index.name, frame.columns.name) == ("oop", "ip")
+    assert frame.loc["Ks", "Qs"] == pytest.approx(3)
+    assert frame.loc["Qs", "Ks"] == pytest.approx(-3)
+    assert frame.loc["Qh", "Qs"] == pytest.approx(0)
+    assert np.isnan(frame.loc["Qs", "Qs"])
+    assert chunk.payoff_frame().loc["Ks", "Qs"] > 0
+    assert "<td" in chunk._repr_html_()
+
+
+def test_a_bucket_is_named_by_its_number_and_its_heaviest_hand():
+    _, solution = solved(example("R1", "rows.river=6", "solve.max_sweeps=20"))
+    labels = solution.chunk().labels[0]
+    assert len(labels) == 6
+    assert all(label.startswith(f"{row}: ") and label.endswith(" more") for row, label in enumerate(labels))
+
+
+def test_a_chunk_is_read_while_another_process_may_write(tmp_path):
+    job = Job.load(write(tmp_path, LEDUC))
+    with Session(job, tmp_path / "out") as session, Solution.open(tmp_path / "out") as solution:
+        uniform = solution.chunk()
+        assert saved_sweeps(session.store) == 0
+        session.solve()
+        assert not np.allclose(solution.chunk().played[0], uniform.played[0])
+
+
+def test_what_the_last_visits_left_is_there_too():
+    _, solution = solved(toy("leduc", max_sweeps=60, integrate="average"))
+    stored, averaged = solution.chunk(payoffs="stored"), solution.chunk()
+    assert stored.average.value == pytest.approx(averaged.average.value, abs=0.05)
+    assert not stored.estimated
+    _, live = solved(toy("leduc", max_sweeps=60, leaves="live"))
+    assert live.chunk(payoffs="stored").estimated
+
+
+def test_dropped_rounds_are_solved_again_or_named(tmp_path):
+    good("solve", write(tmp_path, TURN), "--out", tmp_path / "out")
+    good("drop", tmp_path / "out", "--round", "river")
+    with Solution.open(tmp_path / "out") as solution:
+        assert solution.chunk("cc/", "Qs 7h 2d 3c 5h").average.local_exploitability_pct < 2
+        with pytest.raises(InputError, match=r"all rounds after line ''.*some dropped"):
+            solution.chunk()
+
+
+def test_too_much_work_and_odd_words_are_refused(monkeypatch):
+    _, solution = solved(toy("leduc", max_sweeps=1))
+    monkeypatch.setattr("spewy.look.one_chunk.MOST_BELOW", 10)
+    with pytest.raises(InputError, match="at most 10 chunks below to work out payoffs, found 30"):
+        solution.chunk()
+    with pytest.raises(InputError, match="payoffs: expected one of average, stored, found 'odd'"):
+        solution.chunk(payoffs="odd")

@@ -9,8 +9,8 @@ from cli_runs import COMMAND, TURN, good, write
 import spewy
 from spewy import plot
 from spewy.look.buckets import BoardBuckets
+from spewy.look.colours import action_colours, lightness
 from spewy.look.report import report
-from spewy.plot.colours import action_colours, lightness
 
 mpl = pytest.importorskip("matplotlib")
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from solvers.forest import Floats
 from spewy.bot.higc.text import Dialect, State, compressed, plain
-from spewy.errors import InputError, MissingError, shown
+from spewy.errors import InputError, shown
+from spewy.look.openspiel import require_spiel
 
 SpielState = Any
 """A state of OpenSpiel's, which tells no types."""
@@ -34,11 +34,7 @@ class SpielGame:
     """
 
     def __init__(self, name: str, dialect: Dialect = "rules") -> None:
-        if find_spec("pyspiel") is None:
-            raise MissingError(
-                f"game {shown(name)}: expected package open_spiel to be installed, found none "
-                "(pip install 'spewy[higc]')"
-            )
+        require_spiel(f"game {shown(name)}")
         import pyspiel
 
         self.name, self.dialect = name, dialect

@@ -1,0 +1,189 @@
+"""Average strategies as a policy of OpenSpiel, information set by information set.
+
+Players, deals and amounts are the same on both sides: player 0 is OpenSpiel's, cards are numbered by rank and suit in
+the order of the deck, and each player's hole cards are dealt before those of the next. Actions are fold 0, call 1 and
+raise 2, or the total that is raised to where the game has no limit; in Kuhn they are pass 0 and bet 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from importlib.util import find_spec
+from math import comb
+from typing import TYPE_CHECKING, Any, Protocol
+
+from buckets.hands import hand_name
+from spewy.errors import InputError, MissingError
+from spewy.game.gamefile import Game, load_game
+from spewy.game.tree import BettingTree, Node
+
+if TYPE_CHECKING:
+    from solvers.forest import Floats
+
+NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
+"""Shipped games that OpenSpiel has under names of their own."""
+MOST_SETS = 100_000
+"""Information sets: OpenSpiel lists all states, of which there are some dozens for each."""
+
+
+class Played(Protocol):
+    """What is read of a decision, hand by hand, as a `spewy.NodeView` has it."""
+
+    @property
+    def player(self) -> int:
+        """Who acts."""
+
+    @property
+    def hands(self) -> tuple[str, ...]:
+        """Names."""
+
+    @property
+    def strategy(self) -> Floats:
+        """``[action, hand]``."""
+
+
+Look = Callable[[str, tuple[int, ...]], Played]
+"""The decision after a line on a board."""
+
+
+def spiel_policy(tree: BettingTree, look: Look) -> Any:
+    """An ``open_spiel.python.policy.TabularPolicy`` of a whole game.
+
+    Args:
+        tree: its betting, from the deal.
+        look: gives its decisions.
+
+    Raises:
+        MissingError: OpenSpiel is not installed.
+        InputError: OpenSpiel has no such game, or too large a one for a table, or the tree lacks some of its actions.
+    """
+    game = tree.config.game
+    require_spiel(f"game {game.name}")
+    _require_small(tree)
+    from open_spiel.python.policy import TabularPolicy
+
+    policy = TabularPolicy(spiel_game(game))
+    seen: dict[tuple[str, tuple[int, ...]], Played] = {}
+    for state in policy.states:
+        node, hand, board = _place(tree, state.history())
+        if (node.line, board) not in seen:
+            seen[node.line, board] = look(node.line, board)
+        view = seen[node.line, board]
+        column = view.hands.index(hand[view.player])
+        numbers = _numbers(game, node)
+        if sorted(numbers) != sorted(state.legal_actions()):
+            raise InputError(
+                f"line {node.line!r}: expected all {len(state.legal_actions())} actions of the game in the betting "
+                f"tree, found {len(numbers)}"
+            )
+        row = policy.action_probability_array[policy.state_lookup[state.information_state_string()]]
+        row[:] = 0
+        row[numbers] = view.strategy[:, column]
+    return policy
+
+
+def spiel_game(game: Game) -> Any:
+    """The same game in OpenSpiel: under a name of its own, or as universal_poker.
+
+    Raises:
+        InputError: OpenSpiel does not take it.
+    """
+    import pyspiel
+
+    name = _own_name(game)
+    try:
+        return pyspiel.load_game(name) if name else pyspiel.load_game("universal_poker", _parameters(game))
+    except (RuntimeError, ValueError) as error:  # OpenSpiel's errors are runtime errors
+        raise InputError(f"game {game.name}: expected one that OpenSpiel has, found: {error}") from None
+
+
+def require_spiel(subject: str) -> None:
+    """Make sure that OpenSpiel is there.
+
+    Raises:
+        MissingError: it is not.
+    """
+    if find_spec("pyspiel") is None:
+        raise MissingError(
+            f"{subject}: expected package open_spiel to be installed, found none (pip install 'spewy[higc]')"
+        )
+
+
+@lru_cache
+def _own_name(game: Game) -> str | None:
+    """OpenSpiel's name of a shipped game; None: it has none of its own."""
+    same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
+    return next(same, None)
+
+
+def _require_small(tree: BettingTree) -> None:
+    game = tree.config.game
+    n_cards, n_sets = len(game.deck), 0
+    for node in tree.nodes():
+        if node.kind == "decision":
+            deals, left = comb(n_cards, game.num_hole_cards), n_cards - game.num_hole_cards
+            for dealt in game.num_board_cards[: node.round + 1]:
+                deals, left = deals * comb(left, dealt), left - dealt
+            n_sets += deals
+    if n_sets > MOST_SETS:
+        raise InputError(
+            f"game {game.name}: expected at most {MOST_SETS:,} information sets for a table, found {n_sets:,}"
+        )
+
+
+def _parameters(game: Game) -> dict[str, str | int]:
+    """Of OpenSpiel's universal_poker."""
+
+    def listed(values: tuple[int, ...]) -> str:
+        return " ".join(map(str, values))
+
+    stacks = {} if game.stacks is None else {"stack": listed(game.stacks)}
+    bets = {"raiseSize": listed(game.raise_sizes)} if game.limit else {"bettingAbstraction": "fullgame"}
+    return {
+        "betting": "limit" if game.limit else "nolimit",
+        "numPlayers": 2,
+        "numRounds": game.num_rounds,
+        "blind": listed(game.blinds),
+        "firstPlayer": listed(tuple(player + 1 for player in game.first_player)),
+        "maxRaises": listed(game.max_raises),
+        "numSuits": game.num_suits,
+        "numRanks": game.num_ranks,
+        "numHoleCards": game.num_hole_cards,
+        "numBoardCards": listed(game.num_board_cards),
+        **stacks,
+        **bets,
+    }
+
+
+def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str], tuple[int, ...]]:
+    """The decision, both players' hands and the public cards of a history of OpenSpiel."""
+    game = tree.config.game
+    hole, cards = game.num_hole_cards, game.deck.cards
+    first, second = (
+        hand_name(sorted(cards[number] for number in history[p * hole : (p + 1) * hole])) for p in (0, 1)
+    )
+    node, waiting = tree.root, 0
+    board: list[int] = []
+    for number in history[2 * hole :]:
+        if node.kind == "chance":
+            node = node.children[0]
+            waiting = game.num_board_cards[node.round]
+        if waiting:
+            board.append(cards[number])
+            waiting -= 1
+        else:
+            node = node.children[_numbers(game, node).index(number)]
+    return node, (first, second), tuple(board)
+
+
+def _numbers(game: Game, node: Node) -> list[int]:
+    """The number of each action of a decision in OpenSpiel."""
+    assert node.player is not None
+    if _own_name(game) == "kuhn_poker":
+        facing = any(action.kind == "fold" for action in node.actions)
+        return [int(action.kind == "call" if facing else action.kind != "check") for action in node.actions]
+    totals = [2 if game.limit else child.put_in[node.player] for child in node.children]
+    plain = {"fold": 0, "check": 1, "call": 1}
+    return [plain.get(action.kind, total) for action, total in zip(node.actions, totals, strict=True)]

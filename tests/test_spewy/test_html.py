@@ -1,0 +1,121 @@
+"""What notebooks show of decisions and results: their numbers, and no markup but our own."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from cli_runs import POLARISED, write
+from jobs import solved, toy
+
+import spewy
+from spewy.job.job import Job
+from spewy.records.policy import Policy
+from spewy.system import html
+
+SCRIPT = "<script>alert('x')</script>"
+
+
+class Cells(HTMLParser):
+    """Text and tooltips of a table's cells; fails where a tag is left open."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.rows, self.titles = [], [], {}
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "br":
+            return
+        self.open.append(tag)
+        assert tag != "script"
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._title = dict(attrs).get("title")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+            if self._title:
+                self.titles[data] = self._title
+
+
+@pytest.fixture(scope="module")
+def river(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("html")
+    result = spewy.solve(Job.load(write(folder, POLARISED)), folder / "out")
+    with spewy.Solution.open(folder / "out") as solution:
+        yield result, solution
+
+
+def test_a_decision_of_holdem_is_a_chart(river):
+    """Kings always bet, jack-high bets half of the time; aces are the other player's."""
+    shown = river[1].node()._repr_html_()
+    cells = Cells(shown)
+    assert [len(row) for row in cells.rows] == [13] * 13
+    assert cells.rows[0][:2] == ["AA", "AKs"]
+    assert set(cells.titles) == {"KK", "JTs"}
+    assert cells.titles["KK"] == "KK: reach 0.333; Check 0.0 %; AllIn(100) 100.0 %"
+    assert shown.startswith("<div><strong>oop to act on Ks9d6h3c2s</strong>")
+
+
+def test_the_range_that_waits_is_a_chart_without_actions(river):
+    cells = Cells(river[1].waiting()._repr_html_())
+    assert cells.titles == {"AA": "AA: reach 0.167"}
+
+
+def test_a_decision_of_a_small_game_is_a_table():
+    view = solved(toy("kuhn", max_sweeps=50))[1].node("r")
+    head, *rows = Cells(view._repr_html_()).rows
+    assert head == ["hand", "reach", "Fold", "Call", "EV", "equity"]
+    assert [row[0] for row in rows] == list(view.hands)
+    assert [float(row[2]) for row in rows] == pytest.approx(view.strategy[0].tolist(), rel=1e-3)
+
+
+def test_a_long_table_ends_and_says_so():
+    shown = html.table("many", ["number"], [(number,) for number in range(50)])
+    assert len(Cells(shown).rows) == 21
+    assert "and 30 more" in shown
+
+
+def test_a_decision_of_the_policy_is_a_table(river):
+    decision = Policy(river[1].problem, river[1].store).decision()
+    head, *rows = Cells(decision._repr_html_()).rows
+    assert head == ["hand", "Check", "AllIn(100)"]
+    assert {row[0]: float(row[2]) for row in rows} == pytest.approx(
+        dict(zip(decision.names, decision.frequencies[1], strict=True)), rel=1e-3
+    )
+
+
+def test_results_tell_what_they_reached(river):
+    result, solution = river
+    told = dict(Cells(result._repr_html_()).rows)
+    assert float(told["EV of oop (chips)"]) == pytest.approx(result.ev[0], rel=1e-3)
+    assert "value of oop (chips)" not in told
+    judged = dict(Cells(solution.exploitability()._repr_html_()).rows)
+    assert float(judged["exploitability (% of the pot)"]) == pytest.approx(
+        result.exploitability_pct, rel=1e-2
+    )
+
+
+def test_text_is_escaped(river):
+    result, solution = river
+    named = replace(result, name=SCRIPT)._repr_html_()
+    assert "<script" not in named
+    assert "&lt;script&gt;" in named
+    view = replace(solution.node(), line=SCRIPT, actions=(SCRIPT, "AllIn(100)"))
+    for shown in (view, replace(view, holdem=False)):
+        assert "<script" not in shown._repr_html_()
+
+
+def test_nobody_in_a_range_leaves_no_nonsense(river):
+    view = river[1].node()
+    shown = replace(view, reach=np.zeros(len(view.hands)))._repr_html_()
+    assert "nan" not in shown
+    assert not Cells(shown).titles

@@ -1,0 +1,105 @@
+"""Solutions as policies of OpenSpiel: Kuhn, Leduc, and other games as universal_poker; what it has not is named."""
+
+import sys
+
+import pytest
+from cli_runs import POLARISED, write
+from jobs import solved, toy
+from open_spiel.python.algorithms.exploitability import exploitability
+
+from spewy.errors import InputError, MissingError
+from spewy.job.job import Job
+
+LIMIT = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 2
+blind = 2 1
+raiseSize = 2 2
+firstPlayer = 2 1
+maxRaises = 2 1
+numSuits = 2
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 0 1
+END GAMEDEF
+"""
+"""As heads-up hold'em: the button has the small blind, begins, and is last to act after the deal."""
+
+NO_LIMIT = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 2
+stack = 3 3
+blind = 1 1
+firstPlayer = 1 1
+numSuits = 1
+numRanks = 5
+numHoleCards = 2
+numBoardCards = 0 1
+END GAMEDEF
+"""
+
+
+def solved_game(folder, text, **more):
+    file = write(folder, text, "small.game")
+    return solved(Job.of({"name": "small", "game": {"file": str(file)}, "solve": {"max_sweeps": 30}, **more}))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_a_small_game_is_as_exploitable_there_as_here(name):
+    result, solution = solved(toy(name, max_sweeps=30))
+    policy = solution.to_openspiel()
+    assert str(policy.game) == f"{name}_poker()"
+    assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-9)
+
+
+def test_a_game_of_a_file_is_universal_poker(tmp_path):
+    result, solution = solved_game(tmp_path, LIMIT)
+    policy = solution.to_openspiel()
+    assert str(policy.game).startswith("universal_poker(betting=limit,blind=2 1")
+    assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+
+
+def no_limit(folder, *sizes):
+    bets = {"bet": ", ".join(sizes), "raise": "a"}
+    return solved_game(folder, NO_LIMIT, bets={"preflop": bets, "flop": bets})
+
+
+def test_bets_without_a_limit_are_numbered_by_their_totals(tmp_path):
+    result, solution = no_limit(tmp_path, "1c", "a")
+    policy = solution.to_openspiel()
+    assert "bettingAbstraction=fullgame" in str(policy.game)
+    assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+
+
+def test_a_tree_that_lacks_bets_of_the_game_is_refused(tmp_path):
+    _, solution = no_limit(tmp_path, "a")
+    with pytest.raises(
+        InputError, match=r"line '': expected all 3 actions of the game in the betting tree, found 2"
+    ):
+        solution.to_openspiel()
+
+
+def test_what_open_spiel_has_not_is_named(tmp_path):
+    _, solution = solved(Job.load(write(tmp_path, POLARISED)))
+    with pytest.raises(InputError, match="job polarised: expected a whole game for OpenSpiel, found a spot"):
+        solution.to_openspiel()
+
+
+def test_a_game_without_end_is_refused_before_the_work(monkeypatch):
+    _, solution = solved(toy("leduc", max_sweeps=1))
+    monkeypatch.setattr("spewy.look.openspiel.MOST_SETS", 100)
+    with pytest.raises(
+        InputError, match=r"leduc: expected at most 100 information sets for a table, found \d+"
+    ):
+        solution.to_openspiel()
+
+
+def test_without_open_spiel_the_extra_is_named(monkeypatch):
+    _, solution = solved(toy("kuhn", max_sweeps=1))
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(
+        MissingError, match=r"game kuhn: expected package open_spiel.*pip install 'spewy\[higc\]'"
+    ):
+        solution.to_openspiel()
