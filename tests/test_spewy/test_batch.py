@@ -262,7 +262,9 @@ def uninterrupted(tmp_path_factory):
     return good_json("solve", write(folder, FOUR), "--out", folder / "out", *LONG, "--jobs", 1)
 
 
-@pytest.mark.parametrize("group", [True, False], ids=["terminal", "kill"])
+@pytest.mark.parametrize(
+    "group", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["terminal", "kill"]
+)
 def test_interrupt_and_go_on(group, uninterrupted, tmp_path):
     """Ctrl-C from a terminal, which workers get too, or a signal to the parent alone."""
     args = ["solve", write(tmp_path, FOUR), "--out", tmp_path / "out", *LONG, "--json"]

@@ -364,7 +364,7 @@ def test_buckets_of_one_kind_of_hand():
     assert "1 bucket: there are no more kinds of hands, 40 were asked for" in said
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg"])
+@pytest.mark.parametrize("suffix", ["png", pytest.param("svg", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("board", ["Ks7d2c9h", "Ks7d2c9h3s"])
 def test_plot(tmp_path, suffix, board):
     file = tmp_path / f"board.{suffix}"

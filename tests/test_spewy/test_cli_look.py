@@ -184,7 +184,7 @@ def resident(job, folder, *options):
     ("name", "precision"),
     [
         ("T1", "single"),
-        ("T1", "16-bit"),
+        pytest.param("T1", "16-bit", marks=pytest.mark.slow),
         pytest.param("F1", "single", marks=pytest.mark.slow),
         pytest.param("F1", "16-bit", marks=pytest.mark.slow),
     ],

@@ -134,7 +134,9 @@ INTERRUPTIBLE = {
 }
 
 
-@pytest.mark.parametrize("kind", INTERRUPTIBLE)
+@pytest.mark.parametrize(
+    "kind", ["stored", pytest.param("stored, two workers", marks=pytest.mark.slow), "live"]
+)
 def test_interrupt_and_go_on(kind, tmp_path):
     text, sweeps, options = INTERRUPTIBLE[kind]
     options = [*options, "--set", f"solve.max_sweeps={sweeps}", "--json"]

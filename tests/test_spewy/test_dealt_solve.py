@@ -120,6 +120,7 @@ def flop(tmp_path_factory):
     return job, folder / "coarse"
 
 
+@pytest.mark.slow
 def test_more_classes_start_from_what_fewer_have_learnt(flop, tmp_path):
     job, coarse = flop
     finer = ("--set", "boards.flop=6", "--set", "rows.flop=8", "--set", "solve.max_sweeps=301")

@@ -187,7 +187,7 @@ def test_games_with_other_hands_have_no_grid_and_no_names(tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--heat", "equity"], ["--heat", "check"], ["--player", "ip"]])
-@pytest.mark.parametrize("size", ["page", "phone"])
+@pytest.mark.parametrize("size", ["page", pytest.param("phone", marks=pytest.mark.slow)])
 def test_pictures_of_a_decision(turn, tmp_path, options, size):
     file = tmp_path / "grid.png"
     result = spewy("show", turn, "--plot", file, "--size", size, "--json", *options)

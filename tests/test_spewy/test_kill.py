@@ -33,7 +33,8 @@ def told(process, text):
     return any(text in line for line in process.stderr)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [20])
 def test_killed_again_and_again(kills, tmp_path):
     rng = random.Random(kills)
     whole = good_json(*arguments(tmp_path / "whole"))

@@ -26,8 +26,7 @@ FEW = [("AsAc", "KsKc"), ("AsAc", "KsKc,QsQc"), ("QQ,JJ", "QQ,JJ"), ("AsAc,QhJh"
     ("oop", "ip", "leaves"),
     [
         *((*pair, "live") for pair in FEW),
-        (*FEW[0], "stored"),
-        *(pytest.param(*pair, "stored", marks=pytest.mark.slow) for pair in FEW[1:]),
+        *(pytest.param(*pair, "stored", marks=pytest.mark.slow) for pair in FEW),
     ],
 )
 def test_turns_with_few_hands(oop, ip, leaves):
@@ -88,9 +87,9 @@ def test_limit_turn(leaves):
                 {"variant": "pcfr+", "leaves": "stored"},
                 {"order": "top-down", "leaves": "stored"},
                 {"integrate": "average", "max_sweeps": 20},
+                {"integrate": "average", "method": "lp", "max_sweeps": 20},
             )
         ),
-        {"integrate": "average", "method": "lp", "max_sweeps": 20, "stack": 10},
         {"precision": "single"},
     ],
 )

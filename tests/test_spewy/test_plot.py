@@ -146,7 +146,7 @@ def test_figures_have_the_size_that_they_are_for(made, size, tmp_path):
             ["report", "{folder}", "--line", "cc/", "--csv", "{out}/a.csv", "--plot", "{out}/a.png"],
             ["a.csv", "a.png"],
         ),
-        (["buckets", "Ks7d2c9h3s", "--plot", "{out}/a.png"], ["a.png"]),
+        pytest.param(["buckets", "Ks7d2c9h3s", "--plot", "{out}/a.png"], ["a.png"], marks=pytest.mark.slow),
     ],
 )
 def test_files_are_there_though_nobody_reads_the_table(folder, tmp_path, command, files):

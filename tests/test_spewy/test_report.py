@@ -316,7 +316,13 @@ def test_table_and_csv(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".PNG", b"\x89PNG")]
+    ("suffix", "begins"),
+    [
+        (".png", b"\x89PNG"),
+        pytest.param(".svg", b"<?xml", marks=pytest.mark.slow),
+        pytest.param(".pdf", b"%PDF", marks=pytest.mark.slow),
+        pytest.param(".PNG", b"\x89PNG", marks=pytest.mark.slow),
+    ],
 )
 def test_pictures(folder, tmp_path, suffix, begins):
     file = tmp_path / f"turn{suffix}"

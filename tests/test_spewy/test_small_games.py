@@ -29,7 +29,7 @@ def test_value_by_cfr(name, variant, symmetry):
 
 
 @pytest.mark.parametrize("name", VALUES)
-@pytest.mark.parametrize("sweeps", [1, 7, 40])
+@pytest.mark.parametrize("sweeps", [1, 7, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("integrate", ["regret", "average"])
 def test_exploitability_is_open_spiels(name, sweeps, integrate):
     result, solution = solved(toy(name, max_sweeps=sweeps, integrate=integrate))
@@ -46,6 +46,7 @@ def test_chunks_are_unchunked_cfr_plus():
     assert result.exploitability == pytest.approx(spiel_exploitability(*whole.policy()), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_top_down_converges_too():
     result, _ = solved(toy("leduc", max_sweeps=100, order="top-down"))
     assert result.exploitability < 0.02

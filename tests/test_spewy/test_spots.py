@@ -54,7 +54,8 @@ def _free(problem):
 
 
 @pytest.mark.parametrize(
-    ("integrate", "leaves"), [("regret", "stored"), ("regret", "live"), ("average", "stored")]
+    ("integrate", "leaves"),
+    [("regret", "stored"), ("regret", "live"), pytest.param("average", "stored", marks=pytest.mark.slow)],
 )
 def test_forty_rows_have_a_true_exploitability(integrate, leaves):
     """Bucketed strategies are judged in the real game, and the same by another route.
