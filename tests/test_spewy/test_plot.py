@@ -85,6 +85,16 @@ def test_no_difference_is_white_in_the_middle_of_the_scale(made):
 
 
 @pytest.mark.parametrize("size", plot.SIZES)
+def test_boards_have_room_in_every_size(checked, size, tmp_path):
+    """A warning that there is none is an error."""
+    figure = plot.boards_figure(checked, "check, check", size)
+    plot.save(figure, tmp_path / "boards.png")
+    inches = [ax.get_position().width * figure.get_figwidth() for ax in figure.axes]
+    assert len(inches) == 3
+    assert min(inches) > 0.2 * figure.get_figwidth()
+
+
+@pytest.mark.parametrize("size", plot.SIZES)
 def test_a_comparison_is_bars_and_two_charts(made, solution, size):
     figure = plot.comparison_figure(solution.job.rules, made["comparison"], "check", size)
     assert len(figure.axes) >= 3
