@@ -57,10 +57,12 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
 
     Raises:
         MissingError: OpenSpiel is not installed.
-        InputError: OpenSpiel has no such game, or too large a one for a table, or the tree lacks some of its actions.
+        InputError: OpenSpiel has no such game, or other showdowns in it, or it is too large for a table, or the tree
+            lacks some of its actions.
     """
     game = tree.config.game
     require_spiel(f"game {game.name}")
+    _require_same_showdown(game)
     _require_small(tree)
     from open_spiel.python.policy import TabularPolicy
 
@@ -116,6 +118,15 @@ def _own_name(game: Game) -> str | None:
     """OpenSpiel's name of a shipped game; None: it has none of its own."""
     same = (theirs for name, theirs in NAMES.items() if game == replace(load_game(name), name=game.name))
     return next(same, None)
+
+
+def _require_same_showdown(game: Game) -> None:
+    """Refuse three cards at the showdown, among which OpenSpiel knows neither straights nor flushes."""
+    if game.num_hole_cards + sum(game.num_board_cards) == 3:
+        raise InputError(
+            f"game {game.name}: expected other than three cards at the showdown for OpenSpiel, which ranks them by "
+            f"other rules, found {game.num_hole_cards} in the hand and {sum(game.num_board_cards)} on the board"
+        )
 
 
 def _require_small(tree: BettingTree) -> None:

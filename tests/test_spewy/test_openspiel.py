@@ -33,9 +33,9 @@ numRounds = 2
 stack = 3 3
 blind = 1 1
 firstPlayer = 1 1
-numSuits = 1
-numRanks = 5
-numHoleCards = 2
+numSuits = 2
+numRanks = 3
+numHoleCards = 1
 numBoardCards = 0 1
 END GAMEDEF
 """
@@ -77,6 +77,15 @@ def test_a_tree_that_lacks_bets_of_the_game_is_refused(tmp_path):
     _, solution = no_limit(tmp_path, "a")
     with pytest.raises(
         InputError, match=r"line '': expected all 3 actions of the game in the betting tree, found 2"
+    ):
+        solution.to_openspiel()
+
+
+def test_showdowns_of_three_cards_go_by_other_rules_there(tmp_path):
+    text = NO_LIMIT.replace("numHoleCards = 1", "numHoleCards = 2")
+    _, solution = solved_game(tmp_path, text, bets={"preflop": {"bet": "a"}})
+    with pytest.raises(
+        InputError, match=r"other than three cards at the showdown.*found 2 in the hand and 1 on"
     ):
         solution.to_openspiel()
 
