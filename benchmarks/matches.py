@@ -7,12 +7,11 @@
 Each match is two runs of ``--hands`` hands with the same cards, one with the seats swapped. Logs are kept, so that a
 match that was interrupted goes on; its score is added to the data file (``--data``), in the place of an earlier one of
 the same folder, opponent and way to re-solve. The figures are what the folder's bot wins; ``width`` is AIVAT's interval
-beside that of plain hands. ``table`` writes the table of docs/bots.md.
+beside that of plain hands. ``table`` prints them all.
 """
 
 import argparse
 import json
-import re
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -24,11 +23,10 @@ from spewy.match.opponents import OPPONENTS
 from spewy.system.textfile import replace_text
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA, PAGE = ROOT / "docs/data/matches.json", ROOT / "docs/bots.md"
+DATA = ROOT / "docs/data/matches.json"
 SECONDS = 600.0
 """For one answer."""
 KEY = ("folder", "opponent", "resolve", "safe")
-BEGIN, END = "<!-- matches: begin -->", "<!-- matches: end -->"
 
 
 def main() -> None:
@@ -49,8 +47,7 @@ def main() -> None:
     play.add_argument("--workers", type=int)
     play.add_argument("--logs", type=Path, default=ROOT / "results/matches")
     table = commands.add_parser("table")
-    table.set_defaults(run=write_table)
-    table.add_argument("--page", type=Path, default=PAGE)
+    table.set_defaults(run=tell_table)
     args = parser.parse_args()
     args.run(args)
 
@@ -65,17 +62,14 @@ def play_all(args: argparse.Namespace) -> None:
         print(_line(row), flush=True)
 
 
-def write_table(args: argparse.Namespace) -> None:
-    """Put the table in its place on the page."""
-    head = (
-        "| locker | re-solving | opponent | hands | it wins, mbb per hand: AIVAT | plain, duplicate | width |\n"
-        "|---|---|---|---|---|---|---|"
+def tell_table(args: argparse.Namespace) -> None:
+    """Print the table of what was played."""
+    print(
+        "| locker | re-solving | opponent | hands | it wins, mbb per hand: AIVAT | plain, duplicate | width |"
     )
-    page = args.page.read_text()
-    if BEGIN not in page or END not in page:
-        raise SystemExit(f"{args.page}: expected the lines {BEGIN} and {END}, found none")
-    between = "\n".join((BEGIN, "", head, *(_line(row) for row in _rows(args.data)), "", END))
-    replace_text(args.page, re.sub(f"{BEGIN}.*?{END}", lambda _: between, page, flags=re.DOTALL))
+    print("|---|---|---|---|---|---|---|")
+    for row in _rows(args.data):
+        print(_line(row))
 
 
 def _played(args: argparse.Namespace, name: str) -> dict[str, Any]:
