@@ -22,7 +22,15 @@ test: .venv/ready
 
 test-slow: .venv/ready
 	$(BIN)/python -m pytest -m slow
+	$(MAKE) smoke
 	$(MAKE) fuzz
+
+smoke: .venv/ready
+	$(BIN)/python benchmarks/solve.py --quick
+	$(BIN)/python benchmarks/lp_or_cfr.py --quick
+	$(BIN)/python benchmarks/bucket_speed.py --quick
+	$(BIN)/python benchmarks/clustering_study.py --quick --sweeps 50
+	$(BIN)/python benchmarks/whole_games.py study --quick
 
 fuzz: .venv/ready
 	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)
@@ -49,7 +57,7 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 notebooks: .venv/ready
-	$(BIN)/python notebooks/run.py
+	cd notebooks && ls *.ipynb | xargs -P 2 -n 1 ../$(BIN)/python run.py
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
