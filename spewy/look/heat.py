@@ -47,10 +47,10 @@ def heat_of(view: NodeView, what: str) -> Heat:
     elif wanted == "reach":
         found = Heat(view, f"{seat}: reach, %", 100 * view.reach, "{:z.0f}".format)
     elif wanted == "EV":
-        found = Heat(view, f"{seat}: EV, chips", view.ev, _chips(view.ev))
+        found = Heat(view, f"{seat}: EV, {view.unit}", view.ev, _chips(view.ev))
     else:
         values = view.action_ev[view.actions.index(wanted)]
-        found = Heat(view, f"{seat}: EV of {action_words(wanted)}, chips", values, _chips(values))
+        found = Heat(view, f"{seat}: EV of {action_words(wanted)}, {view.unit}", values, _chips(values))
     if np.isnan(found.values).all():
         raise InputError(f"--heat {wanted}: expected numbers, found none that are known at this decision")
     return found

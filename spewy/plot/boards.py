@@ -20,8 +20,10 @@ MOST_NAMED = 100
 """Boards that can be named beside their bars."""
 LINES_A_BOARD = 1.75
 """Height of a board's bars, in lines of text."""
+LINES_BESIDE = 11.0
+"""Height of the title, the legend and the scale."""
 TALLEST = 3.0
-"""The greatest height, to the width."""
+"""The greatest height of a panel, to the figure's width."""
 POINTS = 72
 """Of an inch."""
 
@@ -42,9 +44,10 @@ def boards_figure(report: Report, line: str | None = None, size: str = "screen")
         panels.insert(0, board_frequencies)
     found = SIZES[size]
     with font(found):
-        high = 0.17 * found.width + LINES_A_BOARD * (len(report.rows) + 2) * found.font / POINTS
-        figure = new_figure(found.width, min(high, TALLEST * found.width), found)
-        axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        down, across = (len(panels), 1) if found.stacked else (1, len(panels))
+        high = (LINES_BESIDE + LINES_A_BOARD * (len(report.rows) + 1)) * found.font / POINTS
+        figure = new_figure(found.width, down * min(high, TALLEST * found.width), found)
+        axes = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
         for panel, ax in zip(panels, axes, strict=True):
             panel(report, ax)
         seat = "all-in" if report.player is None else f"{SEAT_NAMES[report.player]} to act"

@@ -120,6 +120,9 @@ def add_legend(ax: Any, columns: int) -> None:
             bbox_to_anchor=(0, 1.0),
             frameon=False,
             borderaxespad=0.2,
+            handlelength=1.1,
+            handletextpad=0.5,
+            columnspacing=1.2,
         )
 
 

@@ -108,6 +108,40 @@ def test_an_export_tells_the_same_in_either_unit(folders, tmp_path):
         assert chips["ev"] == "" or float(blinds["ev"]) * 100 == pytest.approx(float(chips["ev"]), abs=1e-9)
 
 
+def test_a_comparison_tells_the_same_in_either_unit(folders):
+    chips, blinds = (
+        good_json("compare", folders / name, folders / name, "--line", line)
+        for name, line in (("chips", "cr50"), ("bb", "x b50%"))
+    )
+    assert (chips["line"], blinds["line"], blinds["unit"]) == ("cr50", "cr0.5", "bb")
+    for key in ("pot", "ev"):
+        np.testing.assert_allclose(np.array(blinds[key]) * 100, chips[key], rtol=1e-9)
+    assert list(blinds["lines"]) == [Unit("bb", 100).line_text(line) for line in chips["lines"]]
+    assert "pot     1 bb\n" in good("compare", folders / "bb", folders / "bb")
+    assert "expected amounts in the same unit, found chips and bb" in refused(
+        "compare", folders / "chips", folders / "bb"
+    )
+
+
+def test_lines_as_people_write_them_choose_what_is_exported(folders, tmp_path):
+    good("export", folders / "bb", tmp_path / "some.csv", "--line", "x b0.5", "--wide")
+    with (tmp_path / "some.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["line"] for row in rows} == {"cr0.5"}
+    refusal = refused("export", folders / "bb", tmp_path / "none.csv", "--line", "x b0.5", "--player", "ip")
+    assert "decisions of line 'x b0.5', ip: expected at least one" in refusal
+
+
+def test_a_report_over_boards_tells_the_same_in_either_unit(folders, tmp_path):
+    board = BLINDS.replace("Qs 7h 2d 3c", "Ks 7h 2d 4c")
+    good("solve", write(tmp_path, board, "other.toml"), "--out", tmp_path / "other", *SOLVE)
+    found = good_json("report", folders / "bb", tmp_path / "other", "--line", "x")
+    assert (found["unit"], found["pot"], found["line"]) == ("bb", 1, "c")
+    for row in found["boards"].values():
+        assert sum(row["ev"]) == pytest.approx(1)
+    assert "expected the same unit as in" in refused("report", folders / "chips", tmp_path / "other")
+
+
 def test_tree_and_estimate_say_the_unit(folders):
     chips, blinds = (good_json("tree", folders / f"{name}.toml") for name in ("chips", "bb"))
     assert "unit" not in chips

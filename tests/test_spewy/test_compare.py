@@ -131,3 +131,18 @@ def test_what_show_tells_goes_into_a_file(folders, tmp_path):
     table, shown = pd.read_csv(wide), good_json("show", folders / "plain")["hands"]
     assert table.hand.tolist() == list(shown)
     assert table["frequency_Bet(50)"].tolist() == [row["strategy"][1] for row in shown.values()]
+
+
+def test_who_waits_goes_into_a_file_hand_by_hand(folders, tmp_path):
+    good("show", folders / "plain", "--player", "ip", "--csv", tmp_path / "ip.csv")
+    table = pd.read_csv(tmp_path / "ip.csv", keep_default_na=False)
+    assert list(table.columns) == ["board", "line", "player", "hand", "reach", "ev", "equity"]
+    assert set(table.player) == {1}
+
+
+def test_a_line_nobody_takes_is_compared_without_a_word(folders):
+    """Where A never bets, its range after a bet has no weight."""
+    found = good_json("compare", folders / "locked", folders / "locked", "--line", "r50")
+    assert found["ev"] == [[None, None], [None, None]]
+    assert found["lines"]["r50"]["moved"] == 0
+    assert "0.00% of the range" in good("compare", folders / "locked", folders / "locked", "--line", "r50")

@@ -122,12 +122,16 @@ def turn(tmp_path_factory):
 
 LOOK = """
 import sys
-from spewy.look.report import report
+from spewy.look.compare import compare
+from spewy.look.report import line_totals, report
 from spewy.look.solution import Solution
 with Solution.open(sys.argv[1]) as solution:
     solution.node()
     solution.node("cc/", "Qs 7h 2d 3c 5h")
     report(solution, "cc/")
+    compare(solution, solution, "x")
+    list(solution.views(solution.select("x x /")))
+    line_totals(solution, "x x")
 assert "layout" not in vars(solution)
 print("numba" in sys.modules)
 """

@@ -10,6 +10,7 @@ import spewy
 from spewy import plot
 from spewy.look.buckets import BoardBuckets
 from spewy.look.colours import action_colours, lightness
+from spewy.look.compare import compare
 from spewy.look.report import report
 
 mpl = pytest.importorskip("matplotlib")
@@ -50,6 +51,11 @@ CHARTS = {
     "card_frequencies": lambda made, ax: plot.card_frequencies(made["report"], ax=ax),
     "card_shares": lambda made, ax: plot.card_shares(made["report"], ax=ax),
     "card_realisation": lambda made, ax: plot.card_realisation(made["report"], ax=ax),
+    "board_frequencies": lambda made, ax: plot.board_frequencies(made["report"], ax=ax),
+    "board_shares": lambda made, ax: plot.board_shares(made["report"], ax=ax),
+    "board_realisation": lambda made, ax: plot.board_realisation(made["report"], ax=ax),
+    "comparison_frequencies": lambda made, ax: plot.comparison_frequencies(made["comparison"], ax=ax),
+    "difference_chart": lambda made, ax: plot.difference_chart(made["grid"].reach - 0.5, ax=ax),
     "outcome_curves": lambda made, ax: plot.outcome_curves(made["buckets"], ax=ax),
     "bucket_chart": lambda made, ax: plot.bucket_chart(made["buckets"], ax=ax),
 }
@@ -61,6 +67,7 @@ def made(solution, checked, buckets):
         "grid": plot.Grid.of(solution.job.rules, solution.node()),
         "report": checked,
         "buckets": buckets,
+        "comparison": compare(solution, solution),
     }
 
 
@@ -69,6 +76,29 @@ def test_each_chart_draws_on_the_axes_that_it_is_given(name, made):
     ax = axes()
     assert CHARTS[name](made, ax) is ax
     assert ax.has_data() or ax.images
+
+
+def test_no_difference_is_white_in_the_middle_of_the_scale(made):
+    image = plot.difference_chart(made["grid"].reach - 0.5, axes()).images[0]
+    assert image.norm.vmin == -image.norm.vmax
+    assert min(image.cmap(image.norm(0.0))) > 0.9
+
+
+@pytest.mark.parametrize("size", plot.SIZES)
+def test_boards_have_room_in_every_size(checked, size, tmp_path):
+    """A warning that there is none is an error."""
+    figure = plot.boards_figure(checked, "check, check", size)
+    plot.save(figure, tmp_path / "boards.png")
+    inches = [ax.get_position().width * figure.get_figwidth() for ax in figure.axes]
+    assert len(inches) == 3
+    assert min(inches) > 0.2 * figure.get_figwidth()
+
+
+@pytest.mark.parametrize("size", plot.SIZES)
+def test_a_comparison_is_bars_and_two_charts(made, solution, size):
+    figure = plot.comparison_figure(solution.job.rules, made["comparison"], "check", size)
+    assert len(figure.axes) >= 3
+    assert figure.get_suptitle().endswith("check: oop to act")
 
 
 def test_ticks_are_whole_percent_at_even_steps(checked):
