@@ -7,7 +7,7 @@ CASES ?= 10000
 SECONDS ?= 1800
 PARALLEL ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
-.PHONY: solve upac test test-slow fuzz bench study lint notebooks clean
+.PHONY: solve upac test test-slow smoke fuzz bench study lint notebooks clean
 
 solve: .venv/ready
 	$(BIN)/spewy solve $(JOB)
