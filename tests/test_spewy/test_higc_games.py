@@ -61,7 +61,7 @@ def test_games_that_nobody_can_play(name):
 
 
 def test_without_openspiel_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr("spewy.bot.higc.spiel.find_spec", lambda name: None)
+    monkeypatch.setattr("spewy.look.openspiel.find_spec", lambda name: None)
     with pytest.raises(MissingError, match=r"pip install 'spewy\[higc\]'"):
         SpielGame("gin_rummy")
 
