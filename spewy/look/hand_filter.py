@@ -20,15 +20,7 @@ from spewy.look.grid import is_holdem
 from spewy.look.node_view import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "pair": (
-        "low pair",
-        "underpair",
-        "second pair",
-        "pocket below top",
-        "top pair",
-        "overpair",
-        "pocket pair",
-    ),
+    "pair": MADE[MADE.index("low pair") : MADE.index("two pair")],
     "draw": ("gutshot", "double gutshot", "OESD", "flush draw", "nut flush draw"),
     "straight draw": ("gutshot", "double gutshot", "OESD"),
     "backdoor": ("backdoor straight draw", "backdoor flush draw"),

@@ -21,12 +21,11 @@ from spewy.bot.upac_runtime.player import Player
 from spewy.bot.upac_runtime.tables import Tables
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.score import NORMAL_95
+from spewy.match.standings import K, expected_score
 from spewy.match.upac import BadReplyError, Line, Rules, dealt, play_hand
 from spewy.match.upac_seats import RULES, CommandSeat, RuleSeat, Seat, Spent
 from spewy.system.closing import Closing
 
-K = 12
-"""Of the competition's Elo."""
 MOST_GAMES = 10**6
 BUILD_SECONDS = 60.0
 NAMES = ("Defender", "Challenger")
@@ -330,8 +329,7 @@ def rated(ratings: tuple[float, float], share: float) -> tuple[float, float]:
     >>> rated((1500.0, 1500.0), 0.8)
     (1503.6, 1496.4)
     """
-    expected = 1 / (1 + 10 ** ((ratings[1] - ratings[0]) / 400))
-    change = K * (share - expected)
+    change = K * (share - expected_score(*ratings))
     return ratings[0] + change, ratings[1] - change
 
 

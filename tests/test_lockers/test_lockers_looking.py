@@ -31,7 +31,10 @@ from lockers.metapages import read_meta_pages
 from lockers.snapshot import Snapshot
 from lockers.unlocked import UnlockedFile
 
-only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may act for others")
+only_root = pytest.mark.skipif(
+    os.getuid() != 0,
+    reason="needs a second user: only root may become one, or leave files that are not its own",
+)
 
 
 def filled(folder: Path, keys: int = 400) -> LmdbStore:
