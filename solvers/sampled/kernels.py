@@ -63,6 +63,7 @@ from solvers.sampled.program import (
     N_FOLDS,
     N_OTHER_DOWN,
     N_OWN_DOWN,
+    N_RUNS,
     N_SHOW_LEAVES,
     N_SHOWS,
     N_UP,
@@ -73,6 +74,7 @@ from solvers.sampled.program import (
     OWN_FIRST,
     OWN_SLOTS,
     PAY,
+    RUNS,
     SHARED,
     SHOW_LEAVES,
     SHOWS,
@@ -149,8 +151,8 @@ class Scratch(NamedTuple):
     ``[G][C]`` and ``[C][G]``; values ``[X][2 L]``, node ``[node]``, nodes ``[node][BLOCK]``, mixed ``[G][C]``, same
     ``[G]``, within ``[H]``, within_sums ``[G]``, weights ``[X][2 L]``, hand_values ``[H]``. Of the boards below:
     row_exits ``[strip][X][E]`` and hand_exits ``[strip][H]``, what p's own strategy makes of them; for best responses
-    below ``[exit][H]``. Of segments: end, row, level. open: the board at hand. ways: `Way` of each lane. n_wide:
-    numbers of a strip in other and own; n_ends: in row_exits.
+    below ``[exit][H]``. Of segments: end, row, level. open: the board at hand. ways: `Way` of each run.
+    n_wide: numbers of a strip in other and own; n_ends: in row_exits.
     """
 
     n_most: int
@@ -292,7 +294,7 @@ class Way(NamedTuple):
     """How a strip hangs on the board above. Places are those of its exit there, if the strip is aligned with one.
 
     Attributes:
-        aligned: whether it is; else each lane has a way of its own, listed in ``Scratch.ways``.
+        aligned: whether it is; else each of its runs (`Program.runs`) has a way of its own.
         width: of the rows of ``other``; own_width: of ``own``; n_ends: of ``row_exits``.
         reach, other, own, ends, hands, below: places in the buffers above.
     """
@@ -338,25 +340,25 @@ def enter(
         for h in range(v.n_hands):
             store(s.reach, to + HANDS * h, arriving(way, above, boards, v, w, h))
         return
-    for lane in range(HANDS):
-        at = 2 * (HANDS * strip + lane)
-        exit_, there = int64_at(x.program.sources, at), int64_at(x.program.sources, at + 1)
-        way = way_of(y, above, max(exit_, 0), there, False)
-        put_int64(s.ways, 3 * lane, way.reach if there >= 0 else -1)
-        put_int64(s.ways, 3 * lane + 1, way.other)
-        put_int64(s.ways, 3 * lane + 2, way.width)
-    for h in range(v.n_hands):
+    program, all_lanes = x.program, 0
+    n_runs = int64_at(program.strips, WIDTH * strip + N_RUNS)
+    for k in range(n_runs):
+        at = 4 * (int64_at(program.strips, WIDTH * strip + RUNS) + k)
+        way = way_of(y, above, int64_at(program.runs, at), int64_at(program.runs, at + 1), False)
+        put_int64(s.ways, 4 * k, way.reach)
+        put_int64(s.ways, 4 * k + 1, way.other)
+        put_int64(s.ways, 4 * k + 2, way.width)
+        put_int64(s.ways, 4 * k + 3, int64_at(program.runs, at + 2))
+        all_lanes = int64_at(program.runs, at + 2) + int64_at(program.runs, at + 3)
+    for h in range(v.n_hands):  # what a vector has beyond its run, the next run or the next hand writes over
         o = _origin(boards, v, h)
         row = int32_at(w.rows, o)
-        for lane in range(HANDS):
-            first = int64_at(s.ways, 3 * lane)
-            came = _ZERO
-            if first >= 0:
-                sigma = float32_at(
-                    above.other, int64_at(s.ways, 3 * lane + 1) + int64_at(s.ways, 3 * lane + 2) * row
-                )
-                came = float32_at(above.reach, first + HANDS * o) * sigma
-            store(s.reach, to + HANDS * h + lane, came)
+        for k in range(n_runs):
+            sigma = load16(above.other, int64_at(s.ways, 4 * k + 1) + int64_at(s.ways, 4 * k + 2) * row)
+            came = load16(above.reach, int64_at(s.ways, 4 * k) + HANDS * o) * sigma
+            store(s.reach, to + HANDS * h + int64_at(s.ways, 4 * k + 3), came)
+        if all_lanes < HANDS:
+            store(s.reach, to + HANDS * h + all_lanes, fill16(_ZERO))
 
 
 @inlined
@@ -400,13 +402,21 @@ def hand_out(  # type: ignore[no-untyped-def]
     h: int,
     value,
 ) -> None:
-    """What a strip is worth to hand h: to the exit above, for each board that this one stands for, or for `hands_up`.
+    """What a strip is worth to hand h: to the exit above, or for `hands_up`.
 
     Above, p's own strategy weighs it at once, and rows add it up; for a best response it is kept by exit.
     """
-    if not way.aligned:
+    if way.aligned:
+        pass_up(mode_above, x, above, boards, v, w, way, h, value)
+    else:
         store(s.hand_values, HANDS * h, value)
-        return
+
+
+@inlined
+def pass_up(  # type: ignore[no-untyped-def]
+    mode_above: int, x: Table, above: Scratch, boards: Boards, v: View, w: View, way: Way, h: int, value
+) -> None:
+    """Add what hand h has in the lanes of a way to the exit above, for each board that this one stands for."""
     worth = value * x.probability
     for image in range(v.n_images):
         o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
@@ -433,36 +443,18 @@ def hands_up(
     w: View,
     strip: int,
 ) -> None:
-    """`hand_out` of ``hand_values`` where each lane has a way of its own."""
-    for lane in range(HANDS):
-        at = 2 * (HANDS * strip + lane)
-        exit_, there = int64_at(x.program.sources, at), int64_at(x.program.sources, at + 1)
-        way = way_of(y, above, max(exit_, 0), there, False)
-        put_int64(s.ways, 6 * lane, way.reach if there >= 0 else -1)
-        put_int64(s.ways, 6 * lane + 1, way.own)
-        put_int64(s.ways, 6 * lane + 2, way.own_width)
-        put_int64(s.ways, 6 * lane + 3, way.ends)
-        put_int64(s.ways, 6 * lane + 4, way.n_ends)
-        put_int64(s.ways, 6 * lane + 5, way.below)
-    for image in range(v.n_images):
+    """`hand_out` of ``hand_values`` where each run of lanes has a way of its own."""
+    program, at = x.program, WIDTH * strip
+    for k in range(
+        int64_at(program.strips, at + RUNS),
+        int64_at(program.strips, at + RUNS) + int64_at(program.strips, at + N_RUNS),
+    ):
+        way = way_of(y, above, int64_at(program.runs, 4 * k), int64_at(program.runs, 4 * k + 1), False)
+        lane = int64_at(program.runs, 4 * k + 2)
+        mine = load16(program.first_lanes, HANDS - int64_at(program.runs, 4 * k + 3))
         for h in range(v.n_hands):
-            o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
-            row = int32_at(w.rows, o)
-            for lane in range(HANDS):
-                at = 6 * lane
-                first = int64_at(s.ways, at)
-                if first < 0:
-                    continue
-                worth = float32_at(s.hand_values, HANDS * h + lane) * x.probability
-                if mode_above == BEST:
-                    to = int64_at(s.ways, at + 5) + HANDS * o
-                    store(above.below, to, float32_at(above.below, to) + worth)
-                    continue
-                often = float32_at(above.own, int64_at(s.ways, at + 1) + int64_at(s.ways, at + 2) * row)
-                to = first + HANDS * o
-                store(above.hand_exits, to, float32_at(above.hand_exits, to) + worth * often)
-                to = int64_at(s.ways, at + 3) + int64_at(s.ways, at + 4) * row
-                store(above.row_exits, to, float32_at(above.row_exits, to) + worth)
+            value = where_positive(mine, load16(s.hand_values, HANDS * h + lane), fill16(_ZERO))
+            pass_up(mode_above, x, above, boards, v, w, way, h, value)
 
 
 @inlined

@@ -41,8 +41,10 @@ from solvers.sampled.strips import LINES, Shape, Strips
     ALIGNED,
     N_COUNTED,
     SHARED,
+    RUNS,
+    N_RUNS,
     WIDTH,
-) = range(26)
+) = range(28)
 """Columns of `Program.strips`, and how many there are."""
 
 
@@ -61,7 +63,9 @@ class Program(NamedTuple):
             places of the node, of q's sequence and of p's. Lanes of showdowns whose sequence has a lane of folds too
             come last; shared: those lanes of folds. The other lanes, N_COUNTED of them, are to be counted.
         pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
-        sources ``[strip, 16, 2]``: exit and lane above; lane -1 where there is no line.
+        runs ``[run, 4]``: of a strip that is not aligned, lanes that are neighbours above as well: exit and first lane
+            above, first lane here, how many; ascending, and lanes behind the last have no line.
+        first_lanes ``[32]``: 16 times 1, 16 times 0: from place 16 - n on, a vector that is 1 in its first n lanes.
         ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
     """
 
@@ -73,7 +77,8 @@ class Program(NamedTuple):
     strips: Address
     code: Address
     pay: Address
-    sources: Address
+    runs: Address
+    first_lanes: Address
     ways: Address
 
 
@@ -95,12 +100,16 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
     own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
     table = np.zeros((len(strips), WIDTH), dtype=np.int64)
     pay: list[np.ndarray] = []
+    runs: list[int] = []
     for s in range(len(strips)):
         shape, nodes = strips.shape_of(s), strips.nodes[s]
         table[s] = lists[int(strips.shape[s])]
         table[s, [OWN_FIRST, OTHER_FIRST]] = own_first[s], other_first[s]
         table[s, FIRST_EXIT], table[s, ALIGNED] = strips.first_exit[s], strips.aligned[s]
         table[s, PAY] = LINES * len(pay)
+        mine = _runs(strips.sources[s]) if strips.aligned[s] < 0 else []
+        table[s, RUNS], table[s, N_RUNS] = len(runs) // 4, len(mine) // 4
+        runs += mine
         stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
         pay += [stakes[n] for _, n, _ in _leaves(shape, SHOWDOWN, p)[1]]
         pay += [stakes[n] * (1 if p == 0 else -1) for _, n, _ in _leaves(shape, FOLD, p)[1]]
@@ -113,9 +122,23 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         table.reshape(-1),
         np.array(code or [0], dtype=np.int64),
         _singles(pay),
-        strips.sources.reshape(-1),
+        np.array(runs or [0], dtype=np.int64),
+        _singles([np.ones(LINES), np.zeros(LINES)]),
         _ways(strips, p),
     )
+
+
+def _runs(sources: Ints) -> list[int]:
+    """The part of `Program.runs` of a strip, given its ``[16, 2]`` sources."""
+    out: list[int] = []
+    for lane, (exit_, above) in enumerate(sources.tolist()):
+        if above < 0:
+            continue
+        if out and (exit_, above, lane) == (out[-4], out[-3] + out[-1], out[-2] + out[-1]):
+            out[-1] += 1
+        else:
+            out += [exit_, above, lane, 1]
+    return out
 
 
 def _ways(strips: Strips, p: int) -> Ints:

@@ -162,15 +162,15 @@ class Rig:
         def ints(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int32)
 
-        return Scratch(
+        return Scratch(  # runs of lanes end in the last vector or behind it, hence room for one more
             n_most=n_hands,
             n_wide=n_wide,
             n_ends=n_ends,
             n_groups=n_groups,
-            reach=aligned(n_strips * hands),
+            reach=aligned(n_strips * hands + HANDS),
             groups=aligned(HANDS * n_groups * places + HANDS),
-            other=aligned(n_strips * n_wide),
-            own=aligned(n_strips * n_wide),
+            other=aligned(n_strips * n_wide + HANDS),
+            own=aligned(n_strips * n_wide + HANDS),
             row_reach=aligned(rows),
             totals=aligned(HANDS * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
@@ -187,14 +187,14 @@ class Rig:
             within=aligned(hands),
             within_sums=aligned(HANDS * n_groups),
             weights=aligned(rows * n_lanes),
-            row_exits=aligned(n_strips * n_ends),
-            hand_values=aligned(hands),
-            hand_exits=aligned(n_strips * hands),
-            below=aligned(hands * size.n_exits),
+            row_exits=aligned(n_strips * n_ends + HANDS),
+            hand_values=aligned(hands + HANDS),
+            hand_exits=aligned(n_strips * hands + HANDS),
+            below=aligned(hands * size.n_exits + HANDS),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
             tie_end=ints(n_hands),
             open=longs(1),
-            ways=longs(6 * HANDS),
+            ways=longs(4 * HANDS),
         )
