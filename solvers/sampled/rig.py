@@ -162,15 +162,15 @@ class Rig:
         def ints(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int32)
 
-        return Scratch(  # runs of lanes end in the last vector or behind it, hence room for one more
+        return Scratch(
             n_most=n_hands,
             n_wide=n_wide,
             n_ends=n_ends,
             n_groups=n_groups,
-            reach=aligned(n_strips * hands + HANDS),
+            reach=_padded(n_strips * hands),
             groups=aligned(HANDS * n_groups * places + HANDS),
-            other=aligned(n_strips * n_wide + HANDS),
-            own=aligned(n_strips * n_wide + HANDS),
+            other=_padded(n_strips * n_wide),
+            own=_padded(n_strips * n_wide),
             row_reach=aligned(rows),
             totals=aligned(HANDS * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
@@ -187,10 +187,10 @@ class Rig:
             within=aligned(hands),
             within_sums=aligned(HANDS * n_groups),
             weights=aligned(rows * n_lanes),
-            row_exits=aligned(n_strips * n_ends + HANDS),
-            hand_values=aligned(hands + HANDS),
-            hand_exits=aligned(n_strips * hands + HANDS),
-            below=aligned(hands * size.n_exits + HANDS),
+            row_exits=_padded(n_strips * n_ends),
+            hand_values=_padded(hands),
+            hand_exits=_padded(n_strips * hands),
+            below=_padded(hands * size.n_exits),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
@@ -198,3 +198,8 @@ class Rig:
             open=longs(1),
             ways=longs(4 * HANDS),
         )
+
+
+def _padded(size: int) -> np.ndarray:
+    """Zeros with room for a vector that begins among the last of them: lanes move by runs (`Program.runs`)."""
+    return aligned(size + HANDS)[:size]
