@@ -898,7 +898,7 @@ def _show_lane(  # type: ignore[no-untyped-def]
 def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> None:
     """Step 4 for segments first to end - 1 as one level: D, two areas behind the totals, which move on past them.
 
-    The area between keeps what the totals were, since segments of a level may share cards.
+    The area between keeps what the totals were, since segments of a level may share cards; one alone needs none.
     """
     strips, code, stride, width = x.program.strips, x.program.code, v.stride, v.stride // HANDS
     n_shows, lanes, n_folds = (
@@ -909,6 +909,15 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
     wide, area = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), n_shows * stride
     for j in range(n_shows):
         sequence, d = int64_at(code, lanes + j), (n_folds + j) * stride
+        if end == first + 1:
+            sigma = load16(s.other, int64_at(s.segment_row, first) * wide + sequence)
+            for k in range(first * width, first * width + int32_at(s.n_places, first)):
+                place = int32_at(s.places, k)
+                before = load16(s.totals, d + place)
+                after = before + sigma * load16(s.groups, first * stride + place)
+                store(s.totals, d + place, after)
+                store(s.totals, 2 * area + d + place, before + after)
+            continue
         for step in range(3):
             for g in range(first, end):
                 sigma = load16(s.other, int64_at(s.segment_row, g) * wide + sequence)
@@ -1011,32 +1020,35 @@ def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: i
     n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
     width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     behind = n_folds + 2 * int64_at(strips, at + N_SHOWS)
-    pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS)
+    for i in range(n):
+        put_int64(s.ways, 3 * i, HANDS * int32_at(v.cards, 2 * (first + i)))
+        put_int64(s.ways, 3 * i + 1, HANDS * int32_at(v.cards, 2 * (first + i) + 1))
+        put_int64(s.ways, 3 * i + 2, begin + width * int32_at(v.rows, first + i))
+    pay, lanes, within = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS), HANDS * first
     for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
         where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
         j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
-        d, sequence = (behind + j) * v.stride, begin + int64_at(code, lanes + j)
+        d, sequence = (behind + j) * v.stride, int64_at(code, lanes + j)
         everybody = load16(s.totals, d + all_)
         for i in range(n):
-            h = first + i
-            a, c = d + HANDS * int32_at(v.cards, 2 * h), d + HANDS * int32_at(v.cards, 2 * h + 1)
+            a, c = d + int64_at(s.ways, 3 * i), d + int64_at(s.ways, 3 * i + 1)
             won = everybody - (load16(s.totals, a) + load16(s.totals, c))
-            won = won + load16(s.other, sequence + width * int32_at(v.rows, h)) * load16(s.within, HANDS * h)
+            sigma = load16(s.other, int64_at(s.ways, 3 * i + 2) + sequence)
+            won = won + sigma * load16(s.within, within + HANDS * i)
             store(s.nodes, to + HANDS * i, won * chips)
         pay += HANDS
     lanes = int64_at(strips, at + FOLDS)
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
         where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
         j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
-        d, sequence = j * v.stride, begin + int64_at(code, lanes + j)
+        d, sequence = j * v.stride, int64_at(code, lanes + j)
         everybody = load16(s.totals, d + all_)
         for i in range(n):
-            h = first + i
-            a, c = d + HANDS * int32_at(v.cards, 2 * h), d + HANDS * int32_at(v.cards, 2 * h + 1)
+            a, c = d + int64_at(s.ways, 3 * i), d + int64_at(s.ways, 3 * i + 1)
             rest = everybody - (load16(s.totals, a) + load16(s.totals, c))
             if v.two:
-                sigma = load16(s.other, sequence + width * int32_at(v.rows, h))
-                rest = rest + sigma * load16(s.reach, reach_ + HANDS * h)
+                sigma = load16(s.other, int64_at(s.ways, 3 * i + 2) + sequence)
+                rest = rest + sigma * load16(s.reach, reach_ + HANDS * (first + i))
             store(s.nodes, to + HANDS * i, rest * chips)
         pay += HANDS
     exit_ = int64_at(strips, at + FIRST_EXIT)
