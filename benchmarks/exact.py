@@ -104,8 +104,8 @@ def profile(spot: str) -> None:
     import numpy as np
 
     from solvers.exact import ExactCfr, kernels
-    from solvers.exact.vector import LANES, bare
     from solvers.variants import EXACT_VARIANT, variant
+    from solvers.vector import LANES, bare
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 

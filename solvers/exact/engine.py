@@ -19,13 +19,13 @@ from solvers.exact.rig import Rig, Whole
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, n_blocks
 from solvers.exact.threads import clock
-from solvers.exact.vector import HANDS, LARGEST
 from solvers.exploit import Exploitability
 from solvers.forest import Floats, Ints
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.live import LeafValues, LiveGame
 from solvers.solver import Measurement, Part, step_by_step
 from solvers.variants import Variant
+from solvers.vector import HANDS, LARGEST
 
 NOTHING = np.zeros((1, 4))
 NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)

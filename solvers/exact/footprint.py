@@ -9,8 +9,8 @@ import numpy as np
 
 from solvers.exact.program import Program, padded, program
 from solvers.exact.rig import COMMON, n_portions, scratch
-from solvers.exact.vector import HANDS
 from solvers.live import Deal, LiveGame, Round
+from solvers.vector import HANDS
 
 SINGLE = 4  # bytes of a number, and of an index of a row
 DOUBLE = 8

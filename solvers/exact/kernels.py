@@ -26,7 +26,8 @@ import numpy as np
 from compiled import inlined
 from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
-from solvers.exact.vector import (
+from solvers.kernels import BEST, UPDATE
+from solvers.vector import (
     HANDS,
     LANES,
     Address,
@@ -46,7 +47,6 @@ from solvers.exact.vector import (
     where_number,
     where_positive,
 )
-from solvers.kernels import BEST, UPDATE
 
 N_CARDS = 53  # the last one is that of dummies
 STRIP = 16  # lanes counted at once

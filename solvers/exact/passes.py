@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.exact.bundle import Packed, unpack, unpack_at
+from solvers.bundle import Packed, unpack, unpack_at
 from solvers.exact.kernels import (
     PassFactors,
     RoundPass,
@@ -27,7 +27,8 @@ from solvers.exact.kernels import (
 from solvers.exact.paging import let_go
 from solvers.exact.tables import DealTable
 from solvers.exact.threads import CLAIMS, JUDGED, STOP, look, meet, now, take
-from solvers.exact.vector import (
+from solvers.kernels import BEST, UPDATE
+from solvers.vector import (
     HANDS,
     LANES,
     Address,
@@ -40,7 +41,6 @@ from solvers.exact.vector import (
     size_kept,
     store,
 )
-from solvers.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from solvers.exact.bundle import Packed
+from solvers.bundle import Packed
 from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
 from solvers.exact.passes import (
     Deals,
@@ -29,9 +29,9 @@ from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
 from solvers.exact.threads import SYNC_SIZE
-from solvers.exact.vector import HALF, HANDS, SINGLE, aligned, bare
 from solvers.forest import Floats
 from solvers.live import LeafValues, LiveGame
+from solvers.vector import HALF, HANDS, SINGLE, aligned, bare
 
 T = TypeVar("T")
 

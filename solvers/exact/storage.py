@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from solvers.exact.paging import mapped
 from solvers.exact.tables import HandTable
-from solvers.exact.vector import DROPPED, HANDS, LARGEST, aligned
 from solvers.forest import Ints
+from solvers.vector import DROPPED, HANDS, LARGEST, aligned
 
 _GOLDEN = (5**0.5 - 1) / 2
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.exact.program import padded
-from solvers.exact.vector import HANDS
 from solvers.forest import Ints
 from solvers.live import Deal, LiveGame, Rows
+from solvers.vector import HANDS
 
 Int32s = NDArray[np.int32]
 NO_CARD = 52

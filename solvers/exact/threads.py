@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 
 from compiled import kernel
-from solvers.exact.vector import Address, intrinsic
+from solvers.vector import Address, intrinsic
 
 MEETING, CLAIMS, JUDGED, STOP = 0, 8, 16, 24
 """Places of the counters, on different cache lines."""

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.exact.bundle import Packed, unpack, unpack_at
-from solvers.exact.vector import HANDS, Address, fill16, int64_at, load16, maximum, store, where_positive
+from solvers.bundle import Packed, unpack, unpack_at
 from solvers.sampled.kernels import (
     CLASS,
     NODE_WIDTH,
@@ -40,6 +39,7 @@ from solvers.sampled.kernels import (
     way_of,
 )
 from solvers.sampled.program import ALIGNED, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP, WIDTH
+from solvers.vector import HANDS, Address, fill16, int64_at, load16, maximum, store, where_positive
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)

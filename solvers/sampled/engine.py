@@ -26,7 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
-from solvers.exact.bundle import Packed
+from solvers.bundle import Packed
 from solvers.forest import Forest, Ints
 from solvers.sampled.boards import paths
 from solvers.sampled.numbers import Numbers

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.exact.bundle import Packed
+from solvers.bundle import Packed
 from solvers.forest import Floats, Forest
 from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair

@@ -32,24 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined
-from solvers.exact.bundle import Packed, unpack_at
-from solvers.exact.vector import (
-    HANDS,
-    Address,
-    fill16,
-    float32_at,
-    int32_at,
-    int64_at,
-    load16,
-    load16_kept,
-    maximum,
-    prefetch_kept,
-    put_int32,
-    put_int64,
-    store,
-    store_kept,
-    where_positive,
-)
+from solvers.bundle import Packed, unpack_at
 from solvers.kernels import BEST
 from solvers.sampled.program import (
     ALIGNED,
@@ -81,6 +64,23 @@ from solvers.sampled.program import (
     UP,
     WIDTH,
     Program,
+)
+from solvers.vector import (
+    HANDS,
+    Address,
+    fill16,
+    float32_at,
+    int32_at,
+    int64_at,
+    load16,
+    load16_kept,
+    maximum,
+    prefetch_kept,
+    put_int32,
+    put_int64,
+    store,
+    store_kept,
+    where_positive,
 )
 
 _ZERO: Any = np.float32(0)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.exact.vector import aligned
 from solvers.forest import Ints
 from solvers.sampled.strips import Strips
+from solvers.vector import aligned
 
 Pair = tuple[np.ndarray, np.ndarray]
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.exact.bundle import Packed, unpack, unpack_at
-from solvers.exact.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
+from solvers.bundle import Packed, unpack, unpack_at
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
 from solvers.sampled.kernels import (
@@ -49,6 +48,7 @@ from solvers.sampled.kernels import (
     weigh,
 )
 from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
+from solvers.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.exact.vector import HANDS, Address, aligned
 from solvers.forest import DECISION, FOLD, SHOWDOWN, Forest, Ints
 from solvers.sampled.strips import LINES, Shape, Strips
+from solvers.vector import HANDS, Address, aligned
 
 (
     OWN_SLOTS,

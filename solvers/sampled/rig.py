@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.exact.bundle import Packed
-from solvers.exact.vector import HALF, HANDS, SINGLE, aligned
+from solvers.bundle import Packed
 from solvers.forest import Floats, Forest
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.kernels import BLOCK, Scratch, Table
@@ -16,6 +15,7 @@ from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
+from solvers.vector import HALF, HANDS, SINGLE, aligned
 
 NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 Views = tuple[Packed, Packed]

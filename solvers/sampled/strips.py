@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from solvers.exact.vector import HANDS
 from solvers.forest import CHANCE, DECISION, Forest, Ints
+from solvers.vector import HANDS
 
 LINES = HANDS
 """In a strip."""

@@ -65,7 +65,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     import numpy as np
 
     from buckets import Dealt
-    from solvers.exact.bundle import Packed
+    from solvers.bundle import Packed
     from solvers.forest import Chance, Decision, Fold, Forest, Showdown
     from solvers.quantise import byte_tables, quantise
     from solvers.sampled.boards import paths

@@ -12,7 +12,7 @@ import numpy as np
 
 from solvers.exact.rig import n_portions
 from solvers.exact.tables import n_blocks
-from solvers.exact.vector import HANDS
+from solvers.vector import HANDS
 from spewy.chunks.layout import Layout
 
 RESERVE = 16 << 20

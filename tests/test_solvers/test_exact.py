@@ -14,11 +14,11 @@ from solvers.exact.footprint import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
 from solvers.exact.threads import clock
-from solvers.exact.vector import DROPPED, HALF, LARGEST, load16, store_kept
 from solvers.exploit import exploitability
 from solvers.forest import Decision, Forest, Showdown
 from solvers.live import LiveGame, Round
 from solvers.variants import VARIANTS, variant
+from solvers.vector import DROPPED, HALF, LARGEST, load16, store_kept
 from solvers.walk import Walker
 
 SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-steep"]]

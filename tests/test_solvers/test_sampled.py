@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from random_games import random_tree
 
-from solvers.exact.bundle import Packed
+from solvers.bundle import Packed
 from solvers.forest import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 from solvers.live import Deal, LiveGame, Round, Rows
 from solvers.sampled.boards import Board, paths, tree

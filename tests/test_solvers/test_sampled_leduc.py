@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from buckets import Deck, hand_index, hands, permute_cards
-from solvers.exact.bundle import Packed
+from solvers.bundle import Packed
 from solvers.sampled.boards import Board, tree
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule

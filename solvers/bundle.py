@@ -17,7 +17,7 @@ from numba.core.datamodel import PrimitiveModel, register_default
 from numba.extending import NativeValue, unbox
 
 from compiled import kernel
-from solvers.exact.vector import aligned, bare, intrinsic
+from solvers.vector import aligned, bare, intrinsic
 
 
 class PackedType(types.Type):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
-"""The vector type of the exact engine: 16 hands, or 8 betting lanes, of single precision in one variable.
+"""The vector type of the engines: 16 hands or lines, or 8 betting lanes, of single precision in one variable.
 
 LLVM turns ``<16 x float>`` into as few machine vectors as the processor needs (two on AVX2, one on AVX-512), so
 kernels say what is computed on how many numbers and do not depend on the auto-vectoriser's moods.
