@@ -340,25 +340,28 @@ def enter(
         for h in range(v.n_hands):
             store(s.reach, to + HANDS * h, arriving(way, above, boards, v, w, h))
         return
-    program, all_lanes = x.program, 0
-    n_runs = int64_at(program.strips, WIDTH * strip + N_RUNS)
-    for k in range(n_runs):
-        at = 4 * (int64_at(program.strips, WIDTH * strip + RUNS) + k)
-        way = way_of(y, above, int64_at(program.runs, at), int64_at(program.runs, at + 1), False)
-        put_int64(s.ways, 4 * k, way.reach)
-        put_int64(s.ways, 4 * k + 1, way.other)
-        put_int64(s.ways, 4 * k + 2, way.width)
-        put_int64(s.ways, 4 * k + 3, int64_at(program.runs, at + 2))
-        all_lanes = int64_at(program.runs, at + 2) + int64_at(program.runs, at + 3)
-    for h in range(v.n_hands):  # what a vector has beyond its run, the next run or the next hand writes over
+    program = x.program
+    first, n_runs = (
+        int64_at(program.strips, WIDTH * strip + RUNS),
+        int64_at(program.strips, WIDTH * strip + N_RUNS),
+    )
+    for k in range(n_runs):  # lanes above are read so that they come out where they are here
+        at = 4 * (first + k)
+        by = int64_at(program.runs, at + 1) - int64_at(program.runs, at + 2)
+        way = way_of(y, above, int64_at(program.runs, at), by, False)
+        put_int64(s.ways, 3 * k, way.reach)
+        put_int64(s.ways, 3 * k + 1, way.other)
+        put_int64(s.ways, 3 * k + 2, way.width)
+    for h in range(v.n_hands):
         o = _origin(boards, v, h)
-        row = int32_at(w.rows, o)
+        row, came = int32_at(w.rows, o), fill16(_ZERO)
         for k in range(n_runs):
-            sigma = load16(above.other, int64_at(s.ways, 4 * k + 1) + int64_at(s.ways, 4 * k + 2) * row)
-            came = load16(above.reach, int64_at(s.ways, 4 * k) + HANDS * o) * sigma
-            store(s.reach, to + HANDS * h + int64_at(s.ways, 4 * k + 3), came)
-        if all_lanes < HANDS:
-            store(s.reach, to + HANDS * h + all_lanes, fill16(_ZERO))
+            sigma = load16(above.other, int64_at(s.ways, 3 * k + 1) + int64_at(s.ways, 3 * k + 2) * row)
+            mine = load16(program.run_lanes, HANDS * 2 * (first + k))
+            came = where_positive(
+                mine, load16(above.reach, int64_at(s.ways, 3 * k) + HANDS * o) * sigma, came
+            )
+        store(s.reach, to + HANDS * h, came)
 
 
 @inlined
@@ -445,15 +448,13 @@ def hands_up(
 ) -> None:
     """`hand_out` of ``hand_values`` where each run of lanes has a way of its own."""
     program, at = x.program, WIDTH * strip
-    for k in range(
-        int64_at(program.strips, at + RUNS),
-        int64_at(program.strips, at + RUNS) + int64_at(program.strips, at + N_RUNS),
-    ):
-        way = way_of(y, above, int64_at(program.runs, 4 * k), int64_at(program.runs, 4 * k + 1), False)
-        lane = int64_at(program.runs, 4 * k + 2)
-        mine = load16(program.first_lanes, HANDS - int64_at(program.runs, 4 * k + 3))
+    first = int64_at(program.strips, at + RUNS)
+    for k in range(first, first + int64_at(program.strips, at + N_RUNS)):
+        by = int64_at(program.runs, 4 * k + 2) - int64_at(program.runs, 4 * k + 1)
+        way = way_of(y, above, int64_at(program.runs, 4 * k), 0, False)
+        mine = load16(program.run_lanes, HANDS * (2 * k + 1))
         for h in range(v.n_hands):
-            value = where_positive(mine, load16(s.hand_values, HANDS * h + lane), fill16(_ZERO))
+            value = where_positive(mine, load16(s.hand_values, HANDS * h + by), fill16(_ZERO))
             pass_up(mode_above, x, above, boards, v, w, way, h, value)
 
 

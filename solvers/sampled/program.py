@@ -65,7 +65,7 @@ class Program(NamedTuple):
         pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
         runs ``[run, 4]``: of a strip that is not aligned, lanes that are neighbours above as well: exit and first lane
             above, first lane here, how many; ascending, and lanes behind the last have no line.
-        first_lanes ``[32]``: 16 times 1, 16 times 0: from place 16 - n on, a vector that is 1 in its first n lanes.
+        run_lanes ``[run, 2, 16]``: 1 for lanes of a run, here and above.
         ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
     """
 
@@ -78,7 +78,7 @@ class Program(NamedTuple):
     code: Address
     pay: Address
     runs: Address
-    first_lanes: Address
+    run_lanes: Address
     ways: Address
 
 
@@ -123,7 +123,7 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         np.array(code or [0], dtype=np.int64),
         _singles(pay),
         np.array(runs or [0], dtype=np.int64),
-        _singles([np.ones(LINES), np.zeros(LINES)]),
+        _singles(_run_lanes(runs)),
         _ways(strips, p),
     )
 
@@ -138,6 +138,17 @@ def _runs(sources: Ints) -> list[int]:
             out[-1] += 1
         else:
             out += [exit_, above, lane, 1]
+    return out
+
+
+def _run_lanes(runs: list[int]) -> list[np.ndarray]:
+    out = []
+    for k in range(0, len(runs), 4):
+        _, above, here, n = runs[k : k + 4]
+        for first in (here, above):
+            lanes = np.zeros(LINES)
+            lanes[first : first + n] = 1
+            out.append(lanes)
     return out
 
 

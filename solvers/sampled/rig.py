@@ -170,7 +170,7 @@ class Rig:
             reach=_padded(n_strips * hands),
             groups=aligned(HANDS * n_groups * places + HANDS),
             other=_padded(n_strips * n_wide),
-            own=_padded(n_strips * n_wide),
+            own=aligned(n_strips * n_wide),
             row_reach=aligned(rows),
             totals=aligned(HANDS * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
@@ -187,19 +187,19 @@ class Rig:
             within=aligned(hands),
             within_sums=aligned(HANDS * n_groups),
             weights=aligned(rows * n_lanes),
-            row_exits=_padded(n_strips * n_ends),
+            row_exits=aligned(n_strips * n_ends),
             hand_values=_padded(hands),
-            hand_exits=_padded(n_strips * hands),
-            below=_padded(hands * size.n_exits),
+            hand_exits=aligned(n_strips * hands),
+            below=aligned(hands * size.n_exits),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
             tie_end=ints(n_hands),
             open=longs(1),
-            ways=longs(4 * HANDS),
+            ways=longs(3 * HANDS),
         )
 
 
 def _padded(size: int) -> np.ndarray:
-    """Zeros with room for a vector that begins among the last of them: lanes move by runs (`Program.runs`)."""
-    return aligned(size + HANDS)[:size]
+    """Zeros with room before and behind them for vectors whose lanes are moved (`Program.runs`)."""
+    return aligned(size + 2 * HANDS)[HANDS : HANDS + size]
