@@ -7,12 +7,13 @@ times the number of a sequence, node or slot.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from solvers.forest import DECISION, FOLD, SHOWDOWN, Forest, Ints
-from solvers.sampled.strips import LINES, Shape, Strips
+from solvers.sampled.strips import LINES, Run, Shape, Strips
 from solvers.vector import HANDS, Address, aligned
 
 (
@@ -63,8 +64,7 @@ class Program(NamedTuple):
             places of the node, of q's sequence and of p's. Lanes of showdowns whose sequence has a lane of folds too
             come last; shared: those lanes of folds. The other lanes, N_COUNTED of them, are to be counted.
         pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
-        runs ``[run, 4]``: of a strip that is not aligned, lanes that are neighbours above as well: exit and first lane
-            above, first lane here, how many; ascending, and lanes behind the last have no line.
+        runs ``[run, 4]``: `Run` of each strip, one strip after another.
         run_lanes ``[run, 2, 16]``: 1 for lanes of a run, here and above.
         ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
     """
@@ -100,16 +100,15 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
     own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
     table = np.zeros((len(strips), WIDTH), dtype=np.int64)
     pay: list[np.ndarray] = []
-    runs: list[int] = []
+    runs: list[Run] = []
     for s in range(len(strips)):
         shape, nodes = strips.shape_of(s), strips.nodes[s]
         table[s] = lists[int(strips.shape[s])]
         table[s, [OWN_FIRST, OTHER_FIRST]] = own_first[s], other_first[s]
         table[s, FIRST_EXIT], table[s, ALIGNED] = strips.first_exit[s], strips.aligned[s]
         table[s, PAY] = LINES * len(pay)
-        mine = _runs(strips.sources[s]) if strips.aligned[s] < 0 else []
-        table[s, RUNS], table[s, N_RUNS] = len(runs) // 4, len(mine) // 4
-        runs += mine
+        table[s, RUNS], table[s, N_RUNS] = len(runs), len(strips.runs[s])
+        runs += strips.runs[s]
         stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
         pay += [stakes[n] for _, n, _ in _leaves(shape, SHOWDOWN, p)[1]]
         pay += [stakes[n] * (1 if p == 0 else -1) for _, n, _ in _leaves(shape, FOLD, p)[1]]
@@ -122,32 +121,18 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         table.reshape(-1),
         np.array(code or [0], dtype=np.int64),
         _singles(pay),
-        np.array(runs or [0], dtype=np.int64),
+        np.array(runs or [Run(0, 0, 0, 0)], dtype=np.int64).reshape(-1),
         _singles(_run_lanes(runs)),
         _ways(strips, p),
     )
 
 
-def _runs(sources: Ints) -> list[int]:
-    """The part of `Program.runs` of a strip, given its ``[16, 2]`` sources."""
-    out: list[int] = []
-    for lane, (exit_, above) in enumerate(sources.tolist()):
-        if above < 0:
-            continue
-        if out and (exit_, above, lane) == (out[-4], out[-3] + out[-1], out[-2] + out[-1]):
-            out[-1] += 1
-        else:
-            out += [exit_, above, lane, 1]
-    return out
-
-
-def _run_lanes(runs: list[int]) -> list[np.ndarray]:
+def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
     out = []
-    for k in range(0, len(runs), 4):
-        _, above, here, n = runs[k : k + 4]
-        for first in (here, above):
+    for run in runs:
+        for first in (run.here, run.above):
             lanes = np.zeros(LINES)
-            lanes[first : first + n] = 1
+            lanes[first : first + run.n] = 1
             out.append(lanes)
     return out
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,22 @@ MOST_WASTE = 1.15
 
 Source = tuple[int, int]
 """Of a line: the exit of the round above, and the lane, by which it is entered."""
+
+
+class Run(NamedTuple):
+    """Lanes of a strip that are neighbours above as well.
+
+    Attributes:
+        exit: by which they are entered.
+        above: the first one's lane there.
+        here: its lane in the strip.
+        n: how many.
+    """
+
+    exit: int
+    above: int
+    here: int
+    n: int
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,14 @@ class Strips:
         """``[strip + 1]``: where a strip begins in a class's numbers of player p, all of whose strips have the rows."""
         sizes = [LINES * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
+    def runs(self) -> list[list[Run]]:
+        """``[strip]``: its lanes in runs, none of those that are aligned."""
+        return [
+            [] if exit_ >= 0 else _runs(sources)
+            for exit_, sources in zip(self.aligned.tolist(), self.sources.tolist(), strict=True)
+        ]
 
     @cached_property
     def place(self) -> dict[int, tuple[int, int]]:
@@ -162,6 +187,20 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
     ordered = [root for members in by_exit.values() for root in members]
     ordered += [-1] * (packed * LINES - len(ordered))
     return [(-1, ordered[start : start + LINES]) for start in range(0, len(ordered), LINES)]
+
+
+def _runs(sources: Sequence[Source]) -> list[Run]:
+    """The runs of a strip, given the source of each lane."""
+    out: list[Run] = []
+    for here, (exit_, above) in enumerate(sources):
+        last = out[-1] if out else None
+        if above < 0:
+            continue
+        if last and (exit_, above, here) == (last.exit, last.above + last.n, last.here + last.n):
+            out[-1] = last._replace(n=last.n + 1)
+        else:
+            out.append(Run(exit_, above, here, 1))
+    return out
 
 
 def _nodes(forest: Forest, root: int) -> Ints:

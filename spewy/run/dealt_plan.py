@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import comb, prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,13 +32,16 @@ if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
 
 ANSWERING = 1.5  # times as long a deal takes with answers (measured)
-LANES = 16  # of a strip
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 COPIES = 3 * (8 << 20)  # of what is being saved: as it is, encoded, and in its transaction
-SECONDS_PER_DEAL = 40e-6  # beside what grows with lines
-SECONDS_PER_CELL = 0.33e-9  # of a lane's slot on a hand
+SECONDS_PER_DEAL = 70e-6  # to be dealt
+SECONDS_PER_HAND = (
+    37e-9,
+    30e-9,
+    3.6e-9,
+)  # of a strip, of a run of its lanes, of a slot (measured on five games)
 
 
 @dataclass(frozen=True)
@@ -256,10 +260,12 @@ def _cost(
 
 
 def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
-    """Of one core, roughly: lanes are walked over with all hands, for either player."""
+    """Of one core, roughly: strips are walked over with all hands, for either player."""
     hands = comb(len(wish.deck) - wish.n_board, wish.hole)
-    slots = sum(sum(s.shape_of(i).n_slots) for s in strips for i in range(len(s)))
-    return SECONDS_PER_DEAL + SECONDS_PER_CELL * LANES * slots * hands
+    shapes = [s.shape_of(i) for s in strips for i in range(len(s))]
+    runs = sum(map(len, chain.from_iterable(s.runs for s in strips)))
+    counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
+    return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
 
 
 def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
