@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING
@@ -67,6 +68,12 @@ class ClassGame:
     def n_rounds(self) -> int:
         """That betting reaches."""
         return len(self.betting)
+
+    @cached_property
+    def players(self) -> dict[str, int]:
+        """Who acts after each line that leads to a decision."""
+        nodes = [node for bets in self.betting for node in bets.nodes]
+        return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
     def board(self, t: int, cards: Sequence[int]) -> ClassBoard:
         """Lay out a board of round t, its cards in order of the rounds."""

@@ -113,7 +113,7 @@ def make_payoffs(
         KeyboardInterrupt: what was made is kept.
     """
     start, play = time.monotonic(), play_folder(folder)
-    with closing(_Work(play)) as work:
+    with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _home(folder, play)
         with ClassPayoffs.within(home, work.averages.manifest) as kept:
@@ -153,7 +153,7 @@ def _rounds(game: ClassGame, name: str | None) -> list[int]:
     return list(range(last, ROUND_NAMES.index(name) - 1, -1))
 
 
-def _cost(work: _Work, rounds: Sequence[int], boards: int, missing: int, processes: int) -> PayoffCost:
+def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processes: int) -> PayoffCost:
     classes = tuple(work.n_classes[t] for t in rounds)
     shapes = [work.shape(t) for t in rounds]
     n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
@@ -188,7 +188,7 @@ def _nothing_below(t: int, class_: int, r: int) -> Floats:
     raise AssertionError("no round follows the last")
 
 
-class _Work:
+class Work:
     """What making matrices needs of a play locker."""
 
     def __init__(self, play: Path) -> None:
@@ -219,6 +219,6 @@ class _Work:
 
 
 @lru_cache(maxsize=1)
-def _opened(play: Path) -> _Work:
+def _opened(play: Path) -> Work:
     """What a worker needs for all its tasks."""
-    return _Work(play)
+    return Work(play)
