@@ -5,69 +5,29 @@ import signal
 
 import numpy as np
 import pytest
+from class_games import random_strategies, some_cards, two_suits
 from cli_runs import good, good_json, refused, spewy
-from fake_classes import CountedClasses
 from test_exploit_flops import JOBS, stored
 
 from lockers import DamagedLockerError, open_store
 from solvers.live import LiveGame
 from solvers.walk import Walker
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
-from spewy.learn.class_boards import ClassGame
 from spewy.learn.class_matrices import board_totals, class_payoffs, trembling
 from spewy.learn.playdown import PlayDown
 from spewy.look import payoffs
 from spewy.records.class_payoffs import FOLDER, ClassPayoffs
 
-TWO_SUITS = """
-GAMEDEF
-limit
-numPlayers = 2
-numRounds = 3
-blind = 10 5
-raiseSize = 10 10 20
-firstPlayer = 2 1 1
-maxRaises = 2 1 2
-numSuits = 2
-numRanks = 6
-numHoleCards = 2
-numBoardCards = 0 3 1
-END GAMEDEF
-"""
-
-
-class HandsOnTurns(CountedClasses):
-    """Four rows before the turn; there each board is its own class, with a row for each hand."""
-
-    def boards(self, t, boards):
-        if t < 2:
-            return super().boards(t, boards)
-        rows = np.tile(np.arange(len(self.hands)), (len(boards), 1))
-        rows[super().boards(t, boards)[1] < 0] = -1
-        return np.array([board[3] for board in boards]), rows
-
 
 @pytest.fixture
 def game(tmp_path):
-    """Two cards of twelve, a flop and a turn."""
-    (tmp_path / "two.game").write_text(TWO_SUITS)
-    problem = Job.of({"name": "two", "game": {"file": str(tmp_path / "two.game")}}).problem
-    betting, rows = betting_rounds(problem.tree), (3, 4, 66)
-    return ClassGame(problem, betting, HandsOnTurns(problem.game, (1, 2, 52), rows), rows)
+    return two_suits(tmp_path)
 
 
 @pytest.fixture
 def strategies(game):
-    """Random ones, for any class."""
-
-    def of(t, class_, r):
-        rng = np.random.default_rng([t, class_, r])
-        n_slots = game.betting[t].chunks[r].forest.n_slots
-        return tuple(rng.random((n, game.n_rows[t])) for n in n_slots)
-
-    return of
+    return random_strategies(game)
 
 
 def by_walks(board, t, strategies):
@@ -94,14 +54,14 @@ def by_walks(board, t, strategies):
 
 
 def test_a_last_round_is_worth_what_walks_over_its_hands_say(game, strategies):
-    board = game.board(2, _cards(game, 4))
+    board = game.board(2, some_cards(game, 4))
     gains, weights = board_totals(board, 2, strategies, None)
     np.testing.assert_allclose(gains, by_walks(board, 2, strategies), rtol=1e-9, atol=1e-12)
     assert weights.shape == gains.shape
 
 
 def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strategies):
-    cards = _cards(game, 3)
+    cards = some_cards(game, 3)
     board = game.board(1, cards)
     below = {
         int(class_): class_payoffs(game, 2, [((*cards, int(class_)), 1)], strategies, None)
@@ -112,7 +72,7 @@ def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strateg
 
 
 def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
-    some, other = _cards(game, 4), _cards(game, 5)[1:]
+    some, other = some_cards(game, 4), some_cards(game, 5)[1:]
     found = class_payoffs(game, 2, [(some, 1), (other, 2)], strategies, None)
     (a, w), (b, v) = (board_totals(game.board(2, cards), 2, strategies, None) for cards in (some, other))
     there = w + 2 * v > 1e-9 * (w + 2 * v).max()
@@ -120,13 +80,9 @@ def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
 
 
 def test_rows_that_never_meet_get_what_they_get_in_the_mean(game, strategies):
-    found = class_payoffs(game, 2, [(_cards(game, 4), 1)], strategies, None)
+    found = class_payoffs(game, 2, [(some_cards(game, 4), 1)], strategies, None)
     assert np.isfinite(found).all()
     assert np.abs(found[0]).min(axis=1).max() > 0
-
-
-def _cards(game, n):
-    return tuple(game.problem.game.deck.cards[1::2][:n])
 
 
 @pytest.fixture
