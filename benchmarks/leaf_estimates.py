@@ -28,6 +28,7 @@ from solvers.kernels import match
 from solvers.live import LiveGame, Lock
 from solvers.variants import variant
 from spewy.bot.subgames import solver_of
+from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.part import Parts
@@ -287,7 +288,7 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
     return Layout(layout.problem, layout.betting, tables)
 
 
-def _each(rows):  # type: ignore[no-untyped-def]
+def _each(rows: BoardRows) -> BoardRows:
     n = len(rows.hands)
     return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
 
@@ -298,9 +299,9 @@ def _keep(name: str, rows: list[dict]) -> None:
     DATA.write_text(json.dumps(found, indent=1) + "\n")
 
 
-def tables() -> None:
+def tables(page: Path = PAGE) -> None:
     """Write the page's tables anew."""
-    found, text = json.loads(DATA.read_text()), PAGE.read_text()
+    found, text = json.loads(DATA.read_text()), page.read_text()
     errors_rows = [
         f"| {row['stored']:.0%} | {row['estimate']} | {row['error']:.1f} | {row['bias']:+.1f} | {row['ms']:.1f} |"
         for row in found["errors"]
@@ -317,7 +318,7 @@ def tables() -> None:
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, rest = text.split(begin)
         text = before + begin + "\n\n" + "\n".join([heads[name], *rows]) + "\n\n" + end + rest.split(end)[1]
-    PAGE.write_text(text)
+    page.write_text(text)
 
 
 def main() -> None:

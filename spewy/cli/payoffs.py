@@ -83,7 +83,7 @@ class _Lines:
         say(
             f"{name}: {todo:,} classes of {' and '.join(cost.rounds)} to do{kept}, "
             f"{count(cost.boards, 'board')} each, {cost.processes} at a time; "
-            f"{size(cost.disk_bytes)} on disk in all"
+            f"{size(cost.disk_bytes)} on disk in all, each process {size(cost.process_bytes)} of memory at most"
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:

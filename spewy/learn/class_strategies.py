@@ -40,6 +40,11 @@ class ClassStrategies:
         first, second = (self._class(t, class_, p)[strip][:, :, lane].T for p in (0, 1))
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
 
+    @property
+    def class_bytes(self) -> int:
+        """Memory of a player's strategy in a class, of the largest round."""
+        return max(8 * int(tables.first[-1]) for pair in self._tables for tables in pair)
+
     def mark(self) -> str:
         """What tells these strategies from all others."""
         mark, saved = hashlib.blake2b(digest_size=12), self._averages.saved

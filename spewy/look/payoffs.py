@@ -50,6 +50,7 @@ class PayoffCost:
         kept: classes that have them from before.
         disk_bytes: of all of them.
         processes: that work.
+        process_bytes: of the matrices and strategies that each of them holds, at most.
     """
 
     rounds: tuple[str, ...]
@@ -59,6 +60,7 @@ class PayoffCost:
     kept: int
     disk_bytes: int
     processes: int
+    process_bytes: int
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,8 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
     n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
     lines = tuple(shape[0] for shape in shapes)
     names = tuple(ROUND_NAMES[t] for t in rounds)
-    return PayoffCost(names, classes, lines, boards, sum(classes) - missing, n_bytes, processes)
+    held = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
+    return PayoffCost(names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, held)
 
 
 def _made(

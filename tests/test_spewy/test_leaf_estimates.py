@@ -1,6 +1,9 @@
 """What chunks are taken to be worth where no payoff matrix is stored."""
 
+import importlib.util
+import shutil
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +123,14 @@ def test_a_regression_needs_something_to_learn_from(game, plain):
         InputError, match="round 2: expected stored payoff matrices to learn from, found none"
     ):
         Regressed(game, TURN, plain).fit([(0, 0)], lambda t, class_, r: None)
+
+
+def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
+    file = Path(__file__).resolve().parents[2] / "benchmarks/leaf_estimates.py"
+    spec = importlib.util.spec_from_file_location("leaf_estimates", file)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    page = tmp_path / "page.md"
+    shutil.copy(benchmark.PAGE, page)
+    benchmark.tables(page)
+    assert page.read_text() == benchmark.PAGE.read_text()

@@ -8,6 +8,7 @@ import pytest
 from class_games import random_strategies, some_cards, two_suits
 from cli_runs import good, good_json, refused, spewy
 from test_exploit_flops import JOBS, stored
+from without_rights import without_rights
 
 from lockers import DamagedLockerError, open_store
 from solvers.live import LiveGame
@@ -162,3 +163,10 @@ def test_another_solve_has_no_classes(tmp_path):
 @pytest.mark.parametrize("name", ["preflop", "turn", "Flop", ""])
 def test_a_round_that_has_no_matrices(folder, name):
     assert f"--round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
+
+
+def test_who_may_only_read_a_folder_is_told(folder):
+    def told():
+        assert "expected a folder and files that can be written" in refused("payoffs", folder)
+
+    without_rights(folder, told)
