@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
-from spewy.cli.progress import say
-from spewy.cli.tables import count, duration, facts, json_text, left, size
+from spewy.cli.progress import NowAndThen, say
+from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
     from spewy.look.payoffs import PayoffCost, PayoffResult
 
 BOARDS = 4
 """Drawn of each class, unless the command says otherwise."""
-TELL_SECONDS = 5.0
-"""Between two lines of progress, at least."""
 
 
 @click.command()
@@ -70,11 +67,8 @@ def payoffs(
     click.echo(json_text(_as_object(found)) if as_json else facts(_rows(found)))
 
 
-class _Lines:
+class _Lines(NowAndThen):
     """Tells how it goes, now and then."""
-
-    def __init__(self) -> None:
-        self._told = -TELL_SECONDS
 
     def begin(self, name: str, cost: PayoffCost) -> None:
         """Tell what it will take."""
@@ -87,13 +81,8 @@ class _Lines:
         )
 
     def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        """Tell a class, the last one in any case."""
-        now = time.monotonic()
-        if now - self._told < TELL_SECONDS and done < total:
-            return
-        self._told = now
-        goes_on = f", {left(seconds_left)}" if done < total else ""
-        say(f"class {done:,} of {total:,}, {round_name}{goes_on}")
+        """Tell a class."""
+        self.say(f"class {done:,} of {total:,}, {round_name}", done, total, seconds_left)
 
 
 def _as_object(found: PayoffResult) -> dict[str, object]:

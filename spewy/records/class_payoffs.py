@@ -18,6 +18,7 @@ from lockers import DamagedLockerError, Store, Transaction, open_store
 from solvers.forest import Floats
 from spewy.errors import InputError
 from spewy.records.keys import MARK_KEY, META, PAYOFF
+from spewy.records.sound import sound_store
 from spewy.system.closing import Closing
 
 FOLDER = "payoffs"
@@ -45,13 +46,7 @@ class ClassPayoffs(Closing):
         Raises:
             lockers.LockerError: what is there is another job's, or damaged.
         """
-        store = open_store(folder / FOLDER, manifest, shards=1)
-        try:
-            store.require_sound()
-        except BaseException:
-            store.close()
-            raise
-        return cls(store)
+        return cls(sound_store(folder / FOLDER, manifest))
 
     @classmethod
     def open(cls, folder: Path) -> ClassPayoffs:

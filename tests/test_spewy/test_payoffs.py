@@ -1,6 +1,7 @@
 """Payoff matrices by class of boards: right on single boards, kept, resumed, refused."""
 
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -130,14 +131,13 @@ def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
     assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
 
 
-def test_one_process_and_two_make_the_same(folder):
+def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
+    copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
     good("payoffs", folder, "--workers", 1)
-    with ClassPayoffs.open(folder) as kept:
-        alone = kept.get(1, 1, (5, 3, 3))
-    good("payoffs", folder, "--seed", 1)
-    good("payoffs", folder, "--workers", 2)
-    with ClassPayoffs.open(folder) as kept:
-        np.testing.assert_array_equal(kept.get(1, 1, (5, 3, 3)), alone)
+    good("payoffs", copy, "--workers", 2)
+    with ClassPayoffs.open(folder) as alone, ClassPayoffs.open(copy) as together:
+        for class_ in (0, 1):
+            np.testing.assert_array_equal(alone.get(1, class_, (5, 3, 3)), together.get(1, class_, (5, 3, 3)))
 
 
 def test_damage_is_told(folder):
