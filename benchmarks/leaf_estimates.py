@@ -181,22 +181,21 @@ def costs(folder: Path, flops: int) -> None:
                 leaves[f"{name}, {share:.0%} stored"] = share, estimate
     leaves["no more betting, nothing stored"] = 0.0, game.plain
     found: dict[str, list[float]] = {name: [] for name in (*leaves, "the averages of the solve")}
-    pots = []
     for cards in boards:
         for r in _lines(game):
             flop = Flop(game, cards, r)
             for name, (_, estimate) in leaves.items():
                 found[name].append(flop.cost(flop.solved(estimate)))
             found["the averages of the solve"].append(flop.cost(flop.averages()))
-            pots.append(flop.pot)
             print(cards, r, {name: round(values[-1], 3) for name, values in found.items()}, flush=True)
-    _keep(
-        "costs",
-        [
-            {"leaves": name, "cost": float(np.mean(values)), "stderr": _stderr(values), "flops": len(values)}
-            for name, values in found.items()
-        ],
-    )
+            _keep("costs", _rows(found))
+
+
+def _rows(found: dict[str, list[float]]) -> list[dict]:
+    return [
+        {"leaves": name, "cost": float(np.mean(values)), "stderr": _stderr(values), "chunks": len(values)}
+        for name, values in found.items()
+    ]
 
 
 def _stderr(values: Sequence[float]) -> float:
