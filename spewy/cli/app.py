@@ -30,6 +30,7 @@ from spewy.cli.match import match
 from spewy.cli.new import new
 from spewy.cli.options import is_verbose, verbose_option
 from spewy.cli.package import package
+from spewy.cli.payoffs import payoffs
 from spewy.cli.play import play
 from spewy.cli.progress import Compiling
 from spewy.cli.referee import referee
@@ -171,6 +172,7 @@ COMMANDS: tuple[click.Command, ...] = (
     report,
     compare,
     exploit,
+    payoffs,
     tree,
     estimate,
     export,

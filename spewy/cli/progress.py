@@ -127,6 +127,23 @@ def solve_reporter() -> Lines:
     return Bar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
+class NowAndThen:
+    """Tells lines of progress, some seconds between two of them; the last one in any case."""
+
+    SECONDS = 5.0
+
+    def __init__(self) -> None:
+        self._told = -self.SECONDS
+
+    def say(self, text: str, done: int, total: int, seconds_left: float) -> None:
+        """Tell a line, and how long it goes on."""
+        now = time.monotonic()
+        if now - self._told < self.SECONDS and done < total:
+            return
+        self._told = now
+        say(f"{text}, {left(seconds_left)}" if done < total else text)
+
+
 class Compiling(logging.Handler):
     """Tells once that functions are being compiled, which takes so long that it shall not be silent."""
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from lockers import DamagedLockerError, MemoryStore, Store, Transaction, open_store
+from lockers import DamagedLockerError, MemoryStore, Store, Transaction
 from solvers.forest import Floats
 from spewy.records.keys import JUDGED
+from spewy.records.sound import sound_store
 from spewy.system.closing import Closing
 
 FOLDER = "judged"
@@ -63,13 +64,7 @@ class JudgedBoards(Closing):
         own = folder / FOLDER
         if not os.access(own if own.exists() else folder, os.W_OK):
             return cls(MemoryStore(manifest, shards=1))
-        store = open_store(own, manifest, shards=1)
-        try:
-            store.require_sound()
-        except BaseException:
-            store.close()
-            raise
-        return cls(store)
+        return cls(sound_store(own, manifest))
 
     def of(self, mark: str, shape: tuple[int, ...]) -> dict[int, FlopFinding]:
         """What was found on strategies, by first board; what was found on others is dropped.

@@ -37,3 +37,6 @@ SECONDS_KEY = b"sweep|seconds"
 
 SAVED_KEY = b"saved|"
 """Where a play locker tells of what it holds, and since when."""
+
+MARK_KEY = b"payoffs|mark"
+"""Where a payoff locker by class tells which strategies its matrices were made under."""

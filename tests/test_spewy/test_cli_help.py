@@ -17,6 +17,7 @@ COMMANDS = (
     "report",
     "compare",
     "exploit",
+    "payoffs",
     "tree",
     "estimate",
     "export",

@@ -1,0 +1,227 @@
+"""Payoff matrices by class of boards of a whole game's folder: made in processes, the last round first, and kept.
+
+A class is kept as soon as it is done, so that the work goes on where it was interrupted. That holds until the solve
+saves other strategies, or boards are drawn otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import joblib
+
+from lockers import open_store
+from solvers.forest import Floats
+from spewy.chunks.rounds import betting_rounds
+from spewy.errors import InputError
+from spewy.game.names import ROUND_NAMES
+from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
+from spewy.learn.class_matrices import class_payoffs
+from spewy.learn.class_strategies import ClassStrategies
+from spewy.look.decoded import Decoder
+from spewy.look.play import play_folder
+from spewy.records.averages import FOLDER as PLAY_FOLDER
+from spewy.records.averages import Averages
+from spewy.records.class_payoffs import ClassPayoffs
+from spewy.records.class_policy import board_classes
+from spewy.system.crew import Crew, Parent
+from spewy.system.interrupts import interruptible
+from spewy.system.textfile import as_path
+
+CLASSES = 64
+"""Whose matrices a worker keeps."""
+
+
+@dataclass(frozen=True)
+class PayoffCost:
+    """What payoff matrices take.
+
+    Attributes:
+        rounds: the names of those that get them, the last first.
+        classes: per such round.
+        lines: that enter it.
+        boards: drawn of each class.
+        kept: classes that have them from before.
+        disk_bytes: of all of them.
+        processes: that work.
+        process_bytes: of the matrices and strategies that each of them holds, at most.
+    """
+
+    rounds: tuple[str, ...]
+    classes: tuple[int, ...]
+    lines: tuple[int, ...]
+    boards: int
+    kept: int
+    disk_bytes: int
+    processes: int
+    process_bytes: int
+
+
+@dataclass(frozen=True)
+class PayoffResult:
+    """What a folder has.
+
+    Attributes:
+        name: of the job.
+        deals: that the strategies are averages of.
+        cost: what it took.
+        seconds: of this run.
+    """
+
+    name: str
+    deals: int
+    cost: PayoffCost
+    seconds: float
+
+
+class PayoffReporter(Protocol):
+    """Hears how it goes."""
+
+    def begin(self, name: str, cost: PayoffCost) -> None:
+        """Before the first class."""
+
+    def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
+        """One class more of all is done."""
+
+
+def make_payoffs(
+    folder: str | Path,
+    report: PayoffReporter,
+    *,
+    first: str | None,
+    boards: int,
+    seed: int,
+    workers: int | None = None,
+) -> PayoffResult:
+    """Make the payoff matrices of a round and of all later ones, under the averages that were saved last.
+
+    Args:
+        folder: of a solve.
+        report: told of each class.
+        first: the name of the round; None: the second with public cards, or the last.
+        boards: drawn of each class.
+        seed: of the draws.
+        workers: processes; None: a core each.
+
+    Raises:
+        InputError: nothing was saved yet, no such round, or a class that is hardly ever dealt.
+        lockers.LockerError: nothing is there, or it is damaged.
+        KeyboardInterrupt: what was made is kept.
+    """
+    start, play = time.monotonic(), play_folder(folder)
+    with closing(Work(play)) as work:
+        rounds = _rounds(work.game, first)
+        mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _home(folder, play)
+        with ClassPayoffs.within(home, work.averages.manifest) as kept:
+            kept.begin(mark)
+            missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
+            total = sum(map(len, missing.values()))
+            n = max(1, min(workers or joblib.cpu_count(), total))
+            cost = _cost(work, rounds, boards, total, n)
+            report.begin(work.name, cost)
+            done, begun = 0, time.monotonic()
+            with closing(Crew(n)) as crew:
+                for t in rounds:
+                    drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
+                    tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
+                    for number, matrices in _made(crew, tasks):
+                        kept.put(t, missing[t][number], matrices)
+                        done += 1
+                        left = (time.monotonic() - begun) / done * (total - done)
+                        report.made(ROUND_NAMES[t], done, total, left)
+        return PayoffResult(work.name, work.averages.saved.deals, cost, time.monotonic() - start)
+
+
+def _home(folder: str | Path, play: Path) -> Path:
+    """The folder beside whose play locker the matrices lie."""
+    return play.parent if play.name == PLAY_FOLDER else as_path(folder, "folder")
+
+
+def _rounds(game: ClassGame, name: str | None) -> list[int]:
+    """The rounds from one of a name on, the last first."""
+    sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
+    with_cards = [t for t in range(game.n_rounds) if sizes[t]]
+    if name is None:
+        return list(range(last, with_cards[min(1, len(with_cards) - 1)] - 1, -1))
+    names = [ROUND_NAMES[t] for t in with_cards]
+    if name not in names:
+        raise InputError(f"--round: expected one of {', '.join(names)}, found {name!r}")
+    return list(range(last, ROUND_NAMES.index(name) - 1, -1))
+
+
+def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processes: int) -> PayoffCost:
+    classes = tuple(work.n_classes[t] for t in rounds)
+    shapes = [work.shape(t) for t in rounds]
+    n_bytes = sum(4 * n * a * b * c for n, (a, b, c) in zip(classes, shapes, strict=True))
+    lines = tuple(shape[0] for shape in shapes)
+    names = tuple(ROUND_NAMES[t] for t in rounds)
+    held = CLASSES * (max(4 * a * b * c for a, b, c in shapes) + work.strategies.class_bytes)
+    return PayoffCost(names, classes, lines, boards, sum(classes) - missing, n_bytes, processes, held)
+
+
+def _made(
+    crew: Crew, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
+) -> Generator[tuple[int, Floats], None, None]:
+    """Make classes in processes, until they are done or a signal comes."""
+    with interruptible() as stop, closing(crew.results(_task, tasks)) as words:
+        for word in words:
+            if word is not None:
+                yield word.task, word.value
+            if stop.is_set():
+                raise KeyboardInterrupt
+
+
+def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: Drawn) -> Floats:
+    """Make the matrices of a class in a worker."""
+    work = _opened(play)
+    if t + 1 == work.game.n_rounds:
+        return class_payoffs(work.game, t, boards, work.strategies, _nothing_below)
+    with ClassPayoffs.open(home) as kept:
+        read = lru_cache(CLASSES)(lambda t, c: kept.get(t, c, work.shape(t)))
+        return class_payoffs(work.game, t, boards, work.strategies, lambda t, c, r: read(t, c)[r])
+
+
+def _nothing_below(t: int, class_: int, r: int) -> Floats:
+    raise AssertionError("no round follows the last")
+
+
+class Work:
+    """What making matrices needs of a play locker."""
+
+    def __init__(self, play: Path) -> None:
+        self.averages = Averages(open_store(play, read_only=True))
+        try:
+            decoder = Decoder.of(self.averages, play)
+            self.name, job = decoder.job.name, decoder.job
+            if not job.sampled:
+                raise InputError(f"folder {play}: expected a whole game with [boards], found another solve")
+            saved = self.averages.saved
+            self.abstraction = board_classes(job.rules, self.averages.arrays())
+            betting = betting_rounds(job.betting_tree)
+            self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows)
+            self.n_classes = saved.classes
+            self.strategies = ClassStrategies(self.averages, decoder.strips)
+        except BaseException:
+            self.close()
+            raise
+
+    def shape(self, t: int) -> tuple[int, int, int]:
+        """Of a class's matrices of round t."""
+        k = self.game.n_rows[t]
+        return len(self.game.betting[t].chunks), k, k
+
+    def close(self) -> None:
+        """Close the locker."""
+        self.averages.close()
+
+
+@lru_cache(maxsize=1)
+def _opened(play: Path) -> Work:
+    """What a worker needs for all its tasks."""
+    return Work(play)

@@ -1,0 +1,122 @@
+"""The payoff locker of a whole game whose boards have classes: what chunks are worth, row against row.
+
+It is a folder of its own beside the play locker. Under ``ROUND.CLASS`` lie the payoff matrices of all chunks of a class
+of boards, ``[line, row of player 0, row of player 1]`` in net chips of player 0, lines in the order in which they enter
+the round. They belong to the strategies that they were made under, which a *mark* tells from all others: as soon as
+others are asked for, they are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lockers import DamagedLockerError, Store, Transaction, open_store
+from solvers.forest import Floats
+from spewy.errors import InputError
+from spewy.records.keys import MARK_KEY, META, PAYOFF
+from spewy.records.sound import sound_store
+from spewy.system.closing import Closing
+
+FOLDER = "payoffs"
+"""Within a solve's folder."""
+
+
+class ClassPayoffs(Closing):
+    """Payoff matrices by class.
+
+    Args:
+        store: of one shard; `close` closes it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> ClassPayoffs:
+        """Those in a folder, to be written to; made where there are none.
+
+        Args:
+            folder: of a solve.
+            manifest: of the play locker.
+
+        Raises:
+            lockers.LockerError: what is there is another job's, or damaged.
+        """
+        return cls(sound_store(folder / FOLDER, manifest))
+
+    @classmethod
+    def open(cls, folder: Path) -> ClassPayoffs:
+        """Those in a folder, to be read.
+
+        Raises:
+            lockers.LockerError: nothing is there, or it is damaged.
+        """
+        return cls(open_store(folder / FOLDER, read_only=True))
+
+    @property
+    def mark(self) -> str | None:
+        """Of the strategies that the matrices were made under; None: there are none."""
+        found = self._store.get(META, MARK_KEY)
+        return None if found is None else found.tobytes().decode()
+
+    def begin(self, mark: str) -> None:
+        """Keep matrices under these strategies from now on; drop those that were made under others."""
+        if self.mark == mark:
+            return
+        stale = list(self._store.keys(PAYOFF))
+
+        def write(txn: Transaction) -> None:
+            for key in stale:
+                txn.delete(PAYOFF, key)
+            txn.put(META, MARK_KEY, np.frombuffer(mark.encode(), dtype=np.uint8))
+
+        self._store.transact(MARK_KEY, write)
+
+    def done(self, t: int) -> set[int]:
+        """The classes of a round that have matrices."""
+        start = f"{t}.".encode()
+        return {int(key.removeprefix(start)) for key in self._store.keys(PAYOFF, start)}
+
+    def put(self, t: int, class_: int, matrices: Floats) -> None:
+        """Keep the matrices ``[line, row, row]`` of a class."""
+        key = _key(t, class_)
+        self._store.transact(key, lambda txn: txn.put(PAYOFF, key, matrices.astype(np.float32)))
+
+    def get(self, t: int, class_: int, shape: tuple[int, int, int]) -> Floats:
+        """The matrices ``[line, row, row]`` of a class.
+
+        Args:
+            t: its round.
+            class_: its number.
+            shape: that they have.
+
+        Raises:
+            InputError: there are none.
+            lockers.DamagedLockerError: they are not what was written.
+        """
+        key = _key(t, class_)
+        found = self._store.get(PAYOFF, key)
+        if found is None:
+            raise InputError(
+                f"round {t}, class {class_}: expected payoff matrices that are stored, found none"
+            )
+        if found.shape != shape or found.dtype != np.float32:
+            raise DamagedLockerError(
+                f"locker {PAYOFF!r}, key {key.decode()}: expected float32 of shape {shape}, "
+                f"found {found.dtype} of shape {found.shape}"
+            )
+        return found
+
+    def close(self) -> None:
+        """Close the store, when all is on the disk."""
+        if not self._store.read_only:
+            self._store.flush()
+        self._store.close()
+
+
+def _key(t: int, class_: int) -> bytes:
+    return f"{t}.{class_}".encode()

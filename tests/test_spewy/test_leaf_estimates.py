@@ -1,0 +1,136 @@
+"""What chunks are taken to be worth where no payoff matrix is stored."""
+
+import importlib.util
+import shutil
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from class_games import some_cards, two_suits
+
+from buckets.rank_sets import board_strength
+from spewy.errors import InputError
+from spewy.learn.leaf_estimates import Bets, ClosestLine, NoMoreBetting, Regressed, stake
+
+FLOP, TURN = 1, 2
+
+
+@pytest.fixture
+def game(tmp_path):
+    return two_suits(tmp_path)
+
+
+@pytest.fixture
+def plain(game):
+    cards = some_cards(game, 4)
+    return NoMoreBetting(game, lambda t, class_: [(cards[: t + 2], 1)])
+
+
+def line(game, t, text):
+    return [chunk.line for chunk in game.betting[t].chunks].index(text)
+
+
+def sign(game, board, i, j):
+    """What player 0 wins of a stake of 1 with hand i against hand j; None: they cannot be held together."""
+    hands = game.problem.hands
+    cards = [*board, *hands[i], *hands[j]]
+    if len(set(cards)) < len(cards):
+        return None
+    strength = board_strength(np.array(board), hands)
+    return int(np.sign(int(strength[i]) - int(strength[j])))
+
+
+def test_without_more_betting_the_better_hand_takes_what_is_in_the_middle(game, plain):
+    r, board = line(game, TURN, "rc/rc/"), some_cards(game, 4)
+    found = plain(TURN, 0, r)
+    for i, j in product(range(0, 66, 5), repeat=2):
+        won = sign(game, board, i, j)
+        assert found[i, j] == pytest.approx(0 if won is None else won * stake(game, TURN, r))
+
+
+def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, plain):
+    board = some_cards(game, 3)
+    rows = game.board(FLOP, board).layout.board(FLOP, 0).rows[0]
+    hands = dict(zip(rows.hands.tolist(), rows.group.tolist(), strict=True))
+    total, weight = np.zeros((4, 4)), np.zeros((4, 4))
+    left = [card for card in game.problem.game.deck.cards if card not in board]
+    for i, j in product(hands, repeat=2):
+        won = [sign(game, (*board, card), i, j) for card in left]
+        dealt = [each for each in won if each is not None]
+        if dealt:
+            total[hands[i], hands[j]] += np.mean(dealt)
+            weight[hands[i], hands[j]] += 1
+    np.testing.assert_allclose(plain.share(FLOP, 0), total / weight, atol=1e-12)
+
+
+def test_more_than_one_card_to_come_is_refused(plain):
+    with pytest.raises(InputError, match="round 0: expected one of the last two, found an earlier one"):
+        plain(0, 0, 0)
+
+
+def test_bets_before_a_round_are_counted(game):
+    bets = Bets.of(game, TURN, line(game, TURN, "rc/crc/"))
+    assert (bets.counts, bets.aggressor) == ((0, 2), -1)
+    bets = Bets.of(game, TURN, line(game, TURN, "rc/cc/"))
+    assert (bets.counts, bets.aggressor) == ((0, 1), 0)
+    bets = Bets.of(game, TURN, line(game, TURN, "crc/rc/"))
+    assert (bets.counts, bets.aggressor) == ((2, 0), 1)
+
+
+def test_the_closest_line_is_rescaled_to_the_pot(game):
+    asked, near, far = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "cc/cc/"))
+    stored = {near: np.full((2, 2), 3.0), far: np.full((2, 2), 5.0)}
+    closest = ClosestLine(game, lambda t, class_, r: stored.get(r), None)
+    assert stake(game, TURN, asked) == stake(game, TURN, near)
+    np.testing.assert_allclose(closest(TURN, 0, asked), 3.0)
+    del stored[near]
+    np.testing.assert_allclose(
+        closest(TURN, 0, asked), 5.0 * stake(game, TURN, asked) / stake(game, TURN, far)
+    )
+
+
+def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game):
+    asked, same, other = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "rc/crc/"))
+    stored = {same: np.full((2, 2), 1.0), other: np.full((2, 2), 2.0)}
+    closest = ClosestLine(game, lambda t, class_, r: stored.get(r), None)
+    np.testing.assert_allclose(closest(TURN, 0, asked), 1.0)
+
+
+def test_where_no_line_is_stored_another_estimate_stands_in(game):
+    closest = ClosestLine(game, lambda t, class_, r: None, lambda t, class_, r: np.full((2, 2), 7.0))
+    np.testing.assert_allclose(closest(TURN, 0, 0), 7.0)
+
+
+def test_a_regression_learns_what_the_betting_before_is_worth(game, plain):
+    lines = range(len(game.betting[TURN].chunks))
+
+    def worth(t, class_, r):
+        return stake(game, t, r) * (plain.share(t, class_) + 0.3 * Bets.of(game, t, r).aggressor)
+
+    known = [(0, r) for r in lines if r % 4 != 1]
+    regressed = Regressed(game, TURN, plain).fit(known, worth)
+    left_out = lines[1::4]
+
+    def error(estimate):
+        return np.mean([np.abs(estimate(TURN, 0, r) - worth(TURN, 0, r)).mean() for r in left_out])
+
+    assert error(regressed) < error(plain) / 3
+
+
+def test_a_regression_needs_something_to_learn_from(game, plain):
+    with pytest.raises(
+        InputError, match="round 2: expected stored payoff matrices to learn from, found none"
+    ):
+        Regressed(game, TURN, plain).fit([(0, 0)], lambda t, class_, r: None)
+
+
+def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
+    file = Path(__file__).resolve().parents[2] / "benchmarks/leaf_estimates.py"
+    spec = importlib.util.spec_from_file_location("leaf_estimates", file)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    page = tmp_path / "page.md"
+    shutil.copy(benchmark.PAGE, page)
+    benchmark.tables(page)
+    assert page.read_text() == benchmark.PAGE.read_text()

@@ -1,0 +1,172 @@
+"""Payoff matrices by class of boards: right on single boards, kept, resumed, refused."""
+
+import os
+import shutil
+import signal
+
+import numpy as np
+import pytest
+from class_games import random_strategies, some_cards, two_suits
+from cli_runs import good, good_json, refused, spewy
+from test_exploit_flops import JOBS, stored
+from without_rights import without_rights
+
+from lockers import DamagedLockerError, open_store
+from solvers.live import LiveGame
+from solvers.walk import Walker
+from spewy.chunks.live_game import with_ranges
+from spewy.job.job import Job
+from spewy.learn.class_matrices import board_totals, class_payoffs, trembling
+from spewy.learn.playdown import PlayDown
+from spewy.look import payoffs
+from spewy.records.class_payoffs import FOLDER, ClassPayoffs
+
+
+@pytest.fixture
+def game(tmp_path):
+    return two_suits(tmp_path)
+
+
+@pytest.fixture
+def strategies(game):
+    return random_strategies(game)
+
+
+def by_walks(board, t, strategies):
+    """What `board_totals` tells, by a walk through all that follows for each row of player 1."""
+    layout = board.layout
+    play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(board.classes[i][b]), r))
+    ranges = play_down.ranges(t, 0)
+    below = layout.below(t, 0)
+    numbers = below.live.zeros()
+    for i in range(below.n_rounds):
+        for b, r in below.chunks(i):
+            below.place(numbers, i, b, r, strategies(t + i, int(board.classes[t + i][b]), r))
+    rows = layout.board(t, 0).rows
+    out = np.zeros((len(ranges[0]), rows[0].n_groups, rows[1].n_groups))
+    weighings = [trembling(layout, t, (ranges[0][r], ranges[1][r])) for r in range(len(out))]
+    first, second = (np.array([one.own[p] for one in weighings]) for p in (0, 1))
+    game: LiveGame = with_ranges(below.live, (first, second))
+    walker = Walker(game)
+    for y in range(rows[1].n_groups):
+        values = walker.evaluate(0, numbers, reach=np.where(rows[1].group == y, second, 0.0))
+        for r in range(len(out)):
+            out[r, :, y] = np.bincount(rows[0].group, first[r] * values[r], rows[0].n_groups)
+    return out
+
+
+def test_a_last_round_is_worth_what_walks_over_its_hands_say(game, strategies):
+    board = game.board(2, some_cards(game, 4))
+    gains, weights = board_totals(board, 2, strategies, None)
+    np.testing.assert_allclose(gains, by_walks(board, 2, strategies), rtol=1e-9, atol=1e-12)
+    assert weights.shape == gains.shape
+
+
+def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strategies):
+    cards = some_cards(game, 3)
+    board = game.board(1, cards)
+    below = {
+        int(class_): class_payoffs(game, 2, [((*cards, int(class_)), 1)], strategies, None)
+        for class_ in board.classes[2]
+    }
+    gains, _ = board_totals(board, 1, strategies, lambda t, class_, r: below[class_][r])
+    np.testing.assert_allclose(gains, by_walks(board, 1, strategies), rtol=1e-6, atol=1e-9)
+
+
+def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
+    some, other = some_cards(game, 4), some_cards(game, 5)[1:]
+    found = class_payoffs(game, 2, [(some, 1), (other, 2)], strategies, None)
+    (a, w), (b, v) = (board_totals(game.board(2, cards), 2, strategies, None) for cards in (some, other))
+    there = w + 2 * v > 1e-9 * (w + 2 * v).max()
+    np.testing.assert_allclose(found[there], ((a + 2 * b) / np.where(there, w + 2 * v, 1.0))[there])
+
+
+def test_rows_that_never_meet_get_what_they_get_in_the_mean(game, strategies):
+    found = class_payoffs(game, 2, [(some_cards(game, 4), 1)], strategies, None)
+    assert np.isfinite(found).all()
+    assert np.abs(found[0]).min(axis=1).max() > 0
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return stored(tmp_path, *JOBS["classes"])
+
+
+def test_matrices_are_made_and_told(folder):
+    result = spewy("payoffs", folder, "--workers", 1)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:2] == ["job      leduc, 3 deals", "flop     2 classes of 5 lines each"]
+    assert result.stderr.splitlines()[0].startswith(
+        "leduc: 2 classes of flop to do, 4 boards each, 1 at a time; "
+    )
+    with ClassPayoffs.open(folder) as kept:
+        found = kept.get(1, 0, (5, 3, 3))
+    assert np.isfinite(found).all()
+    assert np.abs(found).max() <= 13
+
+
+def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypatch):
+    before = good_json("payoffs", folder, "--workers", 1)
+    with ClassPayoffs.open(folder) as kept:
+        mark = kept.mark
+    monkeypatch.setattr(payoffs, "_task", None)  # nothing is left to be made
+    assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
+    monkeypatch.undo()
+    stored(folder, *JOBS["classes"], deals=4, seed=1)
+    assert "2 classes of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
+    with ClassPayoffs.open(folder) as kept:
+        assert kept.mark != mark
+
+
+def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
+    put = ClassPayoffs.put
+
+    def put_and_interrupt(*args):
+        put(*args)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(ClassPayoffs, "put", put_and_interrupt)
+    assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
+    monkeypatch.undo()
+    assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
+
+
+def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
+    copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
+    good("payoffs", folder, "--workers", 1)
+    good("payoffs", copy, "--workers", 2)
+    with ClassPayoffs.open(folder) as alone, ClassPayoffs.open(copy) as together:
+        for class_ in (0, 1):
+            np.testing.assert_array_equal(alone.get(1, class_, (5, 3, 3)), together.get(1, class_, (5, 3, 3)))
+
+
+def test_damage_is_told(folder):
+    good("payoffs", folder, "--workers", 1)
+    with open_store(folder / FOLDER) as store:
+        store.transact(b"1.0", lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
+    with (
+        ClassPayoffs.open(folder) as kept,
+        pytest.raises(DamagedLockerError, match=r"key 1\.0: expected float32 of shape"),
+    ):
+        kept.get(1, 0, (5, 3, 3))
+
+
+def test_another_solve_has_no_classes(tmp_path):
+    job = Job.of({"name": "leduc", "game": {"file": "leduc"}})
+    with open_store(tmp_path / "leduc", job.manifest()):
+        pass
+    assert "expected a whole game with [boards], found another solve" in refused(
+        "payoffs", tmp_path / "leduc"
+    )
+
+
+@pytest.mark.parametrize("name", ["preflop", "turn", "Flop", ""])
+def test_a_round_that_has_no_matrices(folder, name):
+    assert f"--round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
+
+
+def test_who_may_only_read_a_folder_is_told(folder):
+    def told():
+        assert "expected a folder and files that can be written" in refused("payoffs", folder)
+
+    without_rights(folder, told)
