@@ -182,7 +182,7 @@ def show(
     grid = (
         as_grid or heat is not None or (is_holdem(shown.game) and not in_hands and (dealt or on_terminal()))
     )
-    body = _grid(shown.game, view, heat) if grid else _hands(shown.game, view, sort, every)
+    body = _grid(shown.game, view, heat) if grid else _hands(view, sort, every)
     click.echo(f"{_head(shown, view, filters)}\n{body}")
 
 
@@ -239,12 +239,11 @@ def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
     return facts(rows)
 
 
-def _hands(game: Game, view: NodeView, sort: str | None, every: bool) -> str:
+def _hands(view: NodeView, sort: str | None, every: bool) -> str:
     """The list, and how many hands it leaves out."""
     from spewy.cli.hand_table import hand_table
-    from spewy.look.hand_filter import view_kinds
 
-    table, left_out = hand_table(view, view_kinds(game, view), sort, every)
+    table, left_out = hand_table(view, sort, every)
     return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 
