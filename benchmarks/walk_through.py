@@ -2,7 +2,7 @@
 
     python benchmarks/walk_through.py [FOLDER] [--pictures]
 
-FOLDER (default: a temporary one) gets the jobs, results, tables and pictures. The page's blocks are followed from top to
+FOLDER (default: a temporary one) gets the jobs, results, tables and pictures. The page is followed from top to
 bottom: lines that begin with ``$`` are run, and a block of TOML goes to the end of the file that its first line names.
 All flops take ten minutes of processor time; in a folder that has them nothing is solved again. ``--pictures`` puts the
 new pictures into the page's.
