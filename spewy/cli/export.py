@@ -12,7 +12,7 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.options import folder_argument, target_option, verbose_option
+from spewy.cli.options import folder_argument, line_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
@@ -30,9 +30,7 @@ SPREADSHEET_ROWS = 1_048_576
 @click.command()
 @folder_argument
 @click.argument("file", metavar="FILE.{csv,parquet}", type=click.Path(path_type=Path))
-@click.option(
-    "--line", metavar="LINE", help='Only the decision at this line, "" is the root\'s; default: every line.'
-)
+@line_option('Only the decision at this line, "" is the root\'s; default: every line.', default=None)
 @click.option(
     "--board",
     metavar="CARDS",
