@@ -123,13 +123,30 @@ class Batch:
         """Read and validate all jobs, and look into their folders, before anything starts.
 
         Args:
+            files: as of `unstarted`.
+            overrides: as of `unstarted`.
+            out: as of `unstarted`.
+
+        Raises:
+            InputError: as `unstarted`.
+            lockers.LockerError: a folder holds another job, something else, or is damaged.
+        """
+        batch = cls.unstarted(files, overrides, out)
+        return replace(batch, stored={i: _look(batch.entries[i]) for i in batch.stored})
+
+    @classmethod
+    def unstarted(
+        cls, files: Sequence[str | Path], overrides: Sequence[str] = (), out: Path | None = None
+    ) -> Batch:
+        """Read and validate all jobs, as if nothing of them had been solved.
+
+        Args:
             files: job files; ``spot.boards`` in one, a list or a subset of flops, stands for as many jobs.
             overrides: as for `Job.load`, for every job.
             out: folder of the jobs' folders; default ``results``, and ``results/<name>`` for the boards of one file.
 
         Raises:
             InputError: a job is wrong, or two would share a folder.
-            lockers.LockerError: a folder holds another job, something else, or is damaged.
         """
         if not files:
             raise InputError("batch: expected at least one job file, found none")
@@ -138,8 +155,7 @@ class Batch:
         for file in files:
             entries += _entries(file, overrides, base, len(entries), inside=inside)
         _require_own_folders(entries)
-        stored = {i: _look(entry) for i, entry in enumerate(entries) if entry.same_as is None}
-        return cls(tuple(entries), stored)
+        return cls(tuple(entries), {i: Stored() for i, each in enumerate(entries) if each.same_as is None})
 
     @cached_property
     def done(self) -> dict[int, SolveResult]:

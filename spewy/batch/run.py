@@ -48,8 +48,25 @@ class BatchCost:
 
     @property
     def disk_bytes(self) -> int:
-        """Of all lockers together."""
-        return sum(cost.disk_bytes for cost in self.estimates.values())
+        """Of all lockers together at most: whole while they are solved, then as they are kept."""
+        whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
+        return self.kept_bytes + sum(whole[: self.at_once])
+
+    @property
+    def kept_bytes(self) -> int:
+        """Of all lockers together once all is solved."""
+        return sum(cost.kept_bytes for cost in self.estimates.values())
+
+    @property
+    def information_sets(self) -> int:
+        """Of all together."""
+        return sum(cost.information_sets for cost in self.estimates.values())
+
+    @property
+    def seconds_per_sweep(self) -> float | None:
+        """Of all together on one core, roughly; None: of some it is not known."""
+        seconds = [cost.seconds_per_sweep for cost in self.estimates.values()]
+        return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
 class BatchReporter(Protocol):

@@ -184,13 +184,12 @@ def cost_lines(batch: Batch, cost: BatchCost) -> list[str]:
     parts.append(f"{len(batch.to_do)} to solve" + (f", {cost.at_once} at once" if batch.to_do else ""))
     lines = [f"batch of {count(len(batch.entries), 'job')}: {', '.join(parts)}"]
     if batch.to_do:
-        sets = sum(estimate.information_sets for estimate in cost.estimates.values())
         available = cost.available_bytes
         short = available is not None and cost.memory_bytes > available
         room = "" if available is None else f" ({'MORE THAN ' if short else ''}{size(available)} available)"
         lines.append(
-            f"{count(sets, 'information set')}, about {size(cost.memory_bytes)} of memory at once{room} "
-            f"and {size(cost.disk_bytes)} on disk"
+            f"{count(cost.information_sets, 'information set')}, about {size(cost.memory_bytes)} of memory at once"
+            f"{room} and {size(cost.disk_bytes)} on disk"
         )
     return lines
 

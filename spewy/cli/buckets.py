@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, check_file
-from spewy.cli.options import json_option, size_option, verbose_option
-from spewy.cli.pictures import draw
+from spewy.cli.options import json_option, plot_option, verbose_option
+from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
 
@@ -34,13 +32,7 @@ DEFAULT_ROWS = 40
     "--range", "range_text", metavar="RANGE", help='Weigh hands as in a range, such as "QQ+,AKs:0.5".'
 )
 @click.option("--clustering", default="equation-1", show_default=True, help="As rows.clustering of a job.")
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the buckets' outcome curves and a chart of hands into a .png, .svg or .pdf.",
-)
-@size_option
+@plot_option("the buckets' outcome curves and a chart of hands")
 @click.option(
     "--precompute",
     type=click.Choice(["flops", "turns"]),
@@ -86,9 +78,7 @@ def buckets(
         return
     if not board:
         raise click.UsageError("expected a BOARD or --precompute")
-    if plot is not None:
-        check_file(plot, PICTURES)
-        require("matplotlib")
+    check_picture(plot)
     from buckets import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
     from spewy.game.ranges import parse_range

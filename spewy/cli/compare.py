@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, check_file, table_writer
-from spewy.cli.options import json_option, size_option, target_option, verbose_option
-from spewy.cli.pictures import draw
+from spewy.cli.files import table_writer
+from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
+from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, json_text, line_text, number, render
 from spewy.game.names import SEAT_NAMES
@@ -27,12 +26,7 @@ MOST_HANDS, MOST_LINES = 20, 8
 @click.command()
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
-@click.option(
-    "--line",
-    default="",
-    metavar="LINE",
-    help="A decision of both solves, such as cr120 or 'x b60%'; default: the root.",
-)
+@line_option("A decision of both solves, such as cr120 or 'x b60%'; default: the root.")
 @click.option(
     "--board", metavar="CARDS", help="All public cards, of both solves; default: each one's root's."
 )
@@ -43,20 +37,8 @@ MOST_HANDS, MOST_LINES = 20, 8
     help="Hands by difference in EV, by how often they do something else, by reach, or by name.",
 )
 @click.option("--all", "every", is_flag=True, help="All hands and lines, not only those that differ most.")
-@click.option(
-    "--csv",
-    "table_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write a row for each hand into a .csv, .parquet or .json; docs/formats.md tells its columns.",
-)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw frequencies and a grid of differences into a .png, .svg or .pdf.",
-)
-@size_option
+@csv_option("a row for each hand into a .csv, .parquet or .json; docs/formats.md tells its columns")
+@plot_option("frequencies and a grid of differences")
 @target_option
 @json_option
 @verbose_option
@@ -96,9 +78,7 @@ def compare(
        "lines": {"c": {"player": 1, "moved": 0.02, "likely": [0.7, 0.6]}}, "only": [[lines of A], [lines of B]]}
     """  # noqa: D301
     write = None if table_file is None else table_writer(table_file)
-    if plot is not None:
-        check_file(plot, PICTURES)
-        require("matplotlib")
+    check_picture(plot)
     from spewy.look.compare import compare as compare_at
     from spewy.look.solution import Solution
 

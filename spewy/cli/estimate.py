@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
+from spewy.cli.progress import counting
 from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
+    from spewy.batch.batch import Batch
     from spewy.job.job import Job
     from spewy.run.least import Least
     from spewy.run.plan import Plan
 
 SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
+SWEEPS = 100
+"""Whose time is told."""
+SUMS = ("information_sets", "memory_bytes", "disk_bytes", "kept_bytes", "seconds_per_sweep")
+"""What is told of all boards together."""
 
 
 @click.command()
@@ -27,13 +33,16 @@ SOON = 256 << 20
 @json_option
 @verbose_option
 def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Count a job's boards, chunks and information sets, and estimate its memory and disk.
+    """Count a job's boards, chunks and information sets, and estimate its memory, disk and time.
 
-    A job that is far too large is told by lower bounds, at once and without building anything.
+    A job that is far too large is told by lower bounds, at once and without building anything. Of a job with a list or
+    a subset of boards (spot.boards) the sums over all are told, and the memory of the largest. Time is that of 100
+    sweeps on one core, which often reach 0.5 % of the pot; it is known where hands are rows and leaves are live.
 
     \b
     Examples:
       spewy estimate examples/T1.toml
+      spewy estimate flops.toml
       spewy estimate examples/T1.toml --set solve.precision=single --set rows.river=40
 
     \b
@@ -43,19 +52,29 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
       kept_bytes (of disk_bytes, once it is solved: save.rounds),
       program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
+      seconds_per_sweep (of one core, roughly; null: not known),
       budget_bytes (solve.memory), fits, streamed_bytes (in a file instead of memory; null: does not fit),
       betting_nodes (decisions and ends of the betting tree), betting_counted (false: there are more),
       least_boards [...], least_chunks [...], least_memory_bytes (lower bounds)
     Of a job whose lower bounds are too large already, what takes a closer look is null.
+    Of a job with spot.boards:
+      name, by_board {"Qc2d2c": {as above from boards on to seconds_per_sweep}, ..} (those that are the same as another
+      up to suits left out), same {"Qd2h2d": "Qc2d2c", ..}, at_once (solves), information_sets, memory_bytes (of the
+      largest solves at once, with their processes), disk_bytes (of all, at most), kept_bytes and seconds_per_sweep
+      (of all), budget_bytes (of each), fits
     Of a job with [boards], which deals them:
       name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
       memory_bytes, disk_bytes, play_bytes (of the play locker, in disk_bytes), judged_bytes (what exploit --flops all
       keeps, in disk_bytes), seconds_per_deal (of one core, roughly), making_seconds (of classes and rows, roughly;
       0: they are there), budget_bytes, fits, betting_nodes
     """  # noqa: D301
+    from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
-    from spewy.job.units import parse_memory
 
+    if lists_boards(job_file, overrides):
+        found, rows = _of_boards(job_file, overrides)
+        click.echo(json_text(found) if as_json else facts(rows))
+        return
     job = Job.load(job_file, overrides)
     if job.sampled:
         found, rows = _dealt(job)
@@ -65,8 +84,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
 
     least = least_cost(job)
     first, tree = job.tree_config.start_round, job.tree_count
-    seen = tree.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
-    found, rows = _seen(job) if seen else _guessed(job, least)
+    found, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     if not as_json:
         click.echo(facts([("job", f"{job.name}, {job.leaves_text}"), *_amounts(job), *rows]))
         return
@@ -76,10 +94,94 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | found | known))
 
 
+def _can_be_seen(job: Job, least: Least) -> bool:
+    """Whether a job is small enough to be laid out."""
+    from spewy.job.units import parse_memory
+
+    return job.tree_count.complete and least.memory_bytes <= max(parse_memory(job.solve.memory), SOON)
+
+
 def _amounts(job: Job) -> list[tuple[str, str]]:
     """What a job's amounts are in, where that is not chips."""
     unit = job.amounts
     return [("amounts", f"in {unit.name} of {unit.chips} chips")] if unit.key else []
+
+
+def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The cost of a job on all its boards: as JSON, and as facts."""
+    from spewy.batch.batch import Batch
+    from spewy.batch.run import BatchCost, processes
+    from spewy.job.units import parse_memory
+    from spewy.run.memory import available_memory
+
+    batch = Batch.unstarted([file], overrides)
+    plans = _board_plans(batch)
+    costs = {i: plan.estimate for i, plan in plans.items()}
+    cost = BatchCost(costs, processes(batch), available_memory())
+    fits = all(plan.refusal is None for plan in plans.values())
+    job, entries = batch.entries[0].job, batch.entries
+    found = {
+        "name": job.name,
+        **job.amounts.key,
+        "by_board": {str(entries[i].board): asdict(each) for i, each in costs.items()},
+        "same": {
+            str(each.board): entries[each.same_as].board for each in entries if each.same_as is not None
+        },
+        "at_once": cost.at_once,
+        **{name: getattr(cost, name) for name in SUMS},
+        "budget_bytes": parse_memory(job.solve.memory),
+        "fits": fits,
+    }
+    same = len(entries) - len(plans)
+    alike = f", {same:,} the same as another up to suits" if same else ""
+    largest = size(max(each.memory_bytes for each in costs.values()))
+    fit = f"{largest} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
+    rows = [
+        ("job", f"{job.name}, {job.leaves_text}"),
+        *_amounts(job),
+        ("boards", f"{len(entries):,}{alike}"),
+        ("information sets", f"{cost.information_sets:,}"),
+        ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
+        *_disk(job, cost.disk_bytes, cost.kept_bytes),
+        *_time(cost.seconds_per_sweep),
+    ]
+    return found, rows
+
+
+def _board_plans(batch: Batch) -> dict[int, Plan]:
+    """By number of the entry the plan of each board that is to be solved.
+
+    Raises:
+        InputError: one is too large by what is known without laying it out.
+    """
+    from spewy.batch.work import refuse_impossible
+    from spewy.run.least import least_cost
+    from spewy.run.plan import Plan
+
+    plans: dict[int, Plan] = {}
+    with counting("boards") as progress:
+        for i in batch.to_do:
+            job = batch.entries[i].job
+            if not _can_be_seen(job, least_cost(job)):
+                refuse_impossible(job, batch.entries[i].label)
+            plans[i] = Plan.counted(job, streaming=False)  # which solves side by side do not
+            progress(len(plans), len(batch.to_do))
+    return plans
+
+
+def _disk(job: Job, all_bytes: int, kept_bytes: int) -> list[tuple[str, str]]:
+    """What folders take, and what is left of it where not all rounds are kept."""
+    rows = [("disk", size(all_bytes))]
+    if job.first_dropped is not None:
+        rows.append(("kept", f"{size(kept_bytes)}, without what comes after the {job.save.rounds}"))
+    return rows
+
+
+def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
+    """How long sweeps take, where that is known."""
+    if seconds_per_sweep is None:
+        return []
+    return [("time", f"roughly {duration(SWEEPS * seconds_per_sweep)} for {SWEEPS} sweeps on one core")]
 
 
 def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -140,10 +242,9 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         ("tables", size(cost.table_bytes)),
         ("payoffs", size(cost.payoff_bytes)),
         ("memory", f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}"),
-        ("disk", size(cost.disk_bytes)),
+        *_disk(job, cost.disk_bytes, cost.kept_bytes),
+        *_time(cost.seconds_per_sweep),
     ]
-    if job.first_dropped is not None:
-        rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
     return found, rows
 
 

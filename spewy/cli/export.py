@@ -12,7 +12,7 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.options import folder_argument, target_option, verbose_option
+from spewy.cli.options import folder_argument, line_option, target_option, verbose_option
 from spewy.cli.progress import say
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 
@@ -30,9 +30,7 @@ SPREADSHEET_ROWS = 1_048_576
 @click.command()
 @folder_argument
 @click.argument("file", metavar="FILE.{csv,parquet}", type=click.Path(path_type=Path))
-@click.option(
-    "--line", metavar="LINE", help='Only the decision at this line, "" is the root\'s; default: every line.'
-)
+@line_option('Only the decision at this line, "" is the root\'s; default: every line.', default=None)
 @click.option(
     "--board",
     metavar="CARDS",
@@ -67,11 +65,14 @@ def export(
       ev         expected share of the pot from there on, in chips; empty where not defined
       action_ev  the same if the hand takes this action now
       equity     chance to win if betting stopped; empty where not defined
+      made       hold'em: what the hand is, such as top pair (docs/looking.md defines the names)
+      draws      its draws, the best first, such as "nut flush draw, gutshot"
+      blockers   what it blocks, such as nut flush blocker
 
-    With --wide one row per board, line and hand: board, line, player, hand, reach, ev, equity, then frequency_ACTION of
-    every action and action_ev_ACTION of every action; empty where a decision lacks the action. A CSV file of more rows
-    than a spreadsheet holds (1,048,576) is warned of before it is written. In rounds that were dropped (spewy drop)
-    decisions on one --board are solved anew.
+    With --wide one row per board, line and hand: board, line, player, hand, reach, ev, equity, made, draws, blockers,
+    then frequency_ACTION of every action and action_ev_ACTION of every action; empty where a decision lacks the
+    action. A CSV file of more rows than a spreadsheet holds (1,048,576) is warned of before it is written. In rounds
+    that were dropped (spewy drop) decisions on one --board are solved anew.
 
     \b
     Examples:
@@ -154,7 +155,8 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> int:
     batches = iter(frames)
     first = next(batches)
     text, small, real = pa.string(), pa.int8(), pa.float64()
-    kinds = {"board": text, "line": text, "player": small, "hand": text, "action": text}
+    names = ("board", "line", "hand", "action", "made", "draws", "blockers")
+    kinds = dict.fromkeys(names, text) | {"player": small}
     schema, count = pa.schema([(name, kinds.get(name, real)) for name in first.columns]), 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for frame in chain([first], batches):

@@ -46,20 +46,18 @@ class _Row:
     head: bool = False
 
 
-def hand_table(
-    view: NodeView, kinds: HandKinds | None, sort: str | None = None, every: bool = False
-) -> tuple[Table, int]:
+def hand_table(view: NodeView, sort: str | None = None, every: bool = False) -> tuple[Table, int]:
     """The table, as wide as stdout shows, and how many hands it leaves out.
 
     Args:
         view: the hands.
-        kinds: what they are; None: they have no such names.
         sort: a column, the largest first; None: by made hand and strength, or by reach where there are no names.
         every: all hands, also those that the player does not hold and that do not fit.
 
     Raises:
         InputError: no such column.
     """
+    kinds = view.kinds
     column, keys = _sorted_by(view, kinds, sort)
     order = sorted(
         range(len(view.hands)), key=lambda h: (*_last(float(keys[h])), -view.reach[h], view.hands[h])

@@ -11,13 +11,15 @@ import click
 from spewy.cli.files import appearing
 from spewy.cli.options import verbose_option
 from spewy.cli.progress import say
-from spewy.cli.tables import facts, size
+from spewy.cli.tables import count, facts, size
 from spewy.errors import InputError, path_text
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
     from spewy.job.written import Answers
 
+DRAWN = 3
+"""Cards, unless more are asked for."""
 MOST_SEED = 10**6
 """Of seeds that nobody chose."""
 
@@ -33,12 +35,20 @@ MOST_SEED = 10**6
     "--seed", type=click.IntRange(0), help="Of the board that is drawn; default: another every time."
 )
 @click.option(
-    "--cards", type=click.IntRange(3, 5), default=3, show_default=True, help="How many cards are drawn."
+    "--cards", type=click.IntRange(3, 5), default=DRAWN, show_default=True, help="How many cards are drawn."
+)
+@click.option(
+    "--subset",
+    type=int,
+    metavar="N",
+    help="In place of a board: a batch of N weighted flops that stand for all, of which later rounds are not kept.",
 )
 @click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
 @click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
 @click.option("--oop", metavar="RANGE", help="Range of who acts first; default: the preset's.")
 @click.option("--ip", metavar="RANGE", help="Range of who acts last; default: the preset's.")
+@click.option("--bet", metavar="SIZES", help="Bets on every round; default: by the depth of the stacks.")
+@click.option("--raise", "raise_", metavar="SIZES", help="Raises on every round; default: 60%.")
 @click.option("--name", metavar="NAME", help="Of the job; default: the preset's, with the board.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @verbose_option
@@ -49,10 +59,13 @@ def new(
     board: str | None,
     seed: int | None,
     cards: int,
+    subset: int | None,
     pot: float | None,
     stack: float | None,
     oop: str | None,
     ip: str | None,
+    bet: str | None,
+    raise_: str | None,
     name: str | None,
     force: bool,
 ) -> None:
@@ -66,8 +79,11 @@ def new(
       spewy new --list
       spewy new job.toml --preset srp-btn-bb --board "Ks 7h 2d"
       spewy new river.toml --preset 3bet-co-btn --cards 5 --seed 7
+      spewy new flops.toml --preset srp-btn-bb --subset 25 --bet 66% --raise 100%
       spewy new --pot 20 --stack 90 --oop "TT+,AKs" --ip "top 15%" --board "Ks 7h 2d 5c" > job.toml
     """  # noqa: D301
+    from dataclasses import replace
+
     from spewy.job.written import job_text
 
     if as_list:
@@ -78,16 +94,18 @@ def new(
     own = (pot, stack, oop, ip)
     if preset_name is None and None in own and _asks():
         preset_name, board, file = _asked(board, seed, file)
-    answers = _answers(preset_name, _board(board, seed, cards), own, name)
+    drawn = _board(board, seed, cards) if subset is None else _no_board(board, seed, cards)
+    answers = replace(_answers(preset_name, drawn, own, name), subset=subset, bet=bet, raise_=raise_)
     text = job_text(answers)
-    job = _checked(text)
+    job = _checked(text, subset)
     if file is None:
         click.echo(text, nl=False)
     else:
         with appearing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     where = "the job" if file is None else path_text(file)
-    say(f"{where}: {answers.about}; {_cost(job)}")
+    takes = _cost(job) if subset is None else f"{count(subset, 'flop')}; spewy estimate tells what they take"
+    say(f"{where}: {answers.about}; {takes}")
 
 
 def _asks() -> bool:
@@ -122,6 +140,13 @@ def _asked(board: str | None, seed: int | None, file: Path | None) -> tuple[str,
     if file.exists():
         raise InputError(f"file {path_text(file)}: expected a new one, or --force; found one that is there")
     return name, board, file
+
+
+def _no_board(*given: object) -> tuple[tuple[int, ...], None]:
+    """None beside a subset of flops, for which nothing else says what the board is."""
+    if given != (None, None, DRAWN):
+        raise click.UsageError("--subset: expected no --board, --seed or --cards beside it, found one")
+    return (), None
 
 
 def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, ...], str | None]:
@@ -174,7 +199,9 @@ def _answers(
     elif pot is not None and stack is not None and None not in texts:
         nobody = GivenRange("", "")
         title = f"pot {pot:g}, {stack:g} behind"
-        found = Answers(f"spot-{cards_name(board[0])}", title, *board, pot, stack, (nobody, nobody), False)
+        found = Answers(
+            f"spot-{cards_name(board[0]) or 'flops'}", title, *board, pot, stack, (nobody, nobody), False
+        )
     else:
         raise click.UsageError(
             "job: expected --preset NAME (spewy new --list), or --pot, --stack, --oop and --ip; found neither"
@@ -192,11 +219,12 @@ def _answers(
     )
 
 
-def _checked(text: str) -> Job:
-    """The job that a text is.
+def _checked(text: str, subset: int | None) -> Job:
+    """The job that a text is; of a subset of flops that of the first one.
 
     Raises:
         InputError: an answer is no part of one.
+        buckets.BoardError: there are not so many flops.
     """
     import tomllib
 
@@ -206,6 +234,11 @@ def _checked(text: str) -> Job:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise InputError("range: expected groups without quotes and backslashes, found some") from None
+    if subset is not None:
+        from buckets.flop_subset import flop_subset
+
+        del data["spot"]["boards"]
+        data["spot"]["board"] = next(iter(flop_subset(subset).named()))
     return Job.of(data)
 
 

@@ -62,15 +62,36 @@ def target_option(function: Decorated) -> Decorated:
     )(function)
 
 
-def size_option(function: Decorated) -> Decorated:
-    """``--size``, for whom a picture is."""
-    return click.option(
+def line_option(told: str, default: str | None = "") -> Callable[[Decorated], Decorated]:
+    """``--line``, where a command looks, with its help."""
+    return click.option("--line", default=default, metavar="LINE", help=told)
+
+
+def csv_option(what: str) -> Callable[[Decorated], Decorated]:
+    """``--csv``, a table of something; the function gets it as ``table_file``."""
+    return _file_option("--csv", "table_file", f"Write {what}.")
+
+
+def log_option(told: str) -> Callable[[Decorated], Decorated]:
+    """``--log``, with its help."""
+    return _file_option("--log", "log", told)
+
+
+def plot_option(what: str) -> Callable[[Decorated], Decorated]:
+    """``--plot``, a picture of something, and ``--size``, for whom it is."""
+    size = click.option(
         "--size",
         type=click.Choice(["page", "screen", "phone"]),
         default="screen",
         show_default=True,
         help="What --plot draws for: a page of print, a computer's screen, or a telephone.",
-    )(function)
+    )
+    plot = _file_option("--plot", "plot", f"Draw {what} into a .png, .svg or .pdf.")
+    return lambda function: plot(size(function))
+
+
+def _file_option(option: str, name: str, told: str) -> Callable[[Decorated], Decorated]:
+    return click.option(option, name, metavar="FILE", type=click.Path(path_type=Path), help=told)
 
 
 def json_option(function: Decorated) -> Decorated:

@@ -5,8 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spewy.cli.files import appearing
+from spewy.cli.extras import require
+from spewy.cli.files import PICTURES, appearing, check_file
 from spewy.cli.progress import say
+
+
+def check_picture(file: Path | None) -> None:
+    """Make sure before the work that a picture, if one is asked for, can be drawn and put there.
+
+    Raises:
+        InputError: no such format, or no folder to put it into.
+        click.ClickException: what draws is not installed.
+    """
+    if file is not None:
+        check_file(file, PICTURES)
+        require("matplotlib")
 
 
 def draw(file: Path, figure: Any) -> None:

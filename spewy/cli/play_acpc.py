@@ -11,7 +11,7 @@ import click
 
 from spewy.cli.bots import lockers_option, open_bot, resolve_option
 from spewy.cli.noted import noted
-from spewy.cli.options import Seconds, verbose_option
+from spewy.cli.options import Seconds, log_option, verbose_option
 from spewy.cli.tables import facts
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what the bot draws."
 )
-@click.option(
-    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add all that is said to a file."
-)
+@log_option("Add all that is said to a file.")
 @click.option(
     "--wait",
     type=Seconds(),

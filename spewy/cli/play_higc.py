@@ -12,7 +12,7 @@ import click
 from spewy.cli.bots import resolve_option
 from spewy.cli.folders import shelf_folder
 from spewy.cli.noted import noted
-from spewy.cli.options import Seconds, verbose_option
+from spewy.cli.options import Seconds, log_option, verbose_option
 
 if TYPE_CHECKING:
     from spewy.bot.higc.talk import Brain
@@ -67,9 +67,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seconds without a line after which a referee counts as gone.",
 )
-@click.option(
-    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add what went wrong to a file too."
-)
+@log_option("Add what went wrong to a file too.")
 @verbose_option
 def higc(
     folders: tuple[Path, ...],

@@ -11,7 +11,7 @@ import click
 
 from spewy.cli.bots import lockers_option, open_bot, resolve_option
 from spewy.cli.files import line_writer
-from spewy.cli.options import verbose_option
+from spewy.cli.options import log_option, verbose_option
 
 if TYPE_CHECKING:
     from spewy.bot.options import Resolve
@@ -26,12 +26,7 @@ MOST_OF_LINE = 1000
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), help="Of cards and bot, to play the same hands again."
 )
-@click.option(
-    "--log",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Add all hands to a file, as ACPC logs have them.",
-)
+@log_option("Add all hands to a file, as ACPC logs have them.")
 @verbose_option
 def terminal(folder: Path, resolve: Resolve, hands: int | None, seed: int | None, log: Path | None) -> None:
     """Play against the bot, in words: fold, check, call, raise 300, all-in; ? tells more.

@@ -9,15 +9,13 @@ from pathlib import Path
 import click
 
 from spewy.cli.files import line_writer
-from spewy.cli.options import verbose_option
+from spewy.cli.options import log_option, verbose_option
 
 
 @click.command()
 @click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
 @click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
-@click.option(
-    "--log", metavar="FILE", type=click.Path(path_type=Path), help="Add all that is said to a file."
-)
+@log_option("Add all that is said to a file.")
 @verbose_option
 def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games: the engine's lines on stdin, answers on stdout, until stdin ends.

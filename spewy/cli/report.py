@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, check_file, table_writer
-from spewy.cli.options import json_option, size_option, target_option, verbose_option
-from spewy.cli.pictures import draw
+from spewy.cli.files import table_writer
+from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
+from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, facts, json_text, line_text, number, render
 from spewy.game.names import SEAT_NAMES
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--line",
-    default="",
-    metavar="LINE",
-    help="A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
+@line_option(
+    "A line that has just closed a round, such as cc/, cr120c/ or 'x x', or goes on to a decision after the deal: "
     "cc/c. Over boards also a decision of the first round; default: the root.",
 )
 @click.option(
@@ -42,20 +38,8 @@ if TYPE_CHECKING:
     help="Rows in order of a column of the CSV table, such as ev_oop, the largest first.",
 )
 @click.option("--ascending", is_flag=True, help="With --sort: the smallest first.")
-@click.option(
-    "--csv",
-    "table_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the table into a .csv, .parquet or .json; docs/formats.md tells its columns.",
-)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw action frequencies, EV and equity, row by row, into a .png, .svg or .pdf.",
-)
-@size_option
+@csv_option("the table into a .csv, .parquet or .json; docs/formats.md tells its columns")
+@plot_option("action frequencies, EV and equity, row by row,")
 @target_option
 @json_option
 @verbose_option
@@ -99,9 +83,7 @@ def report(
     and over boards, without "board", "boards" {"AsKd2c": {"stands_for": 24, the same}} in place of "cards"
     """  # noqa: D301
     write = None if table_file is None else table_writer(table_file)
-    if plot is not None:
-        check_file(plot, PICTURES)
-        require("matplotlib")
+    check_picture(plot)
     job, found = _report(folders, line, board, target)
     if sort is not None:
         found = found.sorted(sort, ascending=ascending)

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spewy.cli.extras import require
-from spewy.cli.files import PICTURES, check_file, table_writer
-from spewy.cli.options import folder_argument, json_option, size_option, target_option, verbose_option
-from spewy.cli.pictures import draw
+from spewy.cli.files import table_writer
+from spewy.cli.options import (
+    csv_option,
+    folder_argument,
+    json_option,
+    line_option,
+    plot_option,
+    target_option,
+    verbose_option,
+)
+from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import say
 from spewy.cli.tables import facts, json_text, line_text, on_terminal, render
 from spewy.game.names import SEAT_NAMES
@@ -42,11 +49,8 @@ class Shown:
 
 @click.command()
 @folder_argument
-@click.option(
-    "--line",
-    default="",
-    metavar="LINE",
-    help="From the solve's root: cr120c/ (ACPC), 'Check, Bet(120), Call /', 'x b60% c /'; docs/jobs.md tells more.",
+@line_option(
+    "From the solve's root: cr120c/ (ACPC), 'Check, Bet(120), Call /', 'x b60% c /'; docs/jobs.md tells more."
 )
 @click.option(
     "--board", metavar="CARDS", help='All public cards, such as "Qs Jh 2h 8c 3d"; default: the root\'s.'
@@ -83,21 +87,9 @@ class Shown:
 @click.option(
     "--all", "every", is_flag=True, help="Hand by hand, also those that do not fit and hands not held."
 )
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw the grids of both players, or --heat, into a .png, .svg or .pdf.",
-)
-@click.option(
-    "--csv",
-    "table_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write all hands into a .csv, .parquet or .json, in the columns of spewy export.",
-)
+@plot_option("the grids of both players, or --heat,")
+@csv_option("all hands into a .csv, .parquet or .json, in the columns of spewy export")
 @click.option("--wide", is_flag=True, help="With --csv: a row for each hand, and columns for each action.")
-@size_option
 @target_option
 @json_option
 @verbose_option
@@ -160,9 +152,7 @@ def show(
             "--hands, --sort and --all tell hands, --grid and --heat a grid: expected one of both"
         )
     write = None if table_file is None else table_writer(table_file)
-    if plot is not None:
-        check_file(plot, PICTURES)
-        require("matplotlib")
+    check_picture(plot)
     from spewy.look.grid import is_holdem
     from spewy.look.hand_filter import filtered
     from spewy.look.play import holds_play
@@ -182,7 +172,7 @@ def show(
     grid = (
         as_grid or heat is not None or (is_holdem(shown.game) and not in_hands and (dealt or on_terminal()))
     )
-    body = _grid(shown.game, view, heat) if grid else _hands(shown.game, view, sort, every)
+    body = _grid(shown.game, view, heat) if grid else _hands(view, sort, every)
     click.echo(f"{_head(shown, view, filters)}\n{body}")
 
 
@@ -239,12 +229,11 @@ def _head(shown: Shown, view: NodeView, filters: tuple[str, ...]) -> str:
     return facts(rows)
 
 
-def _hands(game: Game, view: NodeView, sort: str | None, every: bool) -> str:
+def _hands(view: NodeView, sort: str | None, every: bool) -> str:
     """The list, and how many hands it leaves out."""
     from spewy.cli.hand_table import hand_table
-    from spewy.look.hand_filter import view_kinds
 
-    table, left_out = hand_table(view, view_kinds(game, view), sort, every)
+    table, left_out = hand_table(view, sort, every)
     return render(table) + (f"\n{left_out:,} more hands; --all shows them" if left_out else "")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import line_writer
-from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
 
@@ -49,12 +49,7 @@ MOST_TOLD = 5
     "--old-labels", is_flag=True, help="Tell the other blind in START, as engines before October 2023 did."
 )
 @click.option("--seconds", type=Seconds(), default=1.0, show_default=True, help="For an answer.")
-@click.option(
-    "--log",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write all games in the words of UPAC's log.",
-)
+@log_option("Write all games in the words of UPAC's log.")
 @json_option
 @verbose_option
 def upac_match(

@@ -27,11 +27,13 @@ class Answers:
     Attributes:
         name: of the job.
         about: in words.
-        board: three to five cards.
+        board: three to five cards; none: a subset of flops.
         drawn: how the board was drawn; None: it was given.
         pot, stack: in the middle and behind.
         ranges: oop first.
         caller_checks: whether oop always checks to who raised before the flop.
+        subset: how many flops stand for all, where there is no board.
+        bet, raise_: sizes on every round; None: by the depth of the stacks.
     """
 
     name: str
@@ -42,19 +44,27 @@ class Answers:
     stack: float
     ranges: tuple[GivenRange, GivenRange]
     caller_checks: bool
+    subset: int | None = None
+    bet: str | None = None
+    raise_: str | None = None
+
+    @property
+    def n_cards(self) -> int:
+        """Of the board, or of each."""
+        return len(self.board) or FLOP
 
     @classmethod
     def of(cls, preset: Preset, board: tuple[int, ...], drawn: str | None) -> Answers:
         """What a preset answers."""
         return cls(
-            f"{preset.name}-{cards_name(board)}",
+            f"{preset.name}-{cards_name(board)}" if board else preset.name,
             preset.about,
             board,
             drawn,
             preset.pot,
             preset.stack,
             preset.ranges,
-            preset.raiser == "ip" and len(board) == FLOP,
+            preset.raiser == "ip" and len(board) in (0, FLOP),
         )
 
 
@@ -66,8 +76,7 @@ def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
 
 def job_text(answers: Answers) -> str:
     """The job file."""
-    root = ROUND_NAMES[len(answers.board) - 2]
-    drawn = "" if answers.drawn is None else f"    # {answers.drawn}"
+    root = ROUND_NAMES[answers.n_cards - 2]
     oop, ip = answers.ranges
     return f"""\
 # {answers.about}
@@ -79,7 +88,7 @@ unit = "bb"  # all amounts are big blinds; "chips": those of the game's file, 10
 file = "holdem.nolimit.2p.reverse_blinds"
 
 [spot]
-board = "{" ".join(map(card_name, answers.board))}"{drawn}
+{_board(answers)}
 pot = {_amount(answers.pot)}    # in the middle when the {root} is dealt
 stack = {_amount(answers.stack)}    # behind, the smaller of both
 {_range("oop", "first to act", oop)}
@@ -95,9 +104,26 @@ min_bet = 1
 
 [solve]
 target = "0.5%"      # stop at this exploitability, in % of the pot; a lower one goes on from there
-workers = 2          # threads
+{_workers(answers)}
 {_precision(answers)}memory = "4 GiB"     # at most; spewy estimate tells what is needed
-"""
+{"" if answers.subset is None else _SAVE}"""
+
+
+def _board(answers: Answers) -> str:
+    """The board with how it was drawn, or how many there are."""
+    if answers.subset is not None:
+        return (
+            f"boards = {{ subset = {answers.subset} }}    # flops that stand for all 1,755: a folder for each"
+        )
+    drawn = "" if answers.drawn is None else f"    # {answers.drawn}"
+    return f'board = "{" ".join(map(card_name, answers.board))}"{drawn}'
+
+
+def _workers(answers: Answers) -> str:
+    """Flops side by side waste less than threads side by side on one."""
+    if answers.subset is not None:
+        return "workers = 1          # threads of a flop; as many flops at once as there are cores"
+    return "workers = 2          # threads"
 
 
 def _amount(amount: float) -> str:
@@ -124,8 +150,10 @@ def _bets(answers: Answers) -> str:
     sizes = _DEEP if depth > DEEP else _SHALLOW if depth < SHALLOW else _MIDDLE
     sections = []
     rounds: Sequence[tuple[str, str]] = tuple(zip(ROUND_NAMES[1:], sizes, strict=True))
-    for number, (name, bet) in enumerate(rounds[len(answers.board) - FLOP :]):
-        lines = [f"[bets.{name}]", f'bet = "{bet}"', 'raise = "60%"']
+    raise_ = "60%" if answers.raise_ is None else answers.raise_
+    for number, (name, bet) in enumerate(rounds[answers.n_cards - FLOP :]):
+        size = bet if answers.bet is None else answers.bet
+        lines = [f"[bets.{name}]", f"bet = {json.dumps(size)}", f"raise = {json.dumps(raise_)}"]
         if number:
             lines.append('donk = ""    # oop never bets into who bet last on the round before; try "50%"')
         elif answers.caller_checks:
@@ -142,3 +170,8 @@ _DEEP, _MIDDLE, _SHALLOW = (
     ("25%, 50%", "50%, a", "a"),
 )
 """Bets on flop, turn and river."""
+
+_SAVE = """
+[save]
+rounds = "flop"      # some hundred KiB a flop; turns and rivers are solved again when somebody looks at them
+"""

@@ -12,11 +12,9 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from buckets.hands import parse_hand
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds, kinds_of
-from spewy.look.grid import is_holdem
+from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
 from spewy.look.node_view import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -37,13 +35,6 @@ SHORT = {
 """Other words for a name."""
 
 
-def view_kinds(game: Game, view: NodeView) -> HandKinds | None:
-    """What a view's hands are; None where hands or boards are not hold'em's."""
-    if not is_holdem(game) or len(view.board) not in (0, 3, 4, 5):
-        return None
-    return kinds_of(view.board, [parse_hand(name) for name in view.hands])
-
-
 def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
     """The view of those hands alone that all filters choose.
 
@@ -52,7 +43,7 @@ def filtered(game: Game, view: NodeView, filters: Sequence[str]) -> NodeView:
     """
     if not filters:
         return view
-    kinds = view_kinds(game, view)
+    kinds = view.kinds
     if kinds is None:
         raise InputError(f"filter: expected a hold'em game, found {game.name}")
     return view.only(np.logical_and.reduce([chosen(kinds, text) for text in filters]))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import cards_name
+from buckets.hands import parse_hand
 from solvers.forest import Floats
 from spewy.game.amounts import CHIPS, Unit
+from spewy.game.hand_kinds import HandKinds, kinds_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +43,7 @@ class NodeView:
     unit: str = "chips"
     """Of amounts in the line, the actions and EVs."""
     holdem: bool = False
-    """Whether hands are hold'em's, so that notebooks show their classes."""
+    """Whether hands are hold'em's, which have classes and names."""
 
     def in_unit(self, unit: Unit) -> NodeView:
         """The same, whose line and EVs are in chips, in another unit; actions have been told in it."""
@@ -54,6 +57,13 @@ class NodeView:
         """``[action]``: how often the range takes each action; NaN if it never comes here."""
         total = self.reach.sum()
         return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
+
+    @cached_property
+    def kinds(self) -> HandKinds | None:
+        """What the hands are; None where hands or boards are not hold'em's."""
+        if not self.holdem or len(self.board) not in (0, 3, 4, 5):
+            return None
+        return kinds_of(self.board, [parse_hand(name) for name in self.hands])
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
         """The same decision of some of the hands: ``chosen[hand]``."""
@@ -84,6 +94,7 @@ class NodeView:
                 "ev": np.repeat(self.ev, n_actions),
                 "action_ev": self.action_ev.T.ravel(),
                 "equity": np.repeat(self.equity, n_actions),
+                **{column: np.repeat(names, n_actions) for column, names in self._kind_names().items()},
             }
         )
 
@@ -103,6 +114,7 @@ class NodeView:
             "reach": self.reach,
             "ev": self.ev,
             "equity": self.equity,
+            **self._kind_names(),
         }
         nothing = np.full(len(self.hands), np.nan)
         here = {action: a for a, action in enumerate(self.actions)}
@@ -110,6 +122,14 @@ class NodeView:
             for action in actions or self.actions:
                 columns[f"{name}_{action}"] = values[here[action]] if action in here else nothing
         return pd.DataFrame(columns)
+
+    def _kind_names(self) -> dict[str, NDArray[np.object_]]:
+        """Columns ``[hand]`` that tell what the hands are; none where they have no names."""
+        if self.kinds is None:
+            return {}
+        names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
+        columns = zip(("made", "draws", "blockers"), names, strict=True)
+        return {column: np.array(told, dtype=object) for column, told in columns}
 
     def _repr_html_(self) -> str:
         """What notebooks show: the chart of hands, or a table of them."""

@@ -66,7 +66,7 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
     """
     if not any(sum(bets.forest.n_slots) for bets in part.betting):
         return  # nobody has anything to decide any more
-    subject = _subject(part)
+    subject = _subject(order.job, part)
     _require_memory(order.job, part, subject)
     largest = [float(mine.max(initial=0.0)) or 1.0 for mine in ranges]
     first, second = (mine[None] / most for mine, most in zip(ranges, largest, strict=True))
@@ -128,7 +128,7 @@ def _require_memory(job: Job, part: Layout, subject: str) -> None:
         )
 
 
-def _subject(layout: Layout) -> str:
+def _subject(job: Job, layout: Layout) -> str:
     board = layout.board(0, 0)
-    name, line = ROUND_NAMES[layout.boards[0].round], layout.tree(0, 0).line
+    name, line = ROUND_NAMES[layout.boards[0].round], job.amounts.line_text(layout.tree(0, 0).line)
     return f"{name} {cards_name(board.cards)} after {line}"

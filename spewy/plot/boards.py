@@ -22,6 +22,8 @@ LINES_A_BOARD = 1.75
 """Height of a board's bars, in lines of text."""
 LINES_BESIDE = 11.0
 """Height of the title, the legend and the scale."""
+WIDER = 1.35
+"""Width of the panel of shares, whose legend has most to say, to that of another."""
 TALLEST = 3.0
 """The greatest height of a panel, to the figure's width."""
 POINTS = 72
@@ -39,15 +41,16 @@ def boards_figure(report: Report, line: str | None = None, size: str = "screen")
     Returns:
         The figure. Where there is nothing to choose it has no panel of frequencies.
     """
-    panels = [board_shares, board_realisation]
+    panels, widths = [board_shares, board_realisation], [WIDER, 1.0]
     if len(report.actions) > 1:
-        panels.insert(0, board_frequencies)
+        panels, widths = [board_frequencies, *panels], [1.0, *widths]
     found = SIZES[size]
     with font(found):
         down, across = (len(panels), 1) if found.stacked else (1, len(panels))
         high = (LINES_BESIDE + LINES_A_BOARD * (len(report.rows) + 1)) * found.font / POINTS
         figure = new_figure(found.width, down * min(high, TALLEST * found.width), found)
-        axes = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+        ratios = None if found.stacked else widths
+        axes = figure.subplots(down, across, sharey=True, squeeze=False, width_ratios=ratios).ravel()
         for panel, ax in zip(panels, axes, strict=True):
             panel(report, ax)
         seat = "all-in" if report.player is None else f"{SEAT_NAMES[report.player]} to act"

@@ -21,6 +21,8 @@ NOBODY = 5e-4
 """A reach, or a share of a range, that is told as none."""
 STRETCH = 1.17
 """How high a chart is with its title and legend, to its width."""
+BESIDE_BAR = 1.03
+"""The same of a chart with a bar of colours beside it and no legend."""
 CELL = 0.87
 """Text in cells is as large as this share of the figure's."""
 
@@ -146,7 +148,7 @@ def heat_figure(
     """
     limits = _limits([values for _, values in maps])
     with font(SIZES[size]):
-        figure, axes = _side_by_side(len(maps), title, size)
+        figure, axes = _side_by_side(len(maps), title, size, BESIDE_BAR)
         for ax, (told, values) in zip(axes, maps, strict=True):
             heat_chart(values, ax, tell, limits)
             ax.set_title(told, loc="left")
@@ -160,13 +162,13 @@ def colour_bar(ax: Any, colours: Any, label: str = "") -> Any:
     return bar
 
 
-def _side_by_side(count: int, title: str, size: str) -> tuple[Any, list[Any]]:
+def _side_by_side(count: int, title: str, size: str, stretch: float = STRETCH) -> tuple[Any, list[Any]]:
     """A figure of so many square charts, below one another where the size says so."""
     found = SIZES[size]
     if found.stacked:
-        figure = new_figure(found.width, STRETCH * found.width * count, found)
+        figure = new_figure(found.width, stretch * found.width * count, found)
     else:
-        figure = new_figure(found.width * count / 2, STRETCH * found.width / 2, found)
+        figure = new_figure(found.width * count / 2, stretch * found.width / 2, found)
     figure.suptitle(title)
     axes = figure.subplots(*((count, 1) if found.stacked else (1, count)), squeeze=False)
     return figure, list(axes.ravel())

@@ -398,9 +398,51 @@ def test_wrong_lists(kind, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("command", ["tree", "estimate"])
-def test_a_list_where_one_is_expected(command, tmp_path):
-    assert "spot.boards" in refused(command, write(tmp_path, BOARDS))
+def test_a_list_where_one_is_expected(tmp_path):
+    assert "spot.boards" in refused("tree", write(tmp_path, BOARDS))
+
+
+@pytest.fixture
+def costs(tmp_path):
+    """What a list of boards takes as it is estimated, and each of its boards that is solved."""
+    singles = {}
+    for board in ("Qs 7h 2d 3c", "Kh 9d 6s 2c"):
+        singles[board.replace(" ", "")] = good_json("estimate", write(tmp_path, one_board(board), "one.toml"))
+    return good_json("estimate", write(tmp_path, BOARDS)), singles
+
+
+def test_an_estimate_of_a_list_sums_up_its_boards(costs):
+    found, singles = costs
+    for name in ("information_sets", "kept_bytes", "seconds_per_sweep"):
+        assert found[name] == pytest.approx(sum(each[name] for each in singles.values()))
+    assert found["same"] == {"Qh7s2d3c": "Qs7h2d3c"}
+    assert {name: each["chunks"] for name, each in found["by_board"].items()} == {
+        name: each["chunks"] for name, each in singles.items()
+    }
+    largest = max(each["memory_bytes"] for each in singles.values())
+    assert found["memory_bytes"] > largest * found["at_once"] / 2
+    assert (found["name"], found["fits"]) == ("turns", True)
+
+
+def test_an_estimate_of_a_list_in_words(tmp_path):
+    job = write(tmp_path, BOARDS)
+    told = good("estimate", job)
+    assert "boards            3, 1 the same as another up to suits" in told
+    assert " for the largest, within the " in told
+    assert " for 100 sweeps on one core" in told
+    assert "kept" not in told
+    assert "MORE THAN the 30 KiB allowed for each" in good("estimate", job, "--set", "solve.memory=30 KiB")
+
+
+def test_disk_is_that_of_rounds_that_are_dropped_too_while_they_are_solved(tmp_path):
+    """Of boards that keep their first round alone those that are solved at once are whole."""
+    job = write(tmp_path, BOARDS)
+    everything = good_json("estimate", job)
+    little = good_json("estimate", job, "--set", "save.rounds=turn")
+    assert little["kept_bytes"] < little["disk_bytes"] <= everything["disk_bytes"]
+    whole = [each["disk_bytes"] - each["kept_bytes"] for each in little["by_board"].values()]
+    at_once = sorted(whole)[-little["at_once"] :]
+    assert little["disk_bytes"] == little["kept_bytes"] + sum(at_once)
 
 
 def test_wrong_among_several(tmp_path):

@@ -1,11 +1,12 @@
 """Amounts in big blinds: the same game as in chips, told otherwise."""
 
 import csv
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_runs import TURN, good, good_json, refused, write
+from cli_runs import TURN, good, good_json, refused, spewy, write
 
 from spewy import Job, Solution, open_policy
 from spewy.errors import InputError
@@ -267,3 +268,11 @@ def test_a_big_blind_without_decimals_is_refused():
     game = replace(load_game("doyle"), blinds=(3, 1))
     with pytest.raises(InputError, match='unit: expected "chips", or "bb" in a game whose big blind is 1, 2'):
         game_unit("bb", game)
+
+
+def test_what_was_dropped_is_told_in_big_blinds(folders, tmp_path):
+    shutil.copytree(folders / "bb", tmp_path / "bb")
+    good("drop", tmp_path / "bb", "--round", "river")
+    told = spewy("show", tmp_path / "bb", "--line", "cr0.5c/", "--board", RIVER).stderr
+    assert "after cr0.5c/ was dropped" in told
+    assert "after cr0.5c/: exploitability" in told

@@ -73,7 +73,7 @@ def test_what_is_not_defined_is_null(tmp_path):
     assert hands["JcTc"]["equity"] == 0
     good("show", tmp_path / "out")
     good("export", tmp_path / "out", tmp_path / "out.csv")
-    assert "KhKd,Check,1.0,0.5,,,\n" in (tmp_path / "out.csv").read_text()
+    assert "KhKd,Check,1.0,0.5,,,,set,,\n" in (tmp_path / "out.csv").read_text()
 
 
 def test_show_for_people(folders):

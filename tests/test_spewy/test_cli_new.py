@@ -3,7 +3,9 @@
 import pytest
 from cli_runs import good, good_json, process, refused, spewy
 
+from buckets.flop_subset import flop_subset
 from spewy import Job
+from spewy.batch.batch import Batch
 from spewy.job.presets import preset, presets
 from spewy.job.units import parse_memory
 from spewy.run.plan import Plan
@@ -75,6 +77,22 @@ def test_answers_change_a_preset(tmp_path):
     assert (job.spot.oop, job.spot.pot, job.spot.stack) == ("AA,QQ\n", 50, 76)
 
 
+def test_a_subset_of_flops_is_a_batch_that_keeps_little(tmp_path):
+    file = written(tmp_path, "--preset", "srp-utg-bb", "--subset", 3)
+    batch = Batch.load([file], out=tmp_path / "out")
+    assert [entry.board for entry in batch.entries] == list(flop_subset(3).named())
+    assert {entry.job.name for entry in batch.entries} == {"srp-utg-bb"}
+    assert {(entry.job.save.rounds, entry.job.solve.workers) for entry in batch.entries} == {("flop", 1)}
+
+
+def test_sizes_are_those_of_every_round(tmp_path):
+    args = ("--preset", "srp-utg-bb", "--board", FLOP, "--bet", "50%, a", "--raise", "3x")
+    bets = Job.load(written(tmp_path, *args)).bets
+    for each in (bets["flop"], bets["turn"], bets["river"]):
+        assert (each.bet, each.raise_) == ("50%, a", "3x")
+    assert bets["flop"].oop.bet == ""  # who called still checks to who raised
+
+
 def test_a_file_is_kept_unless_forced(tmp_path):
     args = ("--preset", "hu-4bet", "--board", "Ks 7h 2d 5c 9s")
     file = written(tmp_path, *args)
@@ -97,6 +115,18 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--seed", "1"),
             "--seed: expected --board or --seed, found both",
+        ),
+        (
+            ("--preset", "hu-3bet", "--subset", 5, "--seed", 1),
+            "--subset: expected no --board, --seed or --cards beside it, found one",
+        ),
+        (
+            ("--preset", "hu-3bet", "--subset", 1756),
+            "subset of flops: expected 1 to 1,755 of them, found 1,756",
+        ),
+        (
+            ("--preset", "hu-3bet", "--board", FLOP, "--bet", "6x"),
+            "bets.flop.bet, position 0: expected a size",
         ),
         (("--preset", "hu-3bet", "--oop", "AX"), "--oop: range, position 0: expected a group such as"),
         (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected greater than 0, found nan"),

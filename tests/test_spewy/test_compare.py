@@ -136,7 +136,9 @@ def test_what_show_tells_goes_into_a_file(folders, tmp_path):
 def test_who_waits_goes_into_a_file_hand_by_hand(folders, tmp_path):
     good("show", folders / "plain", "--player", "ip", "--csv", tmp_path / "ip.csv")
     table = pd.read_csv(tmp_path / "ip.csv", keep_default_na=False)
-    assert list(table.columns) == ["board", "line", "player", "hand", "reach", "ev", "equity"]
+    assert list(table.columns) == (
+        ["board", "line", "player", "hand", "reach", "ev", "equity", "made", "draws", "blockers"]
+    )
     assert set(table.player) == {1}
 
 

@@ -2,9 +2,11 @@
 
 import pandas as pd
 import pytest
-from cli_runs import TURN, good, good_json, refused, spewy, write
+from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
 import spewy.cli.export as export_module
+from buckets.hands import parse_hand
+from spewy.game.hand_kinds import kinds_of
 from spewy.look.solution import Solution
 
 RIVER = "Qs 7h 2d 3c 5h"
@@ -66,7 +68,8 @@ def test_a_board_alone_is_all_its_decisions(folder, tmp_path):
 
 def test_a_wide_table_has_a_row_for_each_hand(folder, tmp_path):
     tall, wide = exported(folder, tmp_path), exported(folder, tmp_path, "--wide", name="wide.csv")
-    assert list(wide.columns[:7]) == ["board", "line", "player", "hand", "reach", "ev", "equity"]
+    first = ["board", "line", "player", "hand", "reach", "ev", "equity", "made", "draws", "blockers"]
+    assert list(wide.columns[:10]) == first
     actions = [name.removeprefix("frequency_") for name in wide.columns if name.startswith("frequency_")]
     assert set(actions) == set(tall.action)
     assert not wide.duplicated(["board", "line", "hand"]).any()
@@ -79,6 +82,30 @@ def test_a_wide_table_has_a_row_for_each_hand(folder, tmp_path):
             cell = cells.get((row["board"], row["line"], row["hand"], action), ("", ""))
             found = row[f"frequency_{action}"], row[f"action_ev_{action}"]
             assert tuple(map(str, found)) == tuple(map(str, cell))
+
+
+@pytest.mark.parametrize("wide", [(), ("--wide",)])
+def test_hands_are_named_beside_their_cards(folder, tmp_path, wide):
+    """The names are those by which `show` groups and filters the hands of this board."""
+    good("export", folder, tmp_path / "out.parquet", "--line", "", *wide)
+    found = exported(folder, tmp_path, "--line", "", *wide)
+    parquet = pd.read_parquet(tmp_path / "out.parquet")
+    for column in ("made", "draws", "blockers"):
+        assert found[column].tolist() == parquet[column].tolist()
+    with Solution.open(folder) as solution:
+        root = solution.node()
+    kinds = kinds_of(root.board, [parse_hand(hand) for hand in root.hands])
+    named = zip(kinds.made_names, kinds.draw_names, kinds.blocker_names, strict=True)
+    expected = dict(zip(root.hands, named, strict=True))
+    rows = found[["hand", "made", "draws", "blockers"]].itertuples(index=False, name=None)
+    assert {row[0]: row[1:] for row in rows} == expected
+    assert any(made for made, _, _ in expected.values())
+
+
+def test_hands_of_other_games_have_no_names(tmp_path):
+    good("solve", write(tmp_path, LEDUC), "--set", "solve.max_sweeps=2", "--out", tmp_path / "leduc")
+    found = exported(tmp_path / "leduc", tmp_path)
+    assert list(found.columns)[-1] == "equity"
 
 
 def test_parquet_has_the_same_wide_columns(folder, tmp_path):

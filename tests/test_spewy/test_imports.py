@@ -14,6 +14,7 @@ HEAVY = {
     "matplotlib",
     "numba",
     "numpy",
+    "numpy.ma",
     "pandas",
     "pyarrow",
     "pydantic",
@@ -22,8 +23,8 @@ HEAVY = {
     "sklearn",
     "tqdm",
 }
-KERNELS = {"numba", "scipy"}
-"""Numba loads SciPy's linear algebra with its first kernel."""
+KERNELS = {"numba", "numpy.ma", "scipy"}
+"""Numba loads SciPy's linear algebra with its first kernel; np.unique and its like load masked arrays."""
 
 
 def loaded_by(code):
@@ -89,6 +90,11 @@ def test_show_loads_no_frames(solved):
 
 def test_a_grid_loads_no_frames_and_pictures(solved):
     assert loaded_by_command("show", solved[1], "--grid") <= {"lmdb", "numpy", "pydantic", "rich"} | KERNELS
+
+
+def test_looking_loads_no_masked_arrays(solved):
+    """They take as long to load as a river's decision to be looked at."""
+    assert "numpy.ma" not in loaded_by_command("show", solved[1], "--grid")
 
 
 def test_exploit_loads_no_frames(solved):

@@ -1,22 +1,16 @@
 """``docs/whole-games.md`` and the benchmark that its figures come from."""
 
-import importlib.util
 import json
 import shutil
-from pathlib import Path
 
 import pytest
+from benchmark_scripts import script
 from dealt_jobs import DEALT_LEDUC
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("whole_games", ROOT / "benchmarks/whole_games.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("whole_games")
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(benchmark, tmp_path):
