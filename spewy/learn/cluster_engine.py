@@ -1,0 +1,265 @@
+"""A whole game learnt by deals on the workers of a cluster, each on a copy of its own for an interval.
+
+The deals of an interval are cut into shares, one for each worker. What these have learnt is put together in order of
+the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A share counts when it has come
+back and is what was asked for, and then once; one whose worker has left is dealt again, by another. So deals are those
+of one process, whoever comes and goes, and where it is interrupted none is left out.
+
+An interval is short at first and longer later: copies know nothing of what others learn meanwhile, which is worth the
+less the more is known already (docs/scale.md has the measurements).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lockers import Store
+from solvers.sampled.numbers import Numbers
+from spewy.chunks.rounds import LineForest
+from spewy.errors import PeerError, shown
+from spewy.game.gamefile import Game
+from spewy.learn import deal_copy
+from spewy.learn.combined_flops import Finding
+from spewy.learn.deal_copy import NOTHING, Order, Setup, Share
+from spewy.learn.engine import Stop
+from spewy.learn.exchange import Part, add, copied, put
+from spewy.learn.real_game import SEED
+from spewy.learn.sampled_engine import SampledEngine
+from spewy.records.judged import FlopFinding
+from spewy.system.cluster import Cluster, DaskCrew, Lost
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
+
+MOST_OF_ALL = 0.25
+"""Of the deals that are done: as many an interval may have at most."""
+LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
+"""Of an interval, once enough deals are done."""
+EXCHANGES = 0.2
+"""Of the time, that sending and adding up may take before intervals get longer."""
+
+
+class ClusterEngine(SampledEngine):
+    """A solve by deals on a cluster, which goes on from what a store holds.
+
+    Args:
+        game, rounds, abstraction, seed, short, answers, opened: as `SampledEngine` takes them.
+        cluster: whose workers learn; `close` closes it.
+        shares: of an interval; None: as many as there are workers.
+        interval: deals of a share at most; None: by the time that they take.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        rounds: Sequence[LineForest],
+        abstraction: Abstraction,
+        seed: int,
+        *,
+        short: bool,
+        answers: float,
+        opened: Callable[[], Store],
+        cluster: Cluster,
+        shares: int | None,
+        interval: int | None,
+    ) -> None:
+        self._cluster, self._shares, self._interval = cluster, shares, interval
+        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
+        self._given = cluster.given(self._setup)
+        super().__init__(
+            game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
+        )
+        self._exchange = NOTHING + 1
+        self._changed = [visits.any(axis=0).astype(np.int64) * self._exchange for visits in self.numbers.visits]
+        self._stands: dict[str, int] = {}
+        self._settled = True
+        self._exchanging = 0.0
+
+    @property
+    def threads(self) -> int:
+        """How many learn at once."""
+        return sum(self._cluster.workers().values())
+
+    @property
+    def settled(self) -> bool:
+        """Whether the numbers are those of the deals that are counted: each share before a later one is in."""
+        return self._settled
+
+    def run(self, n: int) -> None:
+        """Do so many deals more, an interval; when this returns, all of them are in.
+
+        Raises:
+            PeerError: the scheduler is gone, or a worker answered what was not asked for.
+        """
+        first, size = self.deals, min(n, self._shares or len(self._cluster.workers()))
+        waiting = list(pairwise(first + i * n // size for i in range(size + 1)))
+        begun = time.perf_counter()
+        slowest = 0.0
+        while waiting:
+            there = self._cluster.workers()
+            asked, waiting = waiting[: len(there)], waiting[len(there) :]
+            lost, seconds = self._learn(asked, there)
+            slowest += seconds
+            waiting = lost + waiting
+            self._settled = not lost
+        self._exchanging = time.perf_counter() - begun - slowest
+
+    def next_portion(self, n: int, seconds: float) -> int:
+        """Deals of an interval, all shares together, after one of n that took so long."""
+        most = max(1, math.ceil(MOST_OF_ALL * self.deals))
+        if self._interval is not None:
+            return min(most, self._interval * (self._shares or len(self._cluster.workers())))
+        wanted = min(MOST_SECONDS, max(LEAST_SECONDS, self._exchanging / EXCHANGES))
+        return max(1, min(most, 2 * n, int(n * wanted / seconds)))
+
+    def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
+        """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped."""
+        game = self._real_game
+        draw = game.drawn(flops, SEED)
+        firsts, found = game.to_judge(draw), dict[int, FlopFinding]()
+        tell(0, len(firsts))
+        while missing := [first for first in firsts if first not in found]:
+            order = Order(self._setup.solve, self._exchange, self._exchange)
+            with closing(DaskCrew(self._cluster, self._all_caught_up())) as crew:
+                for word in crew.work(deal_copy.judge, [(order, first) for first in missing]):
+                    if stop.is_set():
+                        return None
+                    if word is not None and word.kind == "failed":
+                        raise word.value
+                    if word is not None and word.value is not None and word.kind == "done":
+                        found[missing[word.task]] = word.value
+                        tell(len(found), len(firsts))
+        return game.combined(found, draw)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        super().close()
+        self._given = None
+        self._cluster.tell_all(deal_copy.forget, self._setup.solve)
+        self._cluster.close()
+
+    def _learn(
+        self, asked: Sequence[tuple[int, int]], there: dict[str, int]
+    ) -> tuple[list[tuple[int, int]], float]:
+        """Have a worker each learn a share; those that were lost, and the seconds of the slowest."""
+        workers = sorted(there)[: len(asked)]
+        calls = [
+            (worker, deal_copy.learn, (*order, there[worker], (first, last - first), i == 0))
+            for i, ((first, last), worker, order) in enumerate(
+                zip(asked, workers, self._orders(workers), strict=True)
+            )
+        ]
+        before, seconds = self._exchange, 0.0
+        lost, learnt = list[tuple[int, int]](), list[str]()
+        with closing(self._cluster.call(calls)) as answers:
+            for share, worker, answer in zip(asked, workers, answers, strict=True):
+                self._stands.pop(worker, None)
+                if answer is None or isinstance(answer, Lost):
+                    lost.append(share)
+                    continue
+                require_share(answer, share, self.numbers, worker)
+                self._settled = self._settled and not lost
+                self._exchange = before + 1
+                self._take(answer)
+                seconds = max(seconds, answer.seconds)
+                self._cfr.iteration += answer.n
+                self._stands[worker] = before
+                learnt.append(worker)
+        if len(learnt) == 1:  # whose copy is what there is now
+            self._stands[learnt[0]] = self._exchange
+        return lost, seconds
+
+    def _take(self, share: Share) -> None:
+        """Put what a share has learnt to the rest."""
+        for part in share.parts:
+            if share.whole:
+                put(self.numbers, part)
+            else:
+                add(self.numbers, part, self._schedule)
+            self._changed[part.t][part.classes] = self._exchange
+
+    def _all_caught_up(self) -> list[str]:
+        """The workers whose copies are what there is now; at least one."""
+        while True:
+            there = self._cluster.workers()
+            workers = sorted(there)
+            orders = self._orders(workers)
+            calls = [
+                (worker, deal_copy.catch_up, (*order, there[worker]))
+                for worker, order in zip(workers, orders, strict=True)
+            ]
+            with closing(self._cluster.call(calls)) as answers:
+                good = [worker for worker, answer in zip(workers, answers, strict=True) if answer is True]
+            self._stands = dict.fromkeys(good, self._exchange)
+            if good:
+                return good
+
+    def _orders(self, workers: Sequence[str]) -> Iterator[tuple[Any, Order, Any]]:
+        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks."""
+        if self._given.status != "finished":  # who had it has left
+            self._given = self._cluster.given(self._setup)
+        given: dict[int, Any] = {}
+        for worker in workers:
+            stands = self._stands.get(worker, NOTHING)
+            if stands not in given:
+                parts = list(self._parts_since(stands))
+                given[stands] = self._cluster.given(parts) if parts else []
+            yield self._given, Order(self._setup.solve, stands, self._exchange), given[stands]
+
+    def _parts_since(self, exchange: int) -> Iterator[Part]:
+        """What has changed after an exchange."""
+        for t, changed in enumerate(self._changed):
+            classes = np.flatnonzero(changed > exchange).astype(np.int64)
+            if len(classes):
+                yield copied(self.numbers, t, classes)
+
+
+def require_share(found: Any, deals: tuple[int, int], numbers: Numbers, worker: str) -> None:
+    """Refuse what no copy can have learnt of these deals.
+
+    Args:
+        found: what came.
+        deals: the first, and the one behind the last.
+        numbers: to which it shall be put.
+        worker: from whom.
+
+    Raises:
+        PeerError: it is something else, or a part of it.
+    """
+    subject = f"Dask worker {worker}, deals {deals[0]:,} to {deals[1]:,}"
+    if not isinstance(found, Share) or (found.first, found.first + found.n) != deals:
+        raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
+    made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
+    for part in found.parts:
+        _require_part(part, numbers, found.whole, subject)
+        now = numbers.visits[part.t][:, part.classes]
+        made[part.t] += (part.visits - found.whole * now).sum(axis=1)
+    for t, counts in enumerate(made):
+        if (counts != found.n).any():
+            raise PeerError(
+                f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
+            )
+
+
+def _require_part(part: Part, numbers: Numbers, whole: bool, subject: str) -> None:
+    visits = numbers.visits[part.t]
+    kind = numbers.regrets[0][0].dtype if whole else np.dtype(np.float32)
+    classes = part.classes
+    if len(np.unique(classes)) != len(classes) or not np.isin(classes, np.arange(visits.shape[1])).all():
+        raise PeerError(f"{subject}: expected classes of round {part.t}, each once, found others")
+    mine = (*part.regrets, *part.sums)
+    for whole_array, some in zip((*numbers.regrets[part.t], *numbers.sums[part.t]), mine, strict=True):
+        shape = (len(classes), len(whole_array) // visits.shape[1])
+        if some.shape != shape or some.dtype != kind or not np.isfinite(some).all():
+            raise PeerError(
+                f"{subject}: expected {shape[0]:,} times {shape[1]:,} finite numbers of {kind}, found "
+                f"{some.shape} of {some.dtype}"
+            )
