@@ -423,7 +423,7 @@ class Job(Section):
         if self.solve.workers == "dask" and not self.sampled:
             raise InputError(
                 'solve.workers: expected a number of threads where all boards are walked through, "dask" is for '
-                "jobs with [boards]; found \"dask\""
+                'jobs with [boards]; found "dask"'
             )
 
     def _check_sampled(self) -> None:

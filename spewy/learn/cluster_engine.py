@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import Store
-from solvers.sampled.numbers import Numbers
+from solvers.sampled.numbers import Numbers, Pair
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
@@ -30,7 +30,7 @@ from spewy.learn import deal_copy
 from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Order, Setup, Share
 from spewy.learn.engine import Stop
-from spewy.learn.exchange import Part, add, copied, put
+from spewy.learn.exchange import Exchange, Part, copied
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -78,7 +78,9 @@ class ClusterEngine(SampledEngine):
             game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
         )
         self._exchange = NOTHING + 1
-        self._changed = [visits.any(axis=0).astype(np.int64) * self._exchange for visits in self.numbers.visits]
+        self._changed = [
+            visits.any(axis=0).astype(np.int64) * self._exchange for visits in self.numbers.visits
+        ]
         self._stands: dict[str, int] = {}
         self._settled = True
         self._exchanging = 0.0
@@ -157,7 +159,7 @@ class ClusterEngine(SampledEngine):
                 zip(asked, workers, self._orders(workers), strict=True)
             )
         ]
-        before, seconds = self._exchange, 0.0
+        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self._schedule)
         lost, learnt = list[tuple[int, int]](), list[str]()
         with closing(self._cluster.call(calls)) as answers:
             for share, worker, answer in zip(asked, workers, answers, strict=True):
@@ -165,10 +167,10 @@ class ClusterEngine(SampledEngine):
                 if answer is None or isinstance(answer, Lost):
                     lost.append(share)
                     continue
-                require_share(answer, share, self.numbers, worker)
+                require_share(answer, share, self.numbers, worker, threads=there[worker])
                 self._settled = self._settled and not lost
                 self._exchange = before + 1
-                self._take(answer)
+                self._take(answer, exchange)
                 seconds = max(seconds, answer.seconds)
                 self._cfr.iteration += answer.n
                 self._stands[worker] = before
@@ -177,13 +179,10 @@ class ClusterEngine(SampledEngine):
             self._stands[learnt[0]] = self._exchange
         return lost, seconds
 
-    def _take(self, share: Share) -> None:
+    def _take(self, share: Share, exchange: Exchange) -> None:
         """Put what a share has learnt to the rest."""
         for part in share.parts:
-            if share.whole:
-                put(self.numbers, part)
-            else:
-                add(self.numbers, part, self._schedule)
+            exchange.take(part, whole=share.whole)
             self._changed[part.t][part.classes] = self._exchange
 
     def _all_caught_up(self) -> list[str]:
@@ -222,7 +221,9 @@ class ClusterEngine(SampledEngine):
                 yield copied(self.numbers, t, classes)
 
 
-def require_share(found: Any, deals: tuple[int, int], numbers: Numbers, worker: str) -> None:
+def require_share(
+    found: Any, deals: tuple[int, int], numbers: Numbers, worker: str, *, threads: int = 1
+) -> None:
     """Refuse what no copy can have learnt of these deals.
 
     Args:
@@ -230,6 +231,7 @@ def require_share(found: Any, deals: tuple[int, int], numbers: Numbers, worker: 
         deals: the first, and the one behind the last.
         numbers: to which it shall be put.
         worker: from whom.
+        threads: that learnt; of several, one may undo a simultaneous visit of another.
 
     Raises:
         PeerError: it is something else, or a part of it.
@@ -239,27 +241,35 @@ def require_share(found: Any, deals: tuple[int, int], numbers: Numbers, worker: 
         raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
     made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
     for part in found.parts:
-        _require_part(part, numbers, found.whole, subject)
-        now = numbers.visits[part.t][:, part.classes]
-        made[part.t] += (part.visits - found.whole * now).sum(axis=1)
+        if not _is_part(part, numbers, found.whole):
+            raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
+        made[part.t] += part.visits.sum(axis=1)
     for t, counts in enumerate(made):
-        if (counts != found.n).any():
+        least = found.n if threads == 1 else 1
+        if ((counts < least) | (counts > found.n)).any():
             raise PeerError(
                 f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
             )
 
 
-def _require_part(part: Part, numbers: Numbers, whole: bool, subject: str) -> None:
-    visits = numbers.visits[part.t]
-    kind = numbers.regrets[0][0].dtype if whole else np.dtype(np.float32)
-    classes = part.classes
-    if len(np.unique(classes)) != len(classes) or not np.isin(classes, np.arange(visits.shape[1])).all():
-        raise PeerError(f"{subject}: expected classes of round {part.t}, each once, found others")
-    mine = (*part.regrets, *part.sums)
-    for whole_array, some in zip((*numbers.regrets[part.t], *numbers.sums[part.t]), mine, strict=True):
-        shape = (len(classes), len(whole_array) // visits.shape[1])
-        if some.shape != shape or some.dtype != kind or not np.isfinite(some).all():
-            raise PeerError(
-                f"{subject}: expected {shape[0]:,} times {shape[1]:,} finite numbers of {kind}, found "
-                f"{some.shape} of {some.dtype}"
-            )
+def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
+    """Whether arrays are those of classes of a round, each once, and finite."""
+    n_classes = [visits.shape[1] for visits in numbers.visits]
+    if not isinstance(part, Part) or part.t not in range(len(n_classes)):
+        return False
+    t, n, kept = part.t, len(part.classes), numbers.regrets[0][0].dtype
+
+    def fits(found: Pair, like: Pair, kind: np.dtype[Any]) -> bool:
+        shapes = [(n, len(one) // n_classes[t]) for one in like]
+        return [(one.shape, one.dtype) for one in found] == [(shape, kind) for shape in shapes] and all(
+            bool(np.isfinite(one).all()) for one in found
+        )
+
+    return (
+        len(np.unique(part.classes)) == n
+        and bool(np.isin(part.classes, np.arange(n_classes[t])).all())
+        and part.visits.shape == (2, n)
+        and bool((part.visits >= 0).all())
+        and fits(part.regrets, numbers.regrets[t], kept)
+        and fits(part.sums, numbers.sums[t], kept if whole else np.dtype(np.float32))
+    )

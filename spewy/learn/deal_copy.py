@@ -20,7 +20,7 @@ from solvers.sampled.engine import Dealt
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
-from spewy.learn.exchange import Part, copied, increments, put
+from spewy.learn.exchange import Part, added, copied, put
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
 
@@ -56,8 +56,8 @@ class Share(NamedTuple):
 
     Attributes:
         first, n: the deals.
-        whole: whether parts are what classes have now; else increments.
-        parts: the classes that were visited, each once.
+        whole: whether sums are those that the copy has; else what it has added to them.
+        parts: of the classes that were visited, as `spewy.learn.exchange.added` tells them.
         seconds: that learning took.
     """
 
@@ -124,7 +124,8 @@ class Copy(SampledEngine):
         while self._before:
             before = self._before.pop()
             after = copied(self.numbers, before.t, before.classes)
-            parts.append(after if whole else increments(before, after, self._schedule))
+            told = added(before, after, self._schedule)
+            parts.append(told._replace(sums=after.sums) if whole else told)
         return Share(first, n, whole, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:

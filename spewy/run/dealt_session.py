@@ -208,7 +208,12 @@ class _Run(Closing):
 
     def _engine_of(self, found: Abstraction) -> SampledEngine:
         """The engine, which goes on from the folder: with threads here, or with a cluster's workers."""
-        job, rounds, seed, answers = self._session.job, self._plan.rounds, self._dealing.seed, self._dealing.answers
+        job, rounds, seed, answers = (
+            self._session.job,
+            self._plan.rounds,
+            self._dealing.seed,
+            self._dealing.answers,
+        )
         opened = partial(open_store, self._session.folder, read_only=True)
         if job.solve.workers != "dask":
             return SampledEngine(

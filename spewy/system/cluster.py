@@ -430,7 +430,7 @@ def require_dask() -> None:
     """
     if find_spec("distributed") is None:
         raise MissingError(
-            'solve.workers = "dask": expected the package distributed, found none (pip install \'spewy[dask]\')'
+            "solve.workers = \"dask\": expected the package distributed, found none (pip install 'spewy[dask]')"
         )
 
 
