@@ -39,6 +39,8 @@ from spewy.system.cluster import Cluster, DaskCrew, Lost
 if TYPE_CHECKING:
     from buckets import Abstraction
 
+FEWEST = 64
+"""Deals of a share, if the interval is not limited otherwise."""
 MOST_OF_ALL = 0.25
 """Of the deals that are done: as many an interval may have at most."""
 LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
@@ -116,9 +118,10 @@ class ClusterEngine(SampledEngine):
 
     def next_portion(self, n: int, seconds: float) -> int:
         """Deals of an interval, all shares together, after one of n that took so long."""
-        most = max(1, math.ceil(MOST_OF_ALL * self.deals))
+        shares = self._shares or len(self._cluster.workers())
+        most = max(FEWEST * shares, math.ceil(MOST_OF_ALL * self.deals))
         if self._interval is not None:
-            return min(most, self._interval * (self._shares or len(self._cluster.workers())))
+            return min(most, self._interval * shares)
         wanted = min(MOST_SECONDS, max(LEAST_SECONDS, self._exchanging / EXCHANGES))
         return max(1, min(most, 2 * n, int(n * wanted / seconds)))
 

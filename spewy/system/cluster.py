@@ -10,7 +10,6 @@ none for news of a running task, and tells of a dead worker only after its own r
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 import os
@@ -144,10 +143,10 @@ class Cluster(Closing):
             with suppress(Exception):  # of a scheduler that is gone
                 self.client.cancel([future for future in futures if future is not None])
 
-    def given(self, data: Any) -> Future:
-        """Data that tasks of several workers take, who fetch it from each other."""
+    def given(self, data: Any, *, everywhere: bool = False) -> Future:
+        """Data that tasks of several workers take, who fetch it from each other; everywhere: all have it at once."""
         try:
-            return self.client.scatter(data, hash=False)
+            return self.client.scatter([data], hash=False, broadcast=everywhere)[0]
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
 
@@ -168,6 +167,8 @@ class Cluster(Closing):
 
     def _fetched(self, future: Any, worker: str) -> Any:
         """What a worker answered; `Lost` if it left before."""
+        import asyncio
+
         loop = self.client.loop.asyncio_loop
         answer = asyncio.run_coroutine_threadsafe(_result(future), loop)
         while True:
@@ -303,7 +304,10 @@ class DaskCrew(Crew):
                         break
                     self._running[number] = client.submit(
                         _called,
-                        (self._token, number, function, arguments),
+                        self._token,
+                        number,
+                        function,
+                        *arguments,
                         key=f"{self._token}-{uuid.uuid4().hex}",
                         workers=self._workers_asked,
                         pure=False,
@@ -385,9 +389,8 @@ def _stop(token: str) -> None:
     _stopped.add(token)
 
 
-def _called(task: tuple[str, int, Callable[..., Any], tuple[Any, ...]]) -> Any:
+def _called(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """Run a task in a worker."""
-    token, number, function, arguments = task
     return function(_Elsewhere(token, number), *arguments)
 
 

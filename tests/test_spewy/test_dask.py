@@ -1,5 +1,6 @@
 """Solves on a Dask cluster of several processes: what one process learns, whoever comes and goes."""
 
+import shutil
 import threading
 import tomllib
 
@@ -13,7 +14,9 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 import crew_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
+from buckets import parse_cards  # noqa: E402
 from lockers import open_store  # noqa: E402
+from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
@@ -273,3 +276,28 @@ def _halved(part):
 
 def _moved(part):
     return part._replace(classes=part.classes + 999)
+
+
+def test_a_cluster_judges_flops_as_processes_here_do(leduc, tmp_path, cluster):
+    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=50")
+    there = good_json("exploit", tmp_path / "out", "--dask", cluster.address)
+    shutil.rmtree(tmp_path / "out/judged")
+    here = good_json("exploit", tmp_path / "out", "--workers", 1)
+    assert there["core_seconds"] > 0
+    assert {**there, "core_seconds": 0} == {**here, "core_seconds": 0}
+
+
+def test_a_cluster_or_processes_judge_not_both(leduc, tmp_path, cluster):
+    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=5")
+    told = refused("exploit", tmp_path / "out", "--dask", cluster.address, "--workers", 2)
+    assert "--dask: expected no --workers beside it" in told
+
+
+def test_a_cluster_fills_the_bucket_locker(tmp_path, joined, monkeypatch):
+    few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c")]
+    monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
+    locker, done = BucketLocker.open(tmp_path / "trees"), []
+    locker.precompute(3, DaskCrew(joined), done.append)
+    assert sum(done) == 2
+    assert len(list(locker.store.keys("means"))) == 2
+    locker.close()
