@@ -162,7 +162,7 @@ class ClusterEngine(SampledEngine):
                 zip(asked, workers, self._orders(workers), strict=True)
             )
         ]
-        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self._schedule)
+        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule)
         lost, learnt = list[tuple[int, int]](), list[str]()
         with closing(self._cluster.call(calls)) as answers:
             for share, worker, answer in zip(asked, workers, answers, strict=True):

@@ -124,7 +124,7 @@ class Copy(SampledEngine):
         while self._before:
             before = self._before.pop()
             after = copied(self.numbers, before.t, before.classes)
-            told = added(before, after, self._schedule)
+            told = added(before, after, self.schedule)
             parts.append(told._replace(sums=after.sums) if whole else told)
         return Share(first, n, whole, parts, time.perf_counter() - begun)
 

@@ -47,6 +47,7 @@ class SampledEngine(Closing):
 
     Attributes:
         numbers: what is learnt.
+        schedule: how much earlier visits count.
         lines: where lines lie in the bytes of a class, by round.
         earlier: what the store told.
 
@@ -68,7 +69,7 @@ class SampledEngine(Closing):
     ) -> None:
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
-        self._schedule = DEFAULT_SCHEDULE._replace(answering=answers)
+        self.schedule = DEFAULT_SCHEDULE._replace(answering=answers)
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,
@@ -76,7 +77,7 @@ class SampledEngine(Closing):
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
             self._dealt,
-            schedule=self._schedule,
+            schedule=self.schedule,
             threads=threads,
             short=short,
         )
