@@ -5,8 +5,8 @@ the shares (`spewy.learn.exchange`), and goes to all of them before the next int
 back and is what was asked for, and then once; one whose worker has left is dealt again, by another. So deals are those
 of one process, whoever comes and goes, and where it is interrupted none is left out.
 
-An interval is short at first and longer later: copies know nothing of what others learn meanwhile, which is worth the
-less the more is known already (docs/scale.md has the measurements).
+How long an interval is makes little difference to what is learnt (docs/scale.md has the measurements), so it is as
+long as keeps sending and adding up a small part of the time; at first it is a share of the deals that are done.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import Store
+from solvers.forest import Ints
 from solvers.sampled.numbers import Numbers, Pair
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
@@ -80,7 +81,7 @@ class ClusterEngine(SampledEngine):
             game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
         )
         self._exchange = NOTHING + 1
-        self._changed = [
+        self._changed: list[Ints] = [
             visits.any(axis=0).astype(np.int64) * self._exchange for visits in self.numbers.visits
         ]
         self._stands: dict[str, int] = {}

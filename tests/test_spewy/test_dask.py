@@ -26,7 +26,8 @@ from spewy.run.reporter import Silent  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
 
-DASK = DEALT_LEDUC + 'workers = "dask"\n[dask]\n'
+SHORT = DEALT_LEDUC.replace("3000", "300")
+DASK = SHORT + 'workers = "dask"\n[dask]\n'
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +68,13 @@ def visits_of(folder):
 
 def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path):
     good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1")
-    plain = write(tmp_path, DEALT_LEDUC, "plain.toml")
+    plain = write(tmp_path, SHORT, "plain.toml")
     good("solve", plain, "--out", tmp_path / "here")
     assert numbers_in(tmp_path / "dask") == numbers_in(tmp_path / "here")
 
 
 def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
-    fixed = ("--set", "dask.workers=3", "--set", "dask.interval=10", "--set", "solve.max_sweeps=300")
+    fixed = ("--set", "dask.workers=3", "--set", "dask.interval=20")
     told = good_json("solve", leduc, "--out", tmp_path / "once", *fixed)
     good("solve", leduc, "--out", tmp_path / "twice", *fixed)
     assert numbers_in(tmp_path / "once") == numbers_in(tmp_path / "twice")
@@ -97,9 +98,9 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
     monkeypatch.setattr(ClusterEngine, "_learn", dying)
     heard = Noting()
     with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
-        assert session.solve(heard).sweeps == 3000
+        assert session.solve(heard).sweeps == 300
     assert any("has left, 2 left" in note for note in heard.notes)
-    assert visits_of(tmp_path / "out") == {"0": [3000, 3000], "1": [3000, 3000]}
+    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
     assert good("check", tmp_path / "out").endswith(": healthy\n")
 
 
@@ -126,16 +127,16 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
 
     monkeypatch.setattr(ClusterEngine, "_learn", dying)
     with DealtSession(Job.load(leduc), tmp_path / "out") as session:
-        assert session.solve(heard).sweeps == 3000
-    assert visits_of(tmp_path / "out") == {"0": [3000, 3000], "1": [3000, 3000]}
+        assert session.solve(heard).sweeps == 300
+    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
 
 
 def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, tmp_path):
     out = ("--out", tmp_path / "out", "--set")
-    good("solve", leduc, *out, "solve.max_sweeps=500")
-    good("solve", write(tmp_path, DEALT_LEDUC, "plain.toml"), *out, "solve.max_sweeps=800")
-    assert good_json("solve", leduc, *out, "solve.max_sweeps=1000")["sweeps"] == 1000
-    assert visits_of(tmp_path / "out") == {"0": [1000, 1000], "1": [1000, 1000]}
+    good("solve", leduc, *out, "solve.max_sweeps=100")
+    good("solve", write(tmp_path, SHORT, "plain.toml"), *out, "solve.max_sweeps=150")
+    assert good_json("solve", leduc, *out, "solve.max_sweeps=200")["sweeps"] == 200
+    assert visits_of(tmp_path / "out") == {"0": [200, 200], "1": [200, 200]}
 
 
 def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
@@ -186,7 +187,7 @@ def test_dask_is_for_dealt_boards(tmp_path):
 
 
 def test_a_cluster_that_nobody_asks_is_refused(tmp_path):
-    job = write(tmp_path, DEALT_LEDUC + "[dask]\nworkers = 2\n")
+    job = write(tmp_path, SHORT + "[dask]\nworkers = 2\n")
     assert 'dask: expected none without solve.workers = "dask"' in refused("solve", job)
 
 
@@ -222,7 +223,7 @@ def share():
     from spewy.chunks.rounds import line_forests
     from spewy.run.dealt_plan import wish_of
 
-    job = Job.of(tomllib.loads(DEALT_LEDUC))
+    job = Job.of(tomllib.loads(SHORT))
     found = abstraction(wish_of(job.rules, job.dealing))
     setup = deal_copy.Setup("x", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
     with deal_copy.Copy(setup, 1) as copy, deal_copy.Copy(setup, 1) as other:
