@@ -82,7 +82,7 @@ class ClusterEngine(SampledEngine):
         )
         self._exchange = NOTHING + 1
         self._changed: list[Ints] = [
-            visits.any(axis=0).astype(np.int64) * self._exchange for visits in self.numbers.visits
+            np.where(visits.any(axis=0), self._exchange, NOTHING) for visits in self.numbers.visits
         ]
         self._stands: dict[str, int] = {}
         self._settled = True

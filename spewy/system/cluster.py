@@ -404,23 +404,20 @@ def identity() -> tuple[str, ...]:
     import numpy as np
     from distributed import __version__ as dask
 
-    from spewy import __version__
-
     digest = hashlib.sha256()
     for package in SOURCES:
         for source in sorted(Path(HOME, package).rglob("*.py")):
             digest.update(source.read_bytes())
     python = ".".join(map(str, sys.version_info[:2]))
-    return __version__, digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
+    return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
 
 
 def _told(found: object) -> str:
     """An identity as messages tell it, or what came in its place."""
-    if isinstance(found, tuple) and len(found) == 6:
-        version, sources, python, numpy, numba, dask = found
+    if isinstance(found, tuple) and len(found) == 5:
+        sources, python, numpy, numba, dask = found
         return (
-            f"spewy {version} of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, "
-            f"distributed {dask}"
+            f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
         )
     return short(" ".join(f"{type(found).__name__}: {found}".split()), 200)
 
