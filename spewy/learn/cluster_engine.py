@@ -35,7 +35,7 @@ from spewy.learn.exchange import Exchange, Part, copied
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
-from spewy.system.cluster import Cluster, DaskCrew, Lost
+from spewy.system.cluster import Cluster, DaskCrew, Lost, NoWorkerError
 
 if TYPE_CHECKING:
     from buckets import Abstraction
@@ -76,7 +76,7 @@ class ClusterEngine(SampledEngine):
     ) -> None:
         self._cluster, self._shares, self._interval = cluster, shares, interval
         self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
-        self._given = cluster.given(self._setup)
+        self._given: Any = None
         super().__init__(
             game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
         )
@@ -91,40 +91,57 @@ class ClusterEngine(SampledEngine):
     @property
     def threads(self) -> int:
         """How many learn at once."""
-        return sum(self._cluster.workers().values())
+        return max(1, self._cluster.threads)
 
     @property
     def settled(self) -> bool:
         """Whether the numbers are those of the deals that are counted: each share before a later one is in."""
         return self._settled
 
-    def run(self, n: int) -> None:
+    def run(self, n: int, stop: Stop) -> None:
         """Do so many deals more, an interval; when this returns, all of them are in.
+
+        Stopped while there is no worker, it leaves those out that were not begun.
 
         Raises:
             PeerError: the scheduler is gone, or a worker answered what was not asked for.
         """
-        first, size = self.deals, min(n, self._shares or len(self._cluster.workers()))
+        first, size = self.deals, min(n, self._n_shares)
         waiting = list(pairwise(first + i * n // size for i in range(size + 1)))
         begun = time.perf_counter()
         slowest = 0.0
         while waiting:
-            there = self._cluster.workers()
+            there = self._cluster.workers(stop)
+            if not there and self._settled:
+                return
+            if not there:
+                raise PeerError(
+                    f"{self._cluster.name}: expected a worker to deal again what another has lost, found none when "
+                    "it was interrupted; what was saved last is there"
+                )
             asked, waiting = waiting[: len(there)], waiting[len(there) :]
-            lost, seconds = self._learn(asked, there)
+            try:
+                lost, seconds = self._learn(asked, there)
+            except NoWorkerError:  # before anything was begun
+                lost, seconds = asked, 0.0
             slowest += seconds
             waiting = lost + waiting
-            self._settled = not lost
+            self._settled = not waiting or waiting[0][0] == self.deals
         self._exchanging = time.perf_counter() - begun - slowest
 
     def next_portion(self, n: int, seconds: float) -> int:
         """Deals of an interval, all shares together, after one of n that took so long."""
-        shares = self._shares or len(self._cluster.workers())
+        shares = self._n_shares
         most = max(FEWEST * shares, math.ceil(MOST_OF_ALL * self.deals))
         if self._interval is not None:
             return min(most, self._interval * shares)
         wanted = min(MOST_SECONDS, max(LEAST_SECONDS, self._exchanging / EXCHANGES))
         return max(1, min(most, 2 * n, int(n * wanted / seconds)))
+
+    @property
+    def _n_shares(self) -> int:
+        """Of the next interval."""
+        return self._shares or max(1, self._cluster.size)
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
         """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped."""
@@ -194,7 +211,10 @@ class ClusterEngine(SampledEngine):
         while True:
             there = self._cluster.workers()
             workers = sorted(there)
-            orders = self._orders(workers)
+            try:
+                orders = list(self._orders(workers))
+            except NoWorkerError:
+                continue
             calls = [
                 (worker, deal_copy.catch_up, (*order, there[worker]))
                 for worker, order in zip(workers, orders, strict=True)
@@ -207,7 +227,7 @@ class ClusterEngine(SampledEngine):
 
     def _orders(self, workers: Sequence[str]) -> Iterator[tuple[Any, Order, Any]]:
         """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks."""
-        if self._given.status != "finished":  # who had it has left
+        if self._given is None or self._given.status != "finished":  # who had it has left
             self._given = self._cluster.given(self._setup)
         given: dict[int, Any] = {}
         for worker in workers:

@@ -117,8 +117,13 @@ class SampledEngine(Closing):
         """Whether the numbers are those of the deals that are counted."""
         return True
 
-    def run(self, n: int) -> None:
-        """Do so many deals more; when this returns, nobody writes to the numbers."""
+    def run(self, n: int, stop: Stop) -> None:
+        """Do so many deals more; when this returns, nobody writes to the numbers.
+
+        Args:
+            n: few enough that they need not be stopped.
+            stop: looked at where nobody is there to do them.
+        """
         self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:

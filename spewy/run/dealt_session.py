@@ -268,7 +268,7 @@ class _Run(Closing):
                 with self._store() as store:
                     forget_result(store)
             n, begun = self._at_most(n), time.perf_counter()
-            self._engine.run(n)
+            self._engine.run(n, self._stop)
             now = time.perf_counter()
             n = self._engine.next_portion(n, now - begun)
             mark = self._mark()

@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spewy.errors import InputError, MissingError, PeerError, short
 from spewy.system.child import HOME, start_python
@@ -46,6 +46,18 @@ MOST_DEATHS = 10
 """Workers that die one after the other, none of whom has finished anything."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 Note = Callable[[str], None]
+
+
+class Stop(Protocol):
+    """Tells a wait to end."""
+
+    def is_set(self) -> bool:
+        """Whether to."""
+        ...
+
+
+class NoWorkerError(PeerError):
+    """All workers have left, which was not known yet."""
 
 
 class Lost:
@@ -92,15 +104,25 @@ class Cluster(Closing):
         """The scheduler, as messages tell it."""
         return f"Dask scheduler {self._address or self._local_address}"
 
-    def workers(self) -> dict[str, int]:
-        """Addresses of the workers that are there and can be asked, with their threads; at least one.
+    def workers(self, stop: Stop | None = None) -> dict[str, int]:
+        """Addresses of the workers that are there and can be asked, with their threads; at least one, unless stopped.
 
         Raises:
-            PeerError: the scheduler is gone, or all workers are of another version.
+            PeerError: the scheduler is gone.
         """
-        while not self._look():
+        while not self._look() and not (stop is not None and stop.is_set()):
             time.sleep(POLL_SECONDS)
         return dict(self._there)
+
+    @property
+    def size(self) -> int:
+        """Workers that were there at the last look."""
+        return len(self._there)
+
+    @property
+    def threads(self) -> int:
+        """Theirs together."""
+        return sum(self._there.values())
 
     def is_there(self, worker: str) -> bool:
         """Whether a worker has not left, as far as was heard a second ago."""
@@ -144,10 +166,19 @@ class Cluster(Closing):
                 self.client.cancel([future for future in futures if future is not None])
 
     def given(self, data: Any, *, everywhere: bool = False) -> Future:
-        """Data that tasks of several workers take, who fetch it from each other; everywhere: all have it at once."""
+        """Data that tasks of several workers take, who fetch it from each other; everywhere: all have it at once.
+
+        Raises:
+            NoWorkerError: nobody is there any more to take it.
+            PeerError: the scheduler is gone.
+        """
         try:
-            return self.client.scatter([data], hash=False, broadcast=everywhere)[0]
-        except (OSError, CancelledError, TimeoutError) as error:
+            return self.client.scatter([data], hash=False, broadcast=everywhere, timeout=LOOK_SECONDS)[0]
+        except TimeoutError:
+            self._require_scheduler()
+            self._looked = float("-inf")
+            raise NoWorkerError(f"{self.name}: expected a worker, found that all have left") from None
+        except (OSError, CancelledError) as error:
             raise self._gone(error) from None
 
     def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
