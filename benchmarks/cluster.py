@@ -3,24 +3,22 @@
     python benchmarks/cluster.py compare [JOB] [--deals 8192] [--flops 100] [--workers 3] [--set ...] [--quick]
     python benchmarks/cluster.py staleness [--deals 3000] [--seeds 3] [--quick]
 
-``compare`` solves a job from nothing for so many deals in each way, judges what was saved on the same flops, and tells
-boards per second of wall time and per second of processor time, all processes together. The cluster is Dask's own: a
-scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc on copies in this
-process, exchanged after shorter and longer intervals, and measures all of its boards.
+``compare`` solves a job from nothing for so many deals, or some more, in each way, judges what was saved on the same
+flops, and tells boards per second of wall time and per second of processor time, all processes together. The cluster
+is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc on
+copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
 """
 
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -30,8 +28,11 @@ from spewy.chunks.rounds import line_forests
 from spewy.learn.deal_copy import Copy, Order, Setup
 from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
+from spewy.records.status import Status
 from spewy.run.dealt_plan import wish_of
-from spewy.system.child import HOME, start_python
+from spewy.run.dealt_session import DealtSession
+from spewy.run.reporter import Silent
+from spewy.system.child import start_python
 
 ROOT = Path(__file__).resolve().parent.parent
 LEDUC = {"name": "leduc", "game": {"file": "leduc"}, "boards": {}}
@@ -74,7 +75,7 @@ def _compare(args: argparse.Namespace) -> None:
     print("|---|---|---|---|---|")
     with TemporaryDirectory(prefix="spewy-") as scratch:
         _row(args, "one", ["solve.workers=1"], Path(scratch, "one"))
-        few = argparse.Namespace(**{**vars(args), "deals": args.deals // args.workers})
+        few = argparse.Namespace(**vars(args) | {"deals": args.deals // args.workers})
         _row(few, "one, as many deals as each of the cluster", ["solve.workers=1"], Path(scratch, "few"))
         _row(args, "two threads", ["solve.workers=2"], Path(scratch, "two"))
         with _cluster(Path(scratch), args.workers) as (address, spent):
@@ -83,30 +84,56 @@ def _compare(args: argparse.Namespace) -> None:
 
 
 def _row(
-    args: argparse.Namespace, name: str, settings: list[str], folder: Path, spent: Any = lambda: 0.0
+    args: argparse.Namespace, name: str, settings: list[str], folder: Path, spent: Callable[[], float] = float
 ) -> None:
-    overrides = [*args.overrides, *settings, "solve.target=0 mbb", "solve.check_flops=1"]
-    first = 64  # begun elsewhere, so that loading and compiling are no part of it
-    _solve(args.job, folder, [*overrides, f"solve.max_sweeps={first}"])
-    begun, before = time.perf_counter(), _processor_seconds() + spent()
-    _solve(args.job, folder, [*overrides, f"solve.max_sweeps={args.deals}"])
-    seconds, core = time.perf_counter() - begun, _processor_seconds() + spent() - before
-    found = judge_folder(folder, _Silent(), flops=args.flops, seed=1)
-    finding = found.finding
-    error = found.mbb(finding.stderr) or 0.0
-    told = f"{found.mbb(finding.exploitability):.1f} ± {error:.1f}"
-    deals = args.deals - first
-    print(f"| {name} | {args.deals:,} | {told} | {deals / seconds:.0f} | {deals / core:.0f} |", flush=True)
+    """Deal until there are enough, judge once."""
+    job = Job.load(args.job, [*args.overrides, *settings, "solve.target=0 mbb"])
+    watch = _Watch(args.deals, spent)
+    with DealtSession(job, folder) as session:
+        deals = session.solve(watch, watch).sweeps
+    found = judge_folder(folder, _Unheard(), flops=args.flops, seed=1)
+    error = found.mbb(found.finding.stderr) or 0.0
+    told = f"{found.mbb(found.finding.exploitability):.1f} ± {error:.1f}"
+    wall, core = watch.rates()
+    print(f"| {name} | {deals:,} | {told} | {wall:.0f} | {core:.0f} |", flush=True)
 
 
-def _solve(job: Path, folder: Path, overrides: list[str]) -> None:
-    settings = [word for one in overrides for word in ("--set", one)]
-    command = [sys.executable, "-m", "spewy", "solve", os.fspath(job), "--out", os.fspath(folder), *settings]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": HOME})
+class _Watch(Silent):
+    """Ends a solve after so many deals, without a check, and times it from the first time that it is told of.
+
+    Args:
+        deals: how many.
+        spent: processor time of other processes.
+    """
+
+    def __init__(self, deals: int, spent: Callable[[], float]) -> None:
+        self._deals, self._spent = deals, spent
+        self._points: list[tuple[int, float, float]] = []
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Remember it."""
+        self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
+
+    def is_set(self) -> bool:
+        """Whether there are enough deals."""
+        return bool(self._points) and self._points[-1][0] >= self._deals
+
+    def rates(self) -> tuple[float, float]:
+        """Deals per second, and per second of all processors."""
+        (first, begun, before), (last, ended, after) = self._points[0], self._points[-1]
+        return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
+
+
+class _Unheard:
+    def begin(self, *told: object) -> None:
+        pass
+
+    def judged(self, *told: object) -> None:
+        pass
 
 
 @contextmanager
-def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Any]]:
+def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]]]:
     """A scheduler and workers; its address, and what tells their processor time."""
     file = folder / "scheduler.json"
     at = ["--scheduler-file", os.fspath(file)]
@@ -133,20 +160,6 @@ def _seconds_of(process: int) -> float:
     """Processor time of a process, by Linux."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _processor_seconds() -> float:
-    """Of all children that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-class _Silent:
-    def begin(self, *told: object) -> None:
-        pass
-
-    def judged(self, *told: object) -> None:
-        pass
 
 
 def _staleness(deals: int, seeds: int) -> None:

@@ -4,11 +4,11 @@ Copies begin with the same numbers and deal different boards. Of a class that se
 
     regrets = the mean of theirs
     visits  = those before, and all that were made
-    sums    = those before, with the weight that so many visits leave them, and what each copy has added to its own
+    sums    = copy by copy: those so far, with the weight that its visits leave them, and what it has added to its own
 
 Visits ``V`` before and ``m`` more leave sums the weight ``(V / (V + m))^a``, ``a`` being the power by which averages
-weigh visits; what a copy has added is what it has now, less its own sums before by that weight. One copy alone thus
-leaves what it would have left by itself.
+weigh visits; what a copy has added is what it has now, less its own sums before by that weight. So visits of copies
+count as if they had been made one copy after the other, and one copy alone leaves what it would have left by itself.
 
 Regrets are not added up. Each copy answers to what it sees by itself, so that their increments together answer several
 times, and play swings from one side to the other: three copies of Leduc end at 500 mbb instead of 20 (docs/scale.md).

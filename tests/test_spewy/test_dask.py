@@ -131,6 +131,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
     assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
 
 
+@pytest.mark.slow
 def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, tmp_path):
     out = ("--out", tmp_path / "out", "--set")
     good("solve", leduc, *out, "solve.max_sweeps=100")
@@ -282,16 +283,12 @@ def _moved(part):
 
 
 def test_a_cluster_judges_flops_as_processes_here_do(leduc, tmp_path, cluster):
-    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=50")
+    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
     there = good_json("exploit", tmp_path / "out", "--dask", cluster.address)
     shutil.rmtree(tmp_path / "out/judged")
     here = good_json("exploit", tmp_path / "out", "--workers", 1)
     assert there["core_seconds"] > 0
     assert {**there, "core_seconds": 0} == {**here, "core_seconds": 0}
-
-
-def test_a_cluster_or_processes_judge_not_both(leduc, tmp_path, cluster):
-    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=5")
     told = refused("exploit", tmp_path / "out", "--dask", cluster.address, "--workers", 2)
     assert "--dask: expected no --workers beside it" in told
 
