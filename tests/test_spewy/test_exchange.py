@@ -1,4 +1,4 @@
-"""What copies of a solve have learnt, put together: regrets in the mean, visits and sums as if visits followed each other."""
+"""What copies of a solve have learnt, put together: regrets in the mean, visits and sums copy by copy."""
 
 import tomllib
 
