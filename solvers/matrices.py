@@ -90,9 +90,11 @@ def deal_matrix(
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
     """``out[x, y] = Σ_{group(i) = x} own_weight[i] · values[i, y]``."""
-    weigh = np.zeros((own.n_groups, len(own.group)))
-    weigh[own.group, np.arange(len(own.group))] = own_weight
-    out: Floats = weigh @ values
+    out = np.zeros((own.n_groups, values.shape[1]))
+    order = np.argsort(own.group, kind="stable")
+    groups, starts = np.unique(own.group[order], return_index=True)
+    if len(groups):
+        out[groups] = np.add.reduceat(own_weight[order, None] * values[order], starts, axis=0)
     return out
 
 

@@ -96,7 +96,7 @@ class BatchReporter(Protocol):
 
 def processes(batch: Batch, asked: int | None = None) -> int:
     """How many jobs to run at once: as asked, else as many as the cores feed with ``solve.workers`` each."""
-    workers = max((batch.entries[i].job.solve.workers for i in batch.to_do), default=1)
+    workers = max((batch.entries[i].job.solve.threads for i in batch.to_do), default=1)
     wanted = asked or max(1, joblib.cpu_count() // workers)
     return max(1, min(wanted, len(batch.to_do)))
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
-from lockers import LockerError, MemoryStore, Store, Transaction, open_store
+from lockers import LockerError, Store, Transaction, open_store
 from spewy.system.crew import Crew, Parent
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
@@ -65,16 +65,17 @@ class BucketLocker:
             merges = MergeTree(children.astype(np.int64), distances.astype(np.float64), n_distinct)
             return BoardTree(cards, deck, hole, merges, means)
         tree = BoardTree.of(cards, deck, hole, n_board)
-        if self.store.read_only:
-            return tree
+        if not self.store.read_only:
+            self._keep(key, tree)
+        return tree
 
+    def _keep(self, key: bytes, tree: BoardTree) -> None:
         def put(transaction: Transaction) -> None:
             transaction.put(CHILDREN, key, tree.tree.children.astype(np.uint16))
             transaction.put(DISTANCES, key, tree.tree.distances.astype(np.float32))
             transaction.put(MEANS, key, tree.means)
 
         self.store.transact(key, put)
-        return tree
 
     def labels(
         self, board: Sequence[int], k: int, deck: Deck | None = None, hole: int = 2, n_board: int = 5
@@ -88,22 +89,22 @@ class BucketLocker:
         here = set(self.store.keys(MEANS))
         return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
 
-    def precompute(self, n_cards: int, workers: int, progress: Callable[[int], object]) -> list[float]:
-        """Compute every missing board of so many cards; ``progress`` hears how many were done each time.
+    def precompute(self, n_cards: int, crew: Crew, progress: Callable[[int], object]) -> list[float]:
+        """Have a crew compute every missing board of so many cards; ``progress`` hears how many were done each time.
 
         Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
         """
-        if isinstance(self.store, MemoryStore):
-            raise TypeError("precompute: expected a locker on disk, found one in memory")
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
-        peaks: dict[int, float] = {}
-        with closing(Crew(workers)) as crew:
-            for word in crew.results(_fill, ((self.store, portion) for portion in portions)):
+        peaks: dict[str, float] = {}
+        with closing(crew):
+            for word in crew.results(_trees, ((portion,) for portion in portions)):
                 if word is not None:
-                    done, process, peak = word.value
+                    trees, process, peak = word.value
+                    for tree in trees:
+                        self._keep(_key(tree.board, tree.deck, tree.hole, 5), tree)
                     peaks[process] = max(peak, peaks.get(process, 0.0))
-                    progress(done)
+                    progress(len(trees))
         return sorted(peaks.values())
 
     def close(self) -> None:
@@ -220,14 +221,13 @@ def _warn(text: str, error: LockerError) -> None:
     _LOG.warning("%s: %s", text, " ".join(str(error).split()))
 
 
-def _fill(parent: Parent, store: Store, boards: Sequence[tuple[int, ...]]) -> tuple[int, int, float]:
-    """In a worker: compute boards. Returns how many, the process, and its peak memory in MiB."""
+def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:
+    """In a worker: compute boards, which need no folder. Also the process, and its peak memory in MiB."""
     import resource
 
-    locker = BucketLocker(store)
-    for board in boards:
-        locker.tree(board)
-    return len(boards), os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    trees = [BoardTree.of(canonical_board(board, Deck()), Deck(), 2, 5) for board in boards]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return trees, f"{os.uname().nodename} {os.getpid()}", peak
 
 
 def _key(board: Sequence[int], deck: Deck, hole: int, n_board: int) -> bytes:

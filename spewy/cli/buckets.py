@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.dask import dask_option, on_cluster
 from spewy.cli.options import json_option, plot_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import say
 from spewy.cli.tables import count, duration, json_text, number, render
 
 if TYPE_CHECKING:
+    from spewy.chunks.bucket_trees import BucketLocker
     from spewy.look.buckets import BoardBuckets
+    from spewy.system.crew import Crew
 
 DEFAULT_ROWS = 40
+WORKERS = 2
+"""For --precompute, unless the command says otherwise."""
 
 
 @click.command()
@@ -38,7 +43,10 @@ DEFAULT_ROWS = 40
     type=click.Choice(["flops", "turns"]),
     help="Fill the bucket locker with all boards of a kind; goes on where it stopped.",
 )
-@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="For --precompute.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help=f"For --precompute: processes; default: {WORKERS}."
+)
+@dask_option
 @json_option
 @verbose_option
 def buckets(
@@ -49,7 +57,8 @@ def buckets(
     plot: Path | None,
     size: str,
     precompute: str | None,
-    workers: int,
+    workers: int | None,
+    address: str | None,
     as_json: bool,
 ) -> None:
     """Print the buckets of a board, from the weakest to the strongest.
@@ -74,7 +83,7 @@ def buckets(
             raise click.UsageError(
                 "--precompute fills the locker: expected no board, --range, --plot or --json"
             )
-        _precompute(precompute, workers)
+        _precompute(precompute, workers, address)
         return
     if not board:
         raise click.UsageError("expected a BOARD or --precompute")
@@ -128,26 +137,37 @@ def _table(found: BoardBuckets) -> str:
     return render(table)
 
 
-def _precompute(family: str, workers: int) -> None:
+def _precompute(family: str, workers: int | None, address: str | None) -> None:
+    """Fill the locker in processes, or on a cluster."""
+    from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
+    from spewy.system.cluster import DaskCrew
+    from spewy.system.crew import Crew
+
+    locker = BucketLocker.open()
+    try:
+        with on_cluster(address, workers) as cluster:
+            _fill(
+                locker, FAMILIES[family], Crew(workers or WORKERS) if cluster is None else DaskCrew(cluster)
+            )
+    finally:
+        locker.close()
+
+
+def _fill(locker: BucketLocker, n_cards: int, crew: Crew) -> None:
     """Fill the locker, with a bar; Ctrl-C keeps what is done."""
     import time
 
     from tqdm import tqdm
 
-    from spewy.chunks.bucket_trees import FAMILIES, BucketLocker, default_folder
+    from spewy.chunks.bucket_trees import default_folder
 
-    n_cards = FAMILIES[family]
-    locker = BucketLocker.open()
-    try:
-        missing = len(locker.missing(n_cards))
-        say(f"{count(missing, 'board')} to do in {default_folder()}, {count(workers, 'worker')}")
-        started = time.perf_counter()
-        with tqdm(total=missing, unit=" boards", file=sys.stderr, smoothing=0.05) as bar:
-            peaks = locker.precompute(n_cards, workers, bar.update)
-        seconds = time.perf_counter() - started
-        peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
-        click.echo(
-            f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
-        )
-    finally:
-        locker.close()
+    missing = len(locker.missing(n_cards))
+    say(f"{count(missing, 'board')} to do in {default_folder()}, {count(crew.size, 'worker')}")
+    started = time.perf_counter()
+    with tqdm(total=missing, unit=" boards", file=sys.stderr, smoothing=0.05) as bar:
+        peaks = locker.precompute(n_cards, crew, bar.update)
+    seconds = time.perf_counter() - started
+    peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
+    click.echo(
+        f"{count(missing, 'board')} in {duration(seconds)}{peak}; {locker.store.size() / 2**20:.0f} MiB"
+    )

@@ -47,6 +47,7 @@ from spewy.job.rangefiles import with_range_files
 from spewy.job.sections import (
     BetsSection,
     BoardsSection,
+    DaskSection,
     GameSection,
     LeafKind,
     PlayerBets,
@@ -93,6 +94,8 @@ class Job(Section):
     """Buckets, or a row per hand."""
     solve: SolveSection = SolveSection()
     """How to solve, and when to stop."""
+    dask: DaskSection | None = None
+    """The cluster that works, with solve.workers = "dask"."""
     save: SaveSection = SaveSection()
     """What the folder of a finished solve keeps."""
     lock: tuple[LockSection, ...] = Field((), strict=False)
@@ -124,6 +127,7 @@ class Job(Section):
         """
         job = cls.stored(with_range_files(data, Path()) if isinstance(data, dict) else data, subject)
         require_sizes_used(job.tree_config, job.tree_count)
+        job._require_cluster()
         if not job.sampled:
             require_undealt_keys(job.solve)
         root = job.tree_config.start_round
@@ -284,7 +288,7 @@ class Job(Section):
         data = json.loads(self.model_dump_json(by_alias=True))
         for key in NOT_OF_THE_FOLDER:
             del data["solve"][key]
-        del data["save"]
+        del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
         if not self.lock:  # as before there were any: folders stay what they are
             del data["lock"]
@@ -409,6 +413,18 @@ class Job(Section):
         names = self.rules.round_names[self.tree_config.start_round :]
         if self.save.rounds not in (*names, "all"):
             raise InputError(f"save.rounds: expected {', '.join(names)} or all, found {self.save.rounds}")
+
+    def _require_cluster(self) -> None:
+        """Refuse a cluster that would have nothing to do."""
+        if self.dask is not None and self.solve.workers != "dask":
+            raise InputError(
+                f'dask: expected none without solve.workers = "dask", found one beside {self.solve.workers}'
+            )
+        if self.solve.workers == "dask" and not self.sampled:
+            raise InputError(
+                'solve.workers: expected a number of threads where all boards are walked through, "dask" is for '
+                'jobs with [boards]; found "dask"'
+            )
 
     def _check_sampled(self) -> None:
         """Refuse what dealt boards cannot have; `dealing` refuses classes that there are not."""

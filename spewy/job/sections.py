@@ -176,6 +176,17 @@ class SaveSection(Section):
     """Up to which round strategies are kept; later ones are solved again when somebody looks at them."""
 
 
+class DaskSection(Section):
+    """With solve.workers = "dask": the cluster that works."""
+
+    address: str | None = None
+    """Of a Dask scheduler, such as "tcp://10.0.0.1:8786"; without it a cluster is started on this machine."""
+    workers: int | None = Field(None, gt=0)
+    """Shares of an interval, and processes of a cluster that is started here; default: a worker each, a core each."""
+    interval: int | None = Field(None, gt=0)
+    """With [boards]: deals of a worker between two exchanges, at most; default: by the time that they take."""
+
+
 LeafKind = Literal["stored", "live"]
 LEAVES = ("auto", "stored", "live")
 
@@ -215,10 +226,15 @@ class SolveSection(Section):
     """Whether boards that are the same up to suits are solved once."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
     """Of regrets and sums; 16-bit takes half the memory of single."""
-    workers: int = Field(1, gt=0)
-    """Threads, or processes of stored chunks."""
+    workers: int | Literal["dask"] = 1
+    """Threads, or processes of stored chunks; "dask": the workers of a Dask cluster, see [dask]."""
     memory: str = "2 GiB"
     """At most so much, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
+
+    @property
+    def threads(self) -> int:
+        """Threads or processes on this machine; one where a cluster does the work."""
+        return 1 if self.workers == "dask" else self.workers
 
     @property
     def short(self) -> bool:
@@ -242,6 +258,13 @@ class SolveSection(Section):
     def _known(cls, value: str | None) -> str | None:
         if value is not None and value not in VARIANTS:
             raise ValueError(f"expected one of {', '.join(VARIANTS)}")
+        return value
+
+    @field_validator("workers", mode="before")
+    @classmethod
+    def _workers(cls, value: object) -> object:
+        if value != "dask" and (type(value) is not int or value < 1):
+            raise ValueError('expected a number of at least 1, or "dask"')
         return value
 
     @field_validator("check_every", mode="before")

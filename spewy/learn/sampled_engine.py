@@ -12,7 +12,7 @@ from lockers import Store
 from solvers.errors import SolverError
 from solvers.forest import Ints
 from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
-from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
+from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from buckets import Abstraction
 
 
+PORTION_SECONDS = 0.3
+"""Of deals that are done at once."""
+
+
 class SampledEngine(Closing):
     """A solve by deals, which goes on from what a store holds.
 
@@ -39,10 +43,11 @@ class SampledEngine(Closing):
         threads: how many learn at once.
         short: whether numbers are kept in 16 bits.
         answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
-        opened: opens the store of earlier runs, to read it.
+        opened: opens the store of earlier runs, to read it; None: there were none.
 
     Attributes:
         numbers: what is learnt.
+        schedule: how much earlier visits count.
         lines: where lines lie in the bytes of a class, by round.
         earlier: what the store told.
 
@@ -60,26 +65,29 @@ class SampledEngine(Closing):
         threads: int,
         short: bool,
         answers: float,
-        opened: Callable[[], Store],
+        opened: Callable[[], Store] | None,
     ) -> None:
         n_rows = abstraction.n_rows
-        self._game, self._rounds, self._abstraction = game, rounds, abstraction
+        self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
+        self.schedule = DEFAULT_SCHEDULE._replace(answering=answers)
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,
             n_rows,
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
-            lambda first, n: abstraction.deal(seed, first, n),
-            schedule=DEFAULT_SCHEDULE._replace(answering=answers),
+            self._dealt,
+            schedule=self.schedule,
             threads=threads,
             short=short,
         )
         try:
             self.numbers: Numbers = self._cfr.numbers
-            read_classes(opened, self.numbers)
-            with opened() as store:
-                self.earlier: Mark = read_mark(store)
+            self.earlier = Mark()
+            if opened is not None:
+                read_classes(opened, self.numbers)
+                with opened() as store:
+                    self.earlier = read_mark(store)
         except BaseException:
             self.close()
             raise
@@ -104,9 +112,23 @@ class SampledEngine(Closing):
         """How many learn at once."""
         return self._cfr.threads
 
-    def run(self, n: int) -> None:
-        """Do so many deals more; when this returns, nobody writes to the numbers."""
+    @property
+    def settled(self) -> bool:
+        """Whether the numbers are those of the deals that are counted."""
+        return True
+
+    def run(self, n: int, stop: Stop) -> None:
+        """Do so many deals more; when this returns, nobody writes to the numbers.
+
+        Args:
+            n: few enough that they need not be stopped.
+            stop: looked at where nobody is there to do them.
+        """
         self._cfr.run(n)
+
+    def next_portion(self, n: int, seconds: float) -> int:
+        """How many deals to do at once where n took so long: between two of them it is looked at what else is to do."""
+        return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
         self, opened: Callable[[], Store], old: Abstraction, new: Abstraction, mark: Mark, *, short: bool
@@ -172,6 +194,10 @@ class SampledEngine(Closing):
             tell: told (flops done, in all).
         """
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
+
+    def _dealt(self, first: int, n: int) -> Dealt:
+        """Deals of the endless sequence."""
+        return self._abstraction.deal(self._seed, first, n)
 
     @cached_property
     def _real_game(self) -> RealGame:

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from solvers.forest import Forest
-from solvers.quantise import byte_tables, restore
-from solvers.sampled.numbers import class_size
+from solvers.quantise import Bytes, byte_tables, restore
+from solvers.sampled.numbers import Pair, class_size
 from solvers.sampled.strips import Strips, all_strips
 from spewy.chunks.rounds import betting_rounds
+from spewy.game.gamefile import Game
 from spewy.job.job import Job
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.look.stored import stored_job
@@ -85,11 +86,29 @@ class Decoder:
         sums = tuple(
             (self._mapped(folder, t, 0), self._mapped(folder, t, 1)) for t in range(len(self.forests))
         )
-        saved, arrays, rules = self.averages.saved, self.averages.arrays(), self.job.rules
-        classes, symmetric = board_classes(rules, arrays), not rows_know_suits(arrays)
-        return RealGame(
-            rules, self.forests, self.strips, classes, saved.classes, saved.rows, sums, symmetric=symmetric
+        return self._parcel(()).game(sums)
+
+    def parcel(self) -> Parcel:
+        """The game with the strategies as they are in the locker, to be sent where no folder is shared."""
+        rounds = range(len(self.forests))
+        return self._parcel(tuple((self._bytes(t, 0), self._bytes(t, 1)) for t in rounds))
+
+    def _parcel(self, found: tuple[tuple[Bytes, Bytes], ...]) -> Parcel:
+        saved = self.averages.saved
+        return Parcel(
+            self.job.rules,
+            tuple(self.forests),
+            dict(self.averages.arrays()),
+            tuple(saved.classes),
+            tuple(saved.rows),
+            self._dtype,
+            found,
         )
+
+    def _bytes(self, t: int, p: int) -> Bytes:
+        """``[class, byte]``."""
+        classes = range(self.averages.saved.classes[t])
+        return np.stack([self.averages.class_bytes(t, class_, p) for class_ in classes])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
@@ -102,6 +121,65 @@ class Decoder:
     def _size(self, t: int, p: int) -> int:
         saved = self.averages.saved
         return saved.classes[t] * class_size(self.strips[t], p, saved.rows[t])
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """A game with strategies as bytes.
+
+    Attributes:
+        rules: of the game.
+        forests: the betting, round by round.
+        arrays: that tell a board's class and a hand's row.
+        classes, rows: how many, per round.
+        dtype: of sums.
+        found: per round and player ``[class, byte]``.
+    """
+
+    rules: Game
+    forests: tuple[Forest, ...]
+    arrays: dict[str, np.ndarray]
+    classes: tuple[int, ...]
+    rows: tuple[int, ...]
+    dtype: np.dtype[np.floating]
+    found: tuple[tuple[Bytes, Bytes], ...]
+
+    @cached_property
+    def strips(self) -> list[Strips]:
+        """Of the forests."""
+        return all_strips(self.forests)
+
+    def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
+        """The game, to be judged; ``sums`` are its strategies where they are unpacked already."""
+        classes, symmetric = board_classes(self.rules, self.arrays), not rows_know_suits(self.arrays)
+        unpacked = self._unpacked() if sums is None else sums
+        return RealGame(
+            self.rules,
+            self.forests,
+            self.strips,
+            classes,
+            self.classes,
+            self.rows,
+            unpacked,
+            symmetric=symmetric,
+        )
+
+    def _unpacked(self) -> tuple[Pair, ...]:
+        out = []
+        for strips, n_rows, pair in zip(self.strips, self.rows, self.found, strict=True):
+            both = []
+            for p in (0, 1):
+                tables, sums = (
+                    byte_tables(strips, p, n_rows),
+                    np.zeros(class_size(strips, p, n_rows), np.float32),
+                )
+                whole = np.empty((len(pair[p]), len(sums)), dtype=self.dtype)
+                for class_, bytes_ in enumerate(pair[p]):
+                    restore(bytes_, n_rows, tables, sums)
+                    whole[class_] = sums
+                both.append(whole.ravel())
+            out.append((both[0], both[1]))
+        return tuple(out)
 
 
 def _file(folder: Path, t: int, p: int) -> Path:

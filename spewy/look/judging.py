@@ -8,13 +8,13 @@ read the folder judges too, and keeps nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any, Protocol
 
 import joblib
 
@@ -23,10 +23,11 @@ from solvers.sampled.judge import Desk
 from spewy.game.amounts import CHIPS, Unit
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
-from spewy.look.decoded import Decoder
+from spewy.look.decoded import Decoder, Parcel
 from spewy.look.play import play_folder
 from spewy.records.averages import Averages
 from spewy.records.judged import FlopFinding, JudgedBoards
+from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
@@ -84,7 +85,13 @@ class JudgingReporter(Protocol):
 
 
 def judge_folder(
-    folder: str | Path, report: JudgingReporter, *, flops: int | None, seed: int, workers: int | None = None
+    folder: str | Path,
+    report: JudgingReporter,
+    *,
+    flops: int | None,
+    seed: int,
+    workers: int | None = None,
+    cluster: Cluster | None = None,
 ) -> WholeGameResult:
     """Judge what was saved last.
 
@@ -94,6 +101,7 @@ def judge_folder(
         flops: how many to draw; None: all. Small games are judged on all in any case.
         seed: of the draws.
         workers: processes; None: a core each.
+        cluster: whose workers judge, in place of processes here.
 
     Raises:
         InputError: nothing was saved yet, or the lockers were made by something else.
@@ -113,13 +121,14 @@ def judge_folder(
         with JudgedBoards.within(as_path(folder, "folder"), averages.manifest) as kept:
             found = kept.of(mark, game.shape)
             missing = [first for first in game.to_judge(draw) if first not in found]
-            n = max(1, min(workers or joblib.cpu_count(), len(missing)))
+            crew, work = _crew(workers, cluster, len(missing)), _Work(play, decoded, decoder, cluster)
             had = len(game.to_judge(draw)) - len(missing)
             report.begin(
-                decoder.job.name, JudgingCost(len(missing), had, n, decoder.n_bytes, game.desk().n_bytes)
+                decoder.job.name,
+                JudgingCost(len(missing), had, crew.size, decoder.n_bytes, game.desk().n_bytes),
             )
             start = time.monotonic()
-            with closing(_findings(play, decoded, missing, n)) as findings:
+            with closing(_findings(crew, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
                     found[first] = finding
                     kept.keep(mark, first, finding)
@@ -132,13 +141,38 @@ def judge_folder(
         )
 
 
+def _crew(workers: int | None, cluster: Cluster | None, tasks: int) -> Crew:
+    """Who judges so many first boards."""
+    if cluster is not None:
+        return DaskCrew(cluster)
+    return Crew(max(1, min(workers or joblib.cpu_count(), tasks)))
+
+
+class _Work:
+    """What judging a first board takes: files here, which processes map together; on a cluster, what is sent."""
+
+    def __init__(self, play: Path, decoded: Path, decoder: Decoder, cluster: Cluster | None) -> None:
+        self._here = play, decoded
+        self._sent = (
+            None if cluster is None else (cluster.given(decoder.parcel(), everywhere=True), decoded.name)
+        )
+
+    @property
+    def function(self) -> Callable[..., FlopFinding]:
+        """What judges a first board."""
+        return _task if self._sent is None else _task_elsewhere
+
+    def arguments(self, first: int) -> tuple[Any, ...]:
+        """Its arguments."""
+        return (*(self._here if self._sent is None else self._sent), first)
+
+
 def _findings(
-    play: Path, decoded: Path, missing: Sequence[int], processes: int
+    crew: Crew, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Judge first boards in processes, until they are done or a signal comes."""
-    tasks = ((play, decoded, first) for first in missing)
-    with interruptible() as stop, closing(Crew(processes)) as crew:
-        for word in crew.results(_task, tasks):
+    """Have a crew judge first boards, until they are done or a signal comes."""
+    with interruptible() as stop, closing(crew):
+        for word in crew.results(work.function, [work.arguments(first) for first in missing]):
             if word is not None:
                 yield missing[word.task], word.value
             if stop.is_set():
@@ -149,6 +183,18 @@ def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
     """Judge one first board in a worker."""
     game, desk = _opened(play, decoded)
     return game.flop(first, desk)
+
+
+def _task_elsewhere(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
+    """Judge one first board in a worker that has nothing but what was sent."""
+    if name not in _unpacked:
+        _unpacked.clear()
+        _unpacked[name] = parcel.game()
+    game = _unpacked[name]
+    return game.flop(first, game.desk())
+
+
+_unpacked: dict[str, RealGame] = {}
 
 
 @lru_cache(maxsize=1)

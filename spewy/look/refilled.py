@@ -119,7 +119,7 @@ class Refilled:
             from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
 
             part, (first, second) = self.part(line, play.round, play.history)
-            values = walked_leaves(part, self.store, (first[None], second[None]), self._job.solve.workers)
+            values = walked_leaves(part, self.store, (first[None], second[None]), self._job.solve.threads)
             self.store.put_leaves(part, 0, 0, values)
             found = values[0][:, : n_hands[0]], values[1][:, : n_hands[1]]
         return found

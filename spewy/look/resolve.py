@@ -90,7 +90,7 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
 
 
 def _solver(order: Order, game: LiveGame, n_rounds: int) -> Solver:
-    threads = order.job.solve.workers
+    threads = order.job.solve.threads
     if supports(game, variant(EXACT_VARIANT)):
         make_ready("exact", n_rounds, False, order.note)
         return ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))

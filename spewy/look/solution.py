@@ -227,7 +227,7 @@ class Solution(Closing):
         from solvers.walk import Walker
 
         found = exploitability(
-            Walker(self.layout.live, self.job.solve.workers), Chunks(self.layout, self.store).whole()
+            Walker(self.layout.live, self.job.solve.threads), Chunks(self.layout, self.store).whole()
         )
         pct, mbb = self.layout.problem.in_units(found.value)
         result = ExploitResult(self.sweeps, found.value, pct, mbb, found.best_response, found.bracket)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
 
 ANSWERING = 1.5  # times as long a deal takes with answers (measured)
+SENT = 3  # times the state, where all of it is sent to a cluster while some comes back
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
@@ -250,7 +251,7 @@ def _cost(
         ),
         state,
         tables,
-        max(making, state + tables + COPIES),
+        max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES),
         disk.total + play_bytes + judged + SHARD_BYTES,
         play_bytes,
         judged,
@@ -302,7 +303,7 @@ def _buffer_bytes(
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     views = 3 if solve.answers > 0 else 2
-    return solve.workers * (views * held + dealt + JUDGING * hands * _below_first(wish))
+    return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(wish))
 
 
 def _judged_bytes(wish: Wish, rounds: Sequence[LineForest]) -> int:

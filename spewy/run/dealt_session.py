@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from lockers import holds_store, open_store
 from spewy.chunks.abstractions import abstraction
-from spewy.errors import InputError, SolveError, path_text, shown
+from spewy.errors import InputError, PeerError, SolveError, path_text, shown
 from spewy.job.job import Job
+from spewy.job.sections import DaskSection
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
@@ -24,6 +25,7 @@ from spewy.records.class_numbers import Mark, require_numbers
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
 from spewy.records.status import STOP, Judged
+from spewy.run.cluster import open_cluster
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
@@ -41,8 +43,6 @@ from spewy.system.textfile import as_path
 if TYPE_CHECKING:
     from buckets import Abstraction
 
-PORTION_SECONDS = 0.3
-"""Of deals, between two of which it is looked at what else is to be done."""
 LONG = 10.0
 """Seconds of getting ready that are announced."""
 
@@ -157,7 +157,7 @@ class _Run(Closing):
         building = self._session.build_seconds + time.perf_counter() - begun
         with interruptible() if outer is None else nullcontext(outer) as stop:
             self._started, self._stop = time.perf_counter(), stop
-            ended = self._deal()
+            ended = self._dealt()
             mark, solving = self._mark(), time.perf_counter() - self._started
             self._saving.finish(mark)
             self._write_trace()
@@ -184,16 +184,7 @@ class _Run(Closing):
         if plan.cost.making_seconds > LONG:
             note(f"{job.name}: finding classes and rows of all boards, once: minutes")
         found, folder = self._session.classes(self._report.boards), self._session.folder
-        engine = SampledEngine(
-            job.rules,
-            plan.rounds,
-            found,
-            self._dealing.seed,
-            threads=job.solve.workers,
-            short=job.solve.short,
-            answers=self._dealing.answers,
-            opened=partial(open_store, folder, read_only=True),
-        )
+        engine = self._engine_of(found)
         self._open.append(engine)
         self._begin(engine, found)
         play = folder / averages.FOLDER
@@ -214,6 +205,44 @@ class _Run(Closing):
         if engine.deals:
             note(f"{job.name}: going on after deal {engine.deals:,}")
         self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
+
+    def _engine_of(self, found: Abstraction) -> SampledEngine:
+        """The engine, which goes on from the folder: with threads here, or with a cluster's workers."""
+        job, rounds, seed, answers = (
+            self._session.job,
+            self._plan.rounds,
+            self._dealing.seed,
+            self._dealing.answers,
+        )
+        opened = partial(open_store, self._session.folder, read_only=True)
+        if job.solve.workers != "dask":
+            return SampledEngine(
+                job.rules,
+                rounds,
+                found,
+                seed,
+                threads=job.solve.workers,
+                short=job.solve.short,
+                answers=answers,
+                opened=opened,
+            )
+        from spewy.learn.cluster_engine import ClusterEngine
+
+        settings = job.dask or DaskSection()
+        cluster = open_cluster(settings, self._report.note)
+        self._open.append(cluster)
+        return ClusterEngine(
+            job.rules,
+            rounds,
+            found,
+            seed,
+            short=job.solve.short,
+            answers=answers,
+            opened=opened,
+            cluster=cluster,
+            shares=settings.workers,
+            interval=settings.interval,
+        )
 
     def _begin(self, engine: SampledEngine, found: Abstraction) -> None:
         """Start from another solve's folder, if that is asked for and nothing is there yet."""
@@ -239,9 +268,9 @@ class _Run(Closing):
                 with self._store() as store:
                     forget_result(store)
             n, begun = self._at_most(n), time.perf_counter()
-            self._engine.run(n)
+            self._engine.run(n, self._stop)
             now = time.perf_counter()
-            n = max(1, min(2 * n, int(n * PORTION_SECONDS / (now - begun))))
+            n = self._engine.next_portion(n, now - begun)
             mark = self._mark()
             if self._saving.save_if_due(mark):
                 self._log.write("save", f"{self._saving.saved.deals} deals")
@@ -250,6 +279,15 @@ class _Run(Closing):
                 self._check()
                 checked = time.perf_counter()
         return ended
+
+    def _dealt(self) -> str:
+        """Deal, as `_deal`; where a cluster is lost, what it has learnt is saved."""
+        try:
+            return self._deal()
+        except PeerError:
+            if self._engine.settled:
+                self._saving.finish(self._mark())
+            raise
 
     def _at_most(self, n: int) -> int:
         """So many deals, unless the last one comes before."""

@@ -58,7 +58,7 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
     before = first_dropped(store)
     if before is None or first < before:
         if not are_kept(store, first - 1):
-            _keep_leaves(Layout.of(by_hand(job.problem, before)), store, first, job.solve.workers, progress)
+            _keep_leaves(Layout.of(by_hand(job.problem, before)), store, first, job.solve.threads, progress)
         store.flush()
         mark_dropped(store, first)
     else:

@@ -118,7 +118,7 @@ class Plan:
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
         # chunks that are live are saved in one transaction with those above them
         shards = STORED_SHARDS if job.first_live is None else 1
-        threads = useful_threads(layout.live, solve.workers) if engine == "exact" else solve.workers
+        threads = useful_threads(layout.live, solve.threads) if engine == "exact" else solve.threads
         if cost is None:
             cost = estimate(
                 layout,
@@ -135,7 +135,7 @@ class Plan:
             )
         budget, needed = parse_memory(solve.memory), cost.memory_bytes
         streaming = streaming and engine == "exact"
-        resides = Residence.of(layout, needed, itemsize, solve.workers, budget, streaming=streaming)
+        resides = Residence.of(layout, needed, itemsize, solve.threads, budget, streaming=streaming)
         fits = resides.least_bytes <= budget
         refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
         return cls(job, layout, engine, name, itemsize, threads, shards, cost, resides, refusal)

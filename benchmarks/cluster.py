@@ -1,0 +1,213 @@
+"""The same whole game with one thread, with two, and on a Dask cluster of several processes.
+
+    python benchmarks/cluster.py compare [JOB] [--deals 8192] [--flops 100] [--workers 3] [--set ...] [--quick]
+    python benchmarks/cluster.py staleness [--deals 3000] [--seeds 3] [--quick]
+
+``compare`` solves a job from nothing for so many deals, or some more, in each way, judges what was saved on the same
+flops, and tells boards per second of wall time and per second of processor time, all processes together. The cluster
+is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc on
+copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from spewy import Job
+from spewy.chunks.abstractions import abstraction
+from spewy.chunks.rounds import line_forests
+from spewy.learn.deal_copy import Copy, Order, Setup
+from spewy.learn.exchange import Exchange, copied
+from spewy.look.judging import judge_folder
+from spewy.records.status import Status
+from spewy.run.dealt_plan import wish_of
+from spewy.run.dealt_session import DealtSession
+from spewy.run.reporter import Silent
+from spewy.system.child import start_python
+
+ROOT = Path(__file__).resolve().parent.parent
+LEDUC = {"name": "leduc", "game": {"file": "leduc"}, "boards": {}}
+MOST_OF_ALL = (1.0, 0.25, 0.05)
+"""Of the deals that are done: how many an interval has."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    compared = commands.add_parser("compare")
+    compared.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml")
+    compared.add_argument("--deals", type=int, default=8192)
+    compared.add_argument("--flops", type=int, default=100)
+    compared.add_argument("--workers", type=int, default=3)
+    compared.add_argument("--set", action="append", default=[], dest="overrides")
+    stale = commands.add_parser("staleness")
+    stale.add_argument("--deals", type=int, default=3000)
+    stale.add_argument("--seeds", type=int, default=3)
+    for command in (compared, stale):
+        command.add_argument("--quick", action="store_true")
+    args = parser.parse_args(argv)
+    if args.quick:
+        args.deals = 300
+    if args.command == "compare":
+        _compare(args)
+    else:
+        _staleness(args.deals, 1 if args.quick else args.seeds)
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> None:
+    """Print a row of the table for each way."""
+    if args.quick:
+        args.flops = 2
+        args.overrides += ["boards.flop=3", "rows.flop=5"]
+    print("| workers | deals | exploitability, mbb (± of the sample) | boards per second | per core-second |")
+    print("|---|---|---|---|---|")
+    with TemporaryDirectory(prefix="spewy-") as scratch:
+        _row(args, "one", ["solve.workers=1"], Path(scratch, "one"))
+        few = argparse.Namespace(**vars(args) | {"deals": args.deals // args.workers})
+        _row(few, "one, as many deals as each of the cluster", ["solve.workers=1"], Path(scratch, "few"))
+        _row(args, "two threads", ["solve.workers=2"], Path(scratch, "two"))
+        with _cluster(Path(scratch), args.workers) as (address, spent):
+            dask = ['solve.workers="dask"', f'dask.address="{address}"']
+            _row(args, f"Dask, {args.workers}", dask, Path(scratch, "dask"), spent)
+
+
+def _row(
+    args: argparse.Namespace, name: str, settings: list[str], folder: Path, spent: Callable[[], float] = float
+) -> None:
+    """Deal until there are enough, judge once."""
+    job = Job.load(args.job, [*args.overrides, *settings, "solve.target=0 mbb"])
+    watch = _Watch(args.deals, spent)
+    with DealtSession(job, folder) as session:
+        deals = session.solve(watch, watch).sweeps
+    found = judge_folder(folder, _Unheard(), flops=args.flops, seed=1)
+    error = found.mbb(found.finding.stderr) or 0.0
+    told = f"{found.mbb(found.finding.exploitability):.1f} ± {error:.1f}"
+    wall, core = watch.rates()
+    print(f"| {name} | {deals:,} | {told} | {wall:.0f} | {core:.0f} |", flush=True)
+
+
+class _Watch(Silent):
+    """Ends a solve after so many deals, without a check, and times it from the first time that it is told of.
+
+    Args:
+        deals: how many.
+        spent: processor time of other processes.
+    """
+
+    def __init__(self, deals: int, spent: Callable[[], float]) -> None:
+        self._deals, self._spent = deals, spent
+        self._points: list[tuple[int, float, float]] = []
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Remember it."""
+        self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
+
+    def is_set(self) -> bool:
+        """Whether there are enough deals."""
+        return bool(self._points) and self._points[-1][0] >= self._deals
+
+    def rates(self) -> tuple[float, float]:
+        """Deals per second, and per second of all processors."""
+        (first, begun, before), (last, ended, after) = self._points[0], self._points[-1]
+        return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
+
+
+class _Unheard:
+    def begin(self, *told: object) -> None:
+        pass
+
+    def judged(self, *told: object) -> None:
+        pass
+
+
+@contextmanager
+def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]]]:
+    """A scheduler and workers; its address, and what tells their processor time."""
+    file = folder / "scheduler.json"
+    at = ["--scheduler-file", os.fspath(file)]
+    dask = "distributed.cli.dask_"
+    local = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+    processes = [start_python(["-m", f"{dask}scheduler", *at, *local], stderr=subprocess.DEVNULL)]
+    try:
+        for number in range(size):
+            own = ["--local-directory", os.fspath(folder / f"worker-{number}"), "--no-dashboard"]
+            alone = ["--no-nanny", "--nthreads", "1"]
+            processes.append(
+                start_python(["-m", f"{dask}worker", *at, *alone, *own], stderr=subprocess.DEVNULL)
+            )
+        while not file.exists():
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], lambda: sum(_seconds_of(one.pid) for one in processes)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _seconds_of(process: int) -> float:
+    """Processor time of a process, by Linux."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _staleness(deals: int, seeds: int) -> None:
+    """Print the table of intervals."""
+    job = Job.of(LEDUC)
+    assert job.dealing is not None
+    found = abstraction(wish_of(job.rules, job.dealing))
+    rounds = line_forests(job.betting_tree)
+    print(
+        "| copies | deals of each | an interval is of all deals at most | exchanges | exploitability, mbb |"
+    )
+    print("|---|---|---|---|---|")
+    for copies, n in ((1, deals), (1, deals // 3), (3, deals), (1, deals // 16), (16, deals)):
+        for most in MOST_OF_ALL if copies > 1 else (1.0,):
+            values, exchanges = [], 0
+            for seed in range(1, seeds + 1):
+                setups = [Setup("", job.rules, rounds, found, seed, False, 0.0) for _ in range(copies)]
+                value, exchanges = _learnt(setups, n, most)
+                values.append(1000 * value / job.rules.big_blind)
+            told = f"{np.mean(values):.0f}"
+            print(f"| {copies} | {n // copies:,} | {most:.0%} | {exchanges} | {told} |", flush=True)
+
+
+def _learnt(setups: Sequence[Setup], deals: int, most: float) -> tuple[float, int]:
+    """Exploitability in chips after so many deals of all copies together, and how often they met."""
+    workers = [Copy(setup, 1) for setup in setups]
+    whole = Copy(setups[0], 1)
+    done = exchanges = 0
+    while done < deals:
+        n = max(1, min(int(most * done / len(workers)), (deals - done) // len(workers)))
+        rounds = range(len(whole.numbers.visits))
+        now = [copied(whole.numbers, t, np.arange(whole.numbers.visits[t].shape[1])) for t in rounds]
+        exchange = Exchange(whole.numbers, whole.schedule)
+        for i, worker in enumerate(workers):
+            worker.catch_up(Order("", 0, 1), now)
+            for part in worker.learn(done, n, whole=i == 0).parts:
+                exchange.take(part, whole=i == 0)
+            done += n
+        exchanges += 1
+    finding = whole.judge(1, _Never(), lambda done, of: None)
+    assert finding is not None
+    return finding.exploitability, exchanges
+
+
+class _Never:
+    def is_set(self) -> bool:
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

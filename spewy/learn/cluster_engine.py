@@ -1,0 +1,299 @@
+"""A whole game learnt by deals on the workers of a cluster, each on a copy of its own for an interval.
+
+The deals of an interval are cut into shares, one for each worker. What these have learnt is put together in order of
+the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A share counts when it has come
+back and is what was asked for, and then once; one whose worker has left is dealt again, by another. So deals are those
+of one process, whoever comes and goes, and where it is interrupted none is left out.
+
+How long an interval is makes little difference to what is learnt (docs/scale.md has the measurements), so it is as
+long as keeps sending and adding up a small part of the time; at first it is a share of the deals that are done.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lockers import Store
+from solvers.forest import Ints
+from solvers.sampled.numbers import Numbers, Pair
+from spewy.chunks.rounds import LineForest
+from spewy.errors import PeerError, shown
+from spewy.game.gamefile import Game
+from spewy.learn import deal_copy
+from spewy.learn.combined_flops import Finding
+from spewy.learn.deal_copy import NOTHING, Order, Setup, Share
+from spewy.learn.engine import Stop
+from spewy.learn.exchange import Exchange, Part, copied
+from spewy.learn.real_game import SEED
+from spewy.learn.sampled_engine import SampledEngine
+from spewy.records.judged import FlopFinding
+from spewy.system.cluster import Cluster, DaskCrew, Lost, NoWorkerError
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
+
+FEWEST = 64
+"""Deals of a share, if the interval is not limited otherwise."""
+MOST_OF_ALL = 0.25
+"""Of the deals that are done: as many an interval may have at most."""
+LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
+"""Of an interval, once enough deals are done."""
+EXCHANGES = 0.2
+"""Of the time, that sending and adding up may take before intervals get longer."""
+
+
+class ClusterEngine(SampledEngine):
+    """A solve by deals on a cluster, which goes on from what a store holds.
+
+    Args:
+        game, rounds, abstraction, seed, short, answers, opened: as `SampledEngine` takes them.
+        cluster: whose workers learn; `close` closes it.
+        shares: of an interval; None: as many as there are workers.
+        interval: deals of a share at most; None: by the time that they take.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        rounds: Sequence[LineForest],
+        abstraction: Abstraction,
+        seed: int,
+        *,
+        short: bool,
+        answers: float,
+        opened: Callable[[], Store],
+        cluster: Cluster,
+        shares: int | None,
+        interval: int | None,
+    ) -> None:
+        self._cluster, self._shares, self._interval = cluster, shares, interval
+        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
+        self._given: Any = None
+        super().__init__(
+            game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
+        )
+        self._exchange = NOTHING + 1
+        self._changed: list[Ints] = [
+            np.where(visits.any(axis=0), self._exchange, NOTHING) for visits in self.numbers.visits
+        ]
+        self._stands: dict[str, int] = {}
+        self._settled = True
+        self._exchanging = 0.0
+
+    @property
+    def threads(self) -> int:
+        """How many learn at once."""
+        return max(1, self._cluster.threads)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the numbers are those of the deals that are counted: each share before a later one is in."""
+        return self._settled
+
+    def run(self, n: int, stop: Stop) -> None:
+        """Do so many deals more, an interval; when this returns, all of them are in.
+
+        Stopped while there is no worker, it leaves those out that were not begun.
+
+        Raises:
+            PeerError: the scheduler is gone, or a worker answered what was not asked for.
+        """
+        first, size = self.deals, min(n, self._n_shares)
+        waiting = list(pairwise(first + i * n // size for i in range(size + 1)))
+        begun = time.perf_counter()
+        slowest = 0.0
+        while waiting:
+            there = self._cluster.workers(stop)
+            if not there and self._settled:
+                return
+            if not there:
+                raise PeerError(
+                    f"{self._cluster.name}: expected a worker to deal again what another has lost, found none when "
+                    "it was interrupted; what was saved last is there"
+                )
+            asked, waiting = waiting[: len(there)], waiting[len(there) :]
+            try:
+                lost, seconds = self._learn(asked, there)
+            except NoWorkerError:  # before anything was begun
+                lost, seconds = asked, 0.0
+            slowest += seconds
+            waiting = lost + waiting
+            self._settled = not waiting or waiting[0][0] == self.deals
+        self._exchanging = time.perf_counter() - begun - slowest
+
+    def next_portion(self, n: int, seconds: float) -> int:
+        """Deals of an interval, all shares together, after one of n that took so long."""
+        shares = self._n_shares
+        most = max(FEWEST * shares, math.ceil(MOST_OF_ALL * self.deals))
+        if self._interval is not None:
+            return min(most, self._interval * shares)
+        wanted = min(MOST_SECONDS, max(LEAST_SECONDS, self._exchanging / EXCHANGES))
+        return max(1, min(most, 2 * n, int(n * wanted / seconds)))
+
+    @property
+    def _n_shares(self) -> int:
+        """Of the next interval."""
+        return self._shares or max(1, self._cluster.size)
+
+    def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
+        """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped."""
+        game = self._real_game
+        draw = game.drawn(flops, SEED)
+        firsts, found = game.to_judge(draw), dict[int, FlopFinding]()
+        tell(0, len(firsts))
+        while missing := [first for first in firsts if first not in found]:
+            order = Order(self._setup.solve, self._exchange, self._exchange)
+            with closing(DaskCrew(self._cluster, self._all_caught_up())) as crew:
+                for word in crew.work(deal_copy.judge, [(order, first) for first in missing]):
+                    if stop.is_set():
+                        return None
+                    if word is not None and word.kind == "failed":
+                        raise word.value
+                    if word is not None and word.value is not None and word.kind == "done":
+                        found[missing[word.task]] = word.value
+                        tell(len(found), len(firsts))
+        return game.combined(found, draw)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        super().close()
+        self._given = None
+        self._cluster.tell_all(deal_copy.forget, self._setup.solve)
+        self._cluster.close()
+
+    def _learn(
+        self, asked: Sequence[tuple[int, int]], there: dict[str, int]
+    ) -> tuple[list[tuple[int, int]], float]:
+        """Have a worker each learn a share; those that were lost, and the seconds of the slowest."""
+        workers = sorted(there)[: len(asked)]
+        calls = [
+            (worker, deal_copy.learn, (*order, there[worker], (first, last - first), i == 0))
+            for i, ((first, last), worker, order) in enumerate(
+                zip(asked, workers, self._orders(workers), strict=True)
+            )
+        ]
+        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule)
+        lost, learnt = list[tuple[int, int]](), list[str]()
+        with closing(self._cluster.call(calls)) as answers:
+            for share, worker, answer in zip(asked, workers, answers, strict=True):
+                self._stands.pop(worker, None)
+                if answer is None or isinstance(answer, Lost):
+                    lost.append(share)
+                    continue
+                require_share(answer, share, self.numbers, worker, threads=there[worker])
+                self._settled = self._settled and not lost
+                self._exchange = before + 1
+                self._take(answer, exchange)
+                seconds = max(seconds, answer.seconds)
+                self._cfr.iteration += answer.n
+                self._stands[worker] = before
+                learnt.append(worker)
+        if len(learnt) == 1:  # whose copy is what there is now
+            self._stands[learnt[0]] = self._exchange
+        return lost, seconds
+
+    def _take(self, share: Share, exchange: Exchange) -> None:
+        """Put what a share has learnt to the rest."""
+        for part in share.parts:
+            exchange.take(part, whole=share.whole)
+            self._changed[part.t][part.classes] = self._exchange
+
+    def _all_caught_up(self) -> list[str]:
+        """The workers whose copies are what there is now; at least one."""
+        while True:
+            there = self._cluster.workers()
+            workers = sorted(there)
+            try:
+                orders = list(self._orders(workers))
+            except NoWorkerError:
+                continue
+            calls = [
+                (worker, deal_copy.catch_up, (*order, there[worker]))
+                for worker, order in zip(workers, orders, strict=True)
+            ]
+            with closing(self._cluster.call(calls)) as answers:
+                good = [worker for worker, answer in zip(workers, answers, strict=True) if answer is True]
+            self._stands = dict.fromkeys(good, self._exchange)
+            if good:
+                return good
+
+    def _orders(self, workers: Sequence[str]) -> Iterator[tuple[Any, Order, Any]]:
+        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks."""
+        if self._given is None or self._given.status != "finished":  # who had it has left
+            self._given = self._cluster.given(self._setup)
+        given: dict[int, Any] = {}
+        for worker in workers:
+            stands = self._stands.get(worker, NOTHING)
+            if stands not in given:
+                parts = list(self._parts_since(stands))
+                given[stands] = self._cluster.given(parts) if parts else []
+            yield self._given, Order(self._setup.solve, stands, self._exchange), given[stands]
+
+    def _parts_since(self, exchange: int) -> Iterator[Part]:
+        """What has changed after an exchange."""
+        for t, changed in enumerate(self._changed):
+            classes = np.flatnonzero(changed > exchange).astype(np.int64)
+            if len(classes):
+                yield copied(self.numbers, t, classes)
+
+
+def require_share(
+    found: Any, deals: tuple[int, int], numbers: Numbers, worker: str, *, threads: int = 1
+) -> None:
+    """Refuse what no copy can have learnt of these deals.
+
+    Args:
+        found: what came.
+        deals: the first, and the one behind the last.
+        numbers: to which it shall be put.
+        worker: from whom.
+        threads: that learnt; of several, one may undo a simultaneous visit of another.
+
+    Raises:
+        PeerError: it is something else, or a part of it.
+    """
+    subject = f"Dask worker {worker}, deals {deals[0]:,} to {deals[1]:,}"
+    if not isinstance(found, Share) or (found.first, found.first + found.n) != deals:
+        raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
+    made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
+    for part in found.parts:
+        if not _is_part(part, numbers, found.whole):
+            raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
+        made[part.t] += part.visits.sum(axis=1)
+    for t, counts in enumerate(made):
+        least = found.n if threads == 1 else 1
+        if ((counts < least) | (counts > found.n)).any():
+            raise PeerError(
+                f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
+            )
+
+
+def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
+    """Whether arrays are those of classes of a round, each once, and finite."""
+    n_classes = [visits.shape[1] for visits in numbers.visits]
+    if not isinstance(part, Part) or part.t not in range(len(n_classes)):
+        return False
+    t, n, kept = part.t, len(part.classes), numbers.regrets[0][0].dtype
+
+    def fits(found: Pair, like: Pair, kind: np.dtype[Any]) -> bool:
+        shapes = [(n, len(one) // n_classes[t]) for one in like]
+        return [(one.shape, one.dtype) for one in found] == [(shape, kind) for shape in shapes] and all(
+            bool(np.isfinite(one).all()) for one in found
+        )
+
+    return (
+        len(np.unique(part.classes)) == n
+        and bool(np.isin(part.classes, np.arange(n_classes[t])).all())
+        and part.visits.shape == (2, n)
+        and bool((part.visits >= 0).all())
+        and fits(part.regrets, numbers.regrets[t], kept)
+        and fits(part.sums, numbers.sums[t], kept if whole else np.dtype(np.float32))
+    )

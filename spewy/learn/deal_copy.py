@@ -1,0 +1,191 @@
+"""A copy of a solve by deals, in a worker of a cluster: it learns for an interval, apart from the others.
+
+What goes back and forth are classes of boards (`spewy.learn.exchange`): those that others have changed come before an
+interval, those that the copy has visited go after it. A worker keeps its copy between intervals, so that only what is
+new is sent; one that is asked to go on from what it does not have says so, and is sent everything.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from solvers.forest import Ints
+from solvers.sampled.engine import Dealt
+from solvers.sampled.numbers import Numbers
+from spewy.chunks.rounds import LineForest
+from spewy.game.gamefile import Game
+from spewy.learn.exchange import Part, added, copied, put
+from spewy.learn.sampled_engine import SampledEngine
+from spewy.records.judged import FlopFinding
+
+if TYPE_CHECKING:
+    from buckets import Abstraction
+
+MOST_COPIES = 2
+"""That a worker keeps, of as many solves; the one that was used longest ago goes."""
+NOTHING = 0
+"""The exchange after which copies have learnt nothing."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a copy is opened with.
+
+    Attributes:
+        solve: its name, of no other solve.
+        game, rounds, abstraction, seed, short, answers: as `SampledEngine` takes them.
+    """
+
+    solve: str
+    game: Game
+    rounds: Sequence[LineForest]
+    abstraction: Abstraction
+    seed: int
+    short: bool
+    answers: float
+
+
+class Share(NamedTuple):
+    """What a copy has learnt of some deals.
+
+    Attributes:
+        first, n: the deals.
+        whole: whether sums are those that the copy has; else what it has added to them.
+        parts: of the classes that were visited, as `spewy.learn.exchange.added` tells them.
+        seconds: that learning took.
+    """
+
+    first: int
+    n: int
+    whole: bool
+    parts: list[Part]
+    seconds: float
+
+
+class Order(NamedTuple):
+    """What a copy is to be before it begins.
+
+    Attributes:
+        solve: whose.
+        before: the exchange after which it stands.
+        after: the exchange after which it stands with the parts that come with this.
+    """
+
+    solve: str
+    before: int
+    after: int
+
+
+class Copy(SampledEngine):
+    """A copy of a solve."""
+
+    def __init__(self, setup: Setup, threads: int) -> None:
+        super().__init__(
+            setup.game,
+            setup.rounds,
+            setup.abstraction,
+            setup.seed,
+            threads=threads,
+            short=setup.short,
+            answers=setup.answers,
+            opened=None,
+        )
+        self.stands = NOTHING
+        self._before: list[Part] = []
+        self._seen: list[Ints] = []
+        self._lock = threading.Lock()
+
+    def catch_up(self, order: Order, parts: Sequence[Part]) -> bool:
+        """Take what others have changed; whether it could."""
+        if order.before == NOTHING:
+            for whole in _arrays(self.numbers):
+                whole.fill(0)
+        elif self.stands != order.before:
+            return False
+        for part in parts:
+            put(self.numbers, part)
+        self.stands = order.after
+        return True
+
+    def learn(self, first: int, n: int, *, whole: bool) -> Share:
+        """Do some deals; what they have brought."""
+        begun = time.perf_counter()
+        self._before = []
+        self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
+        self._cfr.iteration = first
+        self._cfr.run(n)
+        parts = []
+        while self._before:
+            before = self._before.pop()
+            after = copied(self.numbers, before.t, before.classes)
+            told = added(before, after, self.schedule)
+            parts.append(told._replace(sums=after.sums) if whole else told)
+        return Share(first, n, whole, parts, time.perf_counter() - begun)
+
+    def _dealt(self, first: int, n: int) -> Dealt:
+        """Deals, the classes of which are remembered as they were before anybody has visited them."""
+        dealt = super()._dealt(first, n)
+        with self._lock:
+            for t, seen in enumerate(self._seen):
+                classes = np.unique(dealt.classes[:, t])
+                new = classes[~seen[classes]].astype(np.int64)
+                if len(new):
+                    seen[new] = True
+                    self._before.append(copied(self.numbers, t, new))
+        return dealt
+
+    def flop(self, first: int) -> FlopFinding:
+        """Judge the averages on one first board."""
+        return self._real_game.flop(first, self._real_game.desk())
+
+
+_copies: dict[str, Copy] = {}
+
+
+def ordered(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> Copy | None:
+    """This worker's copy as it is ordered; None: it has none to go on from."""
+    copy = _copies.pop(order.solve, None)
+    if copy is None or copy.threads != threads:
+        if order.before != NOTHING:
+            return None
+        while len(_copies) >= MOST_COPIES:
+            _copies.pop(next(iter(_copies))).close()
+        copy = Copy(setup, threads)
+    _copies[order.solve] = copy
+    return copy if copy.catch_up(order, parts) else None
+
+
+def learn(
+    setup: Setup, order: Order, parts: Sequence[Part], threads: int, deals: tuple[int, int], whole: bool
+) -> Share | None:
+    """In a worker: do some deals on a copy; None: it has none to go on from."""
+    copy = ordered(setup, order, parts, threads)
+    return None if copy is None else copy.learn(*deals, whole=whole)
+
+
+def catch_up(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> bool | None:
+    """In a worker: take what others have changed; None: there is nothing to go on from."""
+    return None if ordered(setup, order, parts, threads) is None else True
+
+
+def judge(parent: object, order: Order, first: int) -> FlopFinding | None:
+    """In a worker: judge the averages on one first board; None: they are not there."""
+    copy = _copies.get(order.solve)
+    return copy.flop(first) if copy is not None and copy.stands == order.after else None
+
+
+def forget(solve: str) -> None:
+    """In a worker: let go of a copy."""
+    copy = _copies.pop(solve, None)
+    if copy is not None:
+        copy.close()
+
+
+def _arrays(numbers: Numbers) -> list[np.ndarray]:
+    return [*(whole for pair in (*numbers.regrets, *numbers.sums) for whole in pair), *numbers.visits]

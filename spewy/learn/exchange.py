@@ -1,0 +1,124 @@
+"""What copies of a solve by deals have learnt apart from each other, put together.
+
+Copies begin with the same numbers and deal different boards. Of a class that several have visited:
+
+    regrets = the mean of theirs
+    visits  = those before, and all that were made
+    sums    = copy by copy: those so far, with the weight that its visits leave them, and what it has added to its own
+
+Visits ``V`` before and ``m`` more leave sums the weight ``(V / (V + m))^a``, ``a`` being the power by which averages
+weigh visits; what a copy has added is what it has now, less its own sums before by that weight. So visits of copies
+count as if they had been made one copy after the other, and one copy alone leaves what it would have left by itself.
+
+Regrets are not added up. Each copy answers to what it sees by itself, so that their increments together answer several
+times, and play swings from one side to the other: three copies of Leduc end at 500 mbb instead of 20 (docs/scale.md).
+Their mean loses nothing but scale, which regret matching does not know.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.forest import Ints
+from solvers.sampled.numbers import Numbers, Pair
+from solvers.sampled.passes import Schedule
+
+
+class Part(NamedTuple):
+    """Numbers of some classes of a round.
+
+    Attributes:
+        t: the round.
+        classes: ``[n]``, each once.
+        regrets, sums: per player ``[n, number]``.
+        visits: ``[player, n]``.
+    """
+
+    t: int
+    classes: Ints
+    regrets: Pair
+    sums: Pair
+    visits: Ints
+
+
+def copied(numbers: Numbers, t: int, classes: Ints) -> Part:
+    """A copy of what some classes have."""
+    first, second = (
+        tuple(_by_class(whole, numbers, t)[classes] for whole in pair)
+        for pair in (numbers.regrets[t], numbers.sums[t])
+    )
+    return Part(t, classes, (first[0], first[1]), (second[0], second[1]), numbers.visits[t][:, classes])
+
+
+def put(numbers: Numbers, part: Part) -> None:
+    """Have some classes have what is given, as large as fits into the bits of the numbers."""
+    wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
+    for whole, some in zip(wholes, (*part.regrets, *part.sums), strict=True):
+        most = np.finfo(whole.dtype).max
+        _by_class(whole, numbers, part.t)[part.classes] = np.clip(some, -most, most)
+    numbers.visits[part.t][:, part.classes] = part.visits
+
+
+def added(before: Part, after: Part, schedule: Schedule) -> Part:
+    """What a copy has to tell: its regrets as they are, the visits that it made, what these have added to sums."""
+    made = after.visits - before.visits
+    first, second = (
+        now - then for now, then in zip(after.sums, _weakened(before, made, schedule), strict=True)
+    )
+    return Part(before.t, before.classes, after.regrets, (first, second), made)
+
+
+class Exchange:
+    """Puts together what copies have learnt that began with the same numbers.
+
+    Args:
+        numbers: with which they began; they become what all have learnt.
+        schedule: of learning.
+    """
+
+    def __init__(self, numbers: Numbers, schedule: Schedule) -> None:
+        self._numbers, self._schedule = numbers, schedule
+        self._copies = [np.zeros(visits.shape[1], dtype=np.int64) for visits in numbers.visits]
+
+    def take(self, part: Part, *, whole: bool) -> None:
+        """Take what a copy has to tell.
+
+        Args:
+            part: as `added` gives it.
+            whole: whether its sums are those that the copy has, which is the first one that is heard.
+        """
+        now, copies = copied(self._numbers, part.t, part.classes), self._copies[part.t]
+        copies[part.classes] += 1
+        share = (1 / copies[part.classes]).astype(np.float32)[:, None]
+        first, second = (
+            mine + (new - mine) * share for mine, new in zip(now.regrets, part.regrets, strict=True)
+        )
+        sums = part.sums
+        if not whole:
+            kept = _weakened(now, part.visits, self._schedule)
+            sums = kept[0] + part.sums[0], kept[1] + part.sums[1]
+        alone = (share == 1).ravel()
+        for mean, new in zip((first, second), part.regrets, strict=True):
+            mean[alone] = new[alone]  # to the bit
+        put(self._numbers, Part(part.t, part.classes, (first, second), sums, now.visits + part.visits))
+
+
+def _weakened(part: Part, made: Ints, schedule: Schedule) -> Pair:
+    """Sums with the weight that so many visits leave them, in 32 bits; a player's grow on the opponent's visits."""
+    first, second = (
+        part.sums[p].astype(np.float32) * _weight(part.visits[1 - p], made[1 - p], schedule)[:, None]
+        for p in (0, 1)
+    )
+    return first, second
+
+
+def _weight(visits: Ints, made: Ints, schedule: Schedule) -> np.ndarray:
+    weight: np.ndarray = (visits / np.maximum(visits + made, 1)) ** schedule.averaging
+    return weight.astype(np.float32)
+
+
+def _by_class(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
+    """``[class, number]``: a view."""
+    return whole.reshape(numbers.visits[t].shape[1], -1)

@@ -1,0 +1,531 @@
+"""A cluster: processes on any machines, by dask.distributed, that work as a crew's do on one.
+
+Workers need the same spewy and nothing else: no folder is shared, all that a task needs goes with it. A worker of
+another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
+one, and says so. A cluster that is started here has a process for each worker, all gone when this one is.
+
+joblib's Dask backend was weighed against this: it has no way to ask a certain worker, which learning on copies needs,
+none for news of a running task, and tells of a dead worker only after its own retries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError, TimeoutError
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol
+
+from spewy.errors import InputError, MissingError, PeerError, short
+from spewy.system.child import HOME, start_python
+from spewy.system.closing import Closing
+from spewy.system.crew import POLL_SECONDS, Crew, Word
+from spewy.system.interrupts import deaf_children
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+CONNECT_SECONDS = 10.0
+LOOK_SECONDS = 1.0
+"""Between two looks at who is there."""
+SPEAK_SECONDS = 10.0
+"""Without a worker, after which that is told, and how often again at most."""
+MOST_DEATHS = 10
+"""Workers that die one after the other, none of whom has finished anything."""
+SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
+Note = Callable[[str], None]
+
+
+class Stop(Protocol):
+    """Tells a wait to end."""
+
+    def is_set(self) -> bool:
+        """Whether to."""
+        ...
+
+
+class NoWorkerError(PeerError):
+    """All workers have left, which was not known yet."""
+
+
+class Lost:
+    """In place of an answer: its worker left, or had forgotten what the task goes on from."""
+
+
+class Cluster(Closing):
+    """A connection to a scheduler, and the workers there.
+
+    Args:
+        address: of a scheduler, such as ``tcp://10.0.0.1:8786``; None: one is started here.
+        size: workers to start, where it is started here.
+        note: hears of workers that come, go or are refused.
+
+    Raises:
+        MissingError: Dask is not installed.
+        InputError: there is no scheduler, or all of its workers are of another version.
+    """
+
+    def __init__(self, address: str | None, size: int, note: Note) -> None:
+        require_dask()
+        self._note, self._address = note, address
+        self._there: dict[str, int] = {}
+        self._refused: set[str] = set()
+        self._looked, self._spoke = float("-inf"), time.monotonic()
+        self._begun = False
+        self._deaths = 0
+        self._local = None if address is not None else _Local(size)
+        try:
+            self.client: Client = _connected(address or self._local_address)
+            self._wait_for_first()
+            self._begun = True
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def _local_address(self) -> str:
+        assert self._local is not None
+        return self._local.address
+
+    @property
+    def name(self) -> str:
+        """The scheduler, as messages tell it."""
+        return f"Dask scheduler {self._address or self._local_address}"
+
+    def workers(self, stop: Stop | None = None) -> dict[str, int]:
+        """Addresses of the workers that are there and can be asked, with their threads; at least one, unless stopped.
+
+        Raises:
+            PeerError: the scheduler is gone.
+        """
+        while not self._look() and not (stop is not None and stop.is_set()):
+            time.sleep(POLL_SECONDS)
+        return dict(self._there)
+
+    @property
+    def size(self) -> int:
+        """Workers that were there at the last look."""
+        return len(self._there)
+
+    @property
+    def threads(self) -> int:
+        """Theirs together."""
+        return sum(self._there.values())
+
+    def is_there(self, worker: str) -> bool:
+        """Whether a worker has not left, as far as was heard a second ago."""
+        self._look()
+        return worker in self._there
+
+    def call(
+        self, calls: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]]
+    ) -> Generator[Any, None, None]:
+        """Have workers call functions, one each, all at once; their answers in order, fetched one by one.
+
+        Args:
+            calls: worker, function and arguments.
+
+        Yields:
+            An answer, or `Lost`.
+
+        Raises:
+            PeerError: the scheduler is gone, or a worker could not do it.
+        """
+        key = uuid.uuid4().hex
+        futures = [
+            self.client.submit(
+                function, *arguments, key=f"{key}-{i}", workers=[worker], pure=False, retries=0
+            )
+            for i, (worker, function, arguments) in enumerate(calls)
+        ]
+        try:
+            for i, (worker, _, _) in enumerate(calls):
+                answer = self._fetched(futures[i], worker)
+                self._deaths = self._deaths + 1 if isinstance(answer, Lost) else 0
+                if self._deaths >= MOST_DEATHS:
+                    raise PeerError(
+                        f"{self.name}: expected workers that finish what they begin, found {MOST_DEATHS} that left "
+                        "one after the other"
+                    )
+                futures[i] = None
+                yield answer
+        finally:
+            with suppress(Exception):  # of a scheduler that is gone
+                self.client.cancel([future for future in futures if future is not None])
+
+    def given(self, data: Any, *, everywhere: bool = False) -> Future:
+        """Data that tasks of several workers take, who fetch it from each other; everywhere: all have it at once.
+
+        Raises:
+            NoWorkerError: nobody is there any more to take it.
+            PeerError: the scheduler is gone.
+        """
+        try:
+            return self.client.scatter([data], hash=False, broadcast=everywhere, timeout=LOOK_SECONDS)[0]
+        except TimeoutError:
+            self._require_scheduler()
+            self._looked = float("-inf")
+            raise NoWorkerError(f"{self.name}: expected a worker, found that all have left") from None
+        except (OSError, CancelledError) as error:
+            raise self._gone(error) from None
+
+    def tell_all(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have all workers call a function at once, beside what they do; who is gone does not matter."""
+        with suppress(OSError, CancelledError, TimeoutError):
+            self.client.run(function, *arguments, on_error="ignore")
+
+    def close(self) -> None:
+        """Leave the cluster; end the one that was started here."""
+        client, self.__dict__["client"] = getattr(self, "client", None), None
+        if client is not None:
+            with suppress(Exception):  # whatever is left of the connection
+                client.close(timeout=CONNECT_SECONDS)
+        if self._local is not None:
+            self._local.close()
+            self._local = None
+
+    def _fetched(self, future: Any, worker: str) -> Any:
+        """What a worker answered; `Lost` if it left before."""
+        import asyncio
+
+        loop = self.client.loop.asyncio_loop
+        answer = asyncio.run_coroutine_threadsafe(_result(future), loop)
+        while True:
+            try:
+                return answer.result(POLL_SECONDS)
+            except TimeoutError:
+                if not answer.done() and self.is_there(worker):
+                    continue
+                answer.cancel()
+                return Lost()
+            except CancelledError:
+                self._require_scheduler()
+                return Lost()
+            except Exception as error:
+                self._require_scheduler()
+                raise PeerError(
+                    f"Dask worker {worker}: expected an answer, found {type(error).__name__}: "
+                    f"{short(' '.join(str(error).split()), 200)}"
+                ) from error
+
+    def _wait_for_first(self) -> None:
+        """Until a worker is there that can be asked; refuse a cluster that has wrong ones alone."""
+        while not self._look():
+            if self._refused:
+                raise InputError(f"{self.name}: {self._why}")
+            time.sleep(POLL_SECONDS)
+
+    def _look(self) -> bool:
+        """Look who is there, now and then; whether anybody is."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS and self._there:
+            return True
+        if now - self._looked < POLL_SECONDS:
+            return bool(self._there)
+        self._looked = now
+        if self._local is not None:
+            self._local.top_up()
+        found = self._listed()
+        came = [address for address in found if address not in self._there and address not in self._refused]
+        left = [address for address in self._there if address not in found]
+        self._refused &= set(found)
+        new = self._welcomed(came, found) if came else {}
+        self._there = {address: found[address] for address in self._there if address in found} | new
+        self._tell(left, list(new), now)
+        return bool(self._there)
+
+    def _tell(self, left: Sequence[str], came: Sequence[str], now: float) -> None:
+        """Tell of workers that came or left, and of a cluster without any."""
+        for address in left:
+            self._note(f"{self.name}: worker {address} has left, {len(self._there)} left")
+        if self._begun:
+            for address in came:
+                self._note(f"{self.name}: worker {address} has joined, {len(self._there)} now")
+        if self._there:
+            self._spoke = now
+        elif now - self._spoke >= SPEAK_SECONDS:
+            self._spoke = now
+            self._note(f"{self.name}: no worker is there, waiting for one")
+
+    def _listed(self) -> dict[str, int]:
+        """Workers and their threads, as the scheduler has them."""
+        try:
+            told = self.client.scheduler_info(n_workers=-1)["workers"]
+        except (OSError, CancelledError, TimeoutError) as error:
+            raise self._gone(error) from None
+        self._require_scheduler()
+        return {address: int(one["nthreads"]) for address, one in told.items()}
+
+    def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
+        """Of those that came, who has our version."""
+        ours = identity()
+        told = self.client.run(identity, workers=list(came), on_error="return")
+        good: dict[str, int] = {}
+        for address in came:
+            if told.get(address) == ours:
+                good[address] = found[address]
+            elif isinstance(told.get(address), OSError):
+                continue  # it has left again, or will be asked once more
+            else:
+                self._refused.add(address)
+                self._why = f"worker {address}: expected {_told(ours)}, found {_told(told.get(address))}"
+                if self._there or good:
+                    self._note(f"{self._why}; it is asked nothing")
+        return good
+
+    def _require_scheduler(self) -> None:
+        if self.client.status != "running":
+            raise self._gone(None)
+
+    def _gone(self, error: BaseException | None) -> PeerError:
+        told = "" if error is None else f" ({short(' '.join(str(error).split()))})"
+        return PeerError(f"{self.name}: expected it to stay there, found it gone{told}")
+
+
+class DaskCrew(Crew):
+    """A crew whose processes are a cluster's workers, a task for each of their threads.
+
+    Args:
+        cluster: which stays open when the crew is closed.
+        workers: who works; None: all that are there at a time.
+    """
+
+    def __init__(self, cluster: Cluster, workers: Sequence[str] | None = None) -> None:
+        super().__init__(sum(cluster.workers().values()))
+        self._cluster, self._workers_asked = cluster, None if workers is None else list(workers)
+        self._token = uuid.uuid4().hex
+        self._running: dict[int, Any] = {}
+
+    def stop(self) -> None:
+        """Tell those who work to stop; what they return then is a result as any other."""
+        self._cluster.tell_all(_stop, self._token)
+
+    def close(self) -> None:
+        """Give up what is running."""
+        self.stop()
+        with suppress(Exception):  # of a scheduler that is gone
+            self._cluster.client.cancel(list(self._running.values()))
+        self._running.clear()
+
+    def _work(
+        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int
+    ) -> Iterator[Word | None]:
+        client, news = self._cluster.client, SimpleQueue[tuple[int, bytes]]()
+        client.subscribe_topic(self._token, lambda event: news.put(event[1]))
+        try:
+            more = True
+            while True:
+                most = min(at_once, self._threads_there())
+                while more and len(self._running) < most:
+                    number, arguments = next(tasks, (None, ()))
+                    if number is None:
+                        more = False
+                        break
+                    self._running[number] = client.submit(
+                        _called,
+                        self._token,
+                        number,
+                        function,
+                        *arguments,
+                        key=f"{self._token}-{uuid.uuid4().hex}",
+                        workers=self._workers_asked,
+                        pure=False,
+                    )
+                if not self._running:
+                    return
+                if not most:
+                    yield from self._lost()
+                yield from self._heard(news)
+        finally:
+            client.unsubscribe_topic(self._token)
+
+    def _threads_there(self) -> int:
+        """Threads of those who are to work, as far as they are there."""
+        there = self._cluster.workers()
+        asked = there if self._workers_asked is None else self._workers_asked
+        return sum(there.get(worker, 0) for worker in asked)
+
+    def _lost(self) -> Iterator[Word]:
+        """Give up what runs on workers none of whom is there any more."""
+        self._cluster.client.cancel(list(self._running.values()))
+        while self._running:
+            yield Word(self._running.popitem()[0], "died", "left the cluster")
+
+    def _heard(self, news: SimpleQueue[tuple[int, bytes]]) -> Iterator[Word | None]:
+        """Words that there are; None where there is none for a while."""
+        said = False
+        while True:
+            try:
+                number, value = news.get_nowait()
+            except Empty:
+                break
+            said = True
+            yield Word(number, "news", pickle.loads(value))
+        ended = [number for number, future in self._running.items() if future.done()]
+        for number in ended:
+            said = True
+            yield self._word(number, self._running.pop(number))
+        if not said:
+            time.sleep(POLL_SECONDS)
+            yield None
+
+    def _word(self, number: int, future: Any) -> Word:
+        from distributed.scheduler import KilledWorker
+
+        self._cluster._require_scheduler()
+        try:
+            return Word(number, "done", future.result())
+        except KilledWorker:
+            return Word(number, "died", "was lost, with one worker after the other")
+        except CancelledError:
+            self._cluster._require_scheduler()
+            return Word(number, "died", "was given up by the scheduler")
+        except Exception as error:
+            return Word(number, "failed", error)
+
+
+class _Elsewhere:
+    """What a task on a cluster knows of its parent, as `spewy.system.crew.Parent`."""
+
+    def __init__(self, token: str, number: int) -> None:
+        self._token, self._number = token, number
+
+    def is_set(self) -> bool:
+        """Whether the parent said to stop."""
+        return self._token in _stopped
+
+    def tell(self, news: object) -> None:
+        """Tell something before the task is done."""
+        from distributed import get_worker
+
+        get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
+
+
+_stopped: set[str] = set()
+
+
+def _stop(token: str) -> None:
+    _stopped.add(token)
+
+
+def _called(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task in a worker."""
+    return function(_Elsewhere(token, number), *arguments)
+
+
+async def _result(future: Any) -> Any:
+    return await future.result()
+
+
+def identity() -> tuple[str, ...]:
+    """What two processes have in common whose numbers mean the same: versions, and a hash of our sources."""
+    import numba
+    import numpy as np
+    from distributed import __version__ as dask
+
+    digest = hashlib.sha256()
+    for package in SOURCES:
+        for source in sorted(Path(HOME, package).rglob("*.py")):
+            digest.update(source.read_bytes())
+    python = ".".join(map(str, sys.version_info[:2]))
+    return digest.hexdigest()[:12], python, np.__version__, numba.__version__, dask
+
+
+def _told(found: object) -> str:
+    """An identity as messages tell it, or what came in its place."""
+    if isinstance(found, tuple) and len(found) == 5:
+        sources, python, numpy, numba, dask = found
+        return (
+            f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
+        )
+    return short(" ".join(f"{type(found).__name__}: {found}".split()), 200)
+
+
+def require_dask() -> None:
+    """Make sure that Dask is installed.
+
+    Raises:
+        MissingError: it is not.
+    """
+    if find_spec("distributed") is None:
+        raise MissingError(
+            "solve.workers = \"dask\": expected the package distributed, found none (pip install 'spewy[dask]')"
+        )
+
+
+def _connected(address: str) -> Client:
+    """A connection to a scheduler.
+
+    Raises:
+        InputError: there is none.
+    """
+    from distributed import Client
+    from distributed.versions import VersionMismatchWarning
+
+    _silence()
+    try:
+        with warnings.catch_warnings(), deaf_children():
+            warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
+            return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError, TypeError, RuntimeError) as error:
+        told = short(" ".join(f"{type(error).__name__}: {error}".split()), 120)
+        raise InputError(
+            f"dask.address: expected a Dask scheduler at {address}, found none ({told})"
+        ) from None
+
+
+def _silence() -> None:
+    """What Dask would log on the way is told by us, in a line."""
+    for name in ("distributed", "distributed.client", "distributed.worker", "distributed.core", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class _Local(Closing):
+    """A scheduler in this process, and workers of one thread each, which are processes of their own."""
+
+    def __init__(self, size: int) -> None:
+        from distributed import LocalCluster
+
+        _silence()
+        self._size, self._scratch = size, TemporaryDirectory(prefix="spewy-dask-")
+        self._workers: list[subprocess.Popen[bytes]] = []
+        with deaf_children():
+            self._cluster = LocalCluster(
+                n_workers=0,
+                processes=True,
+                host="127.0.0.1",
+                scheduler_port=0,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        self.address = str(self._cluster.scheduler_address)
+        self.top_up()
+
+    def top_up(self) -> None:
+        """Start workers in place of those that have ended."""
+        self._workers = [worker for worker in self._workers if worker.poll() is None]
+        while len(self._workers) < self._size:
+            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), self._scratch.name]
+            self._workers.append(start_python(arguments))
+
+    def close(self) -> None:
+        """End the workers and the scheduler."""
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+        self._workers.clear()
+        self._cluster.close(timeout=CONNECT_SECONDS)
+        with suppress(OSError):
+            self._scratch.cleanup()

@@ -1,0 +1,303 @@
+"""Solves on a Dask cluster of several processes: what one process learns, whoever comes and goes."""
+
+import shutil
+import threading
+import tomllib
+
+import numpy as np
+import pytest
+from cli_runs import LEDUC, good, good_json, refused, spewy, write
+from dealt_jobs import DEALT_LEDUC, exploitability_of, numbers_in
+
+distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
+
+import crew_tasks  # noqa: E402
+from dask_cluster import DaskCluster, wait_until  # noqa: E402
+
+from buckets import parse_cards  # noqa: E402
+from lockers import open_store  # noqa: E402
+from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
+from spewy.errors import PeerError  # noqa: E402
+from spewy.job.job import Job  # noqa: E402
+from spewy.learn import deal_copy  # noqa: E402
+from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
+from spewy.run.dealt_session import DealtSession  # noqa: E402
+from spewy.run.reporter import Silent  # noqa: E402
+from spewy.system import cluster as cluster_module  # noqa: E402
+from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
+
+SHORT = DEALT_LEDUC.replace("3000", "300")
+DASK = SHORT + 'workers = "dask"\n[dask]\n'
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Three workers."""
+    found = DaskCluster(tmp_path_factory.mktemp("cluster"), 3)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture
+def leduc(tmp_path, cluster):
+    """Leduc on that cluster."""
+    return write(tmp_path, f'{DASK}address = "{cluster.address}"\n')
+
+
+class Noting(Silent):
+    """Remembers what is told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def visits_of(folder):
+    """How often either player learnt, by round."""
+    totals = {}
+    with open_store(folder, read_only=True) as store:
+        for key in store.keys("visits"):
+            t = key.decode().split(".")[0]
+            totals[t] = totals.get(t, 0) + store.get("visits", key)
+    return {t: found.tolist() for t, found in totals.items()}
+
+
+def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path):
+    good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1")
+    plain = write(tmp_path, SHORT, "plain.toml")
+    good("solve", plain, "--out", tmp_path / "here")
+    assert numbers_in(tmp_path / "dask") == numbers_in(tmp_path / "here")
+
+
+def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
+    fixed = ("--set", "dask.workers=3", "--set", "dask.interval=20")
+    told = good_json("solve", leduc, "--out", tmp_path / "once", *fixed)
+    good("solve", leduc, "--out", tmp_path / "twice", *fixed)
+    assert numbers_in(tmp_path / "once") == numbers_in(tmp_path / "twice")
+    assert told["sweeps"] == 300
+    assert 0 < told["exploitability"] < 1
+    assert exploitability_of(tmp_path / "once", "leduc") == pytest.approx(told["exploitability"], abs=0.01)
+    assert visits_of(tmp_path / "once") == {"0": [300, 300], "1": [300, 300]}
+
+
+def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
+    """The one dies as it is asked for its share, which is dealt again."""
+    learn, asked = ClusterEngine._learn, []
+
+    def dying(engine, shares, there):
+        asked.append(shares)
+        if len(asked) == 5:
+            cluster.kill_one()
+            cluster.join()
+        return learn(engine, shares, there)
+
+    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    heard = Noting()
+    with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
+        assert session.solve(heard).sweeps == 300
+    assert any("has left, 2 left" in note for note in heard.notes)
+    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
+    assert good("check", tmp_path / "out").endswith(": healthy\n")
+
+
+@pytest.mark.slow
+def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
+    leduc, tmp_path, cluster, monkeypatch
+):
+    monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 0.1)
+    learn, asked = ClusterEngine._learn, []
+    heard = Noting()
+
+    def come_back():
+        wait_until(lambda: any("waiting for one" in note for note in heard.notes))
+        for _ in range(3):
+            cluster.join()
+
+    def dying(engine, shares, there):
+        asked.append(shares)
+        if len(asked) == 5:
+            for _ in range(3):
+                cluster.kill_one()
+            threading.Thread(target=come_back, daemon=True).start()
+        return learn(engine, shares, there)
+
+    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    with DealtSession(Job.load(leduc), tmp_path / "out") as session:
+        assert session.solve(heard).sweeps == 300
+    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
+
+
+@pytest.mark.slow
+def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, tmp_path):
+    out = ("--out", tmp_path / "out", "--set")
+    good("solve", leduc, *out, "solve.max_sweeps=100")
+    good("solve", write(tmp_path, SHORT, "plain.toml"), *out, "solve.max_sweeps=150")
+    assert good_json("solve", leduc, *out, "solve.max_sweeps=200")["sweeps"] == 200
+    assert visits_of(tmp_path / "out") == {"0": [200, 200], "1": [200, 200]}
+
+
+def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
+    stop = threading.Event()
+
+    class Stopping(Noting):
+        def stands(self, status, threads):
+            assert threads == 3
+            stop.set()
+
+    with DealtSession(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
+        result = session.solve(Stopping(), stop)
+    assert result.interrupted
+    assert visits_of(tmp_path / "out") == {t: [result.sweeps] * 2 for t in "01"}
+
+
+def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
+    job = write(tmp_path, DASK + 'address = "tcp://127.0.0.1:9"\n')
+    told = refused("solve", job, "--out", tmp_path / "out")
+    assert "dask.address: expected a Dask scheduler at tcp://127.0.0.1:9, found none" in told
+
+
+def test_an_address_that_is_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
+    job = write(tmp_path, DASK + 'address = "foo://x y"\n')
+    assert "expected a Dask scheduler at foo://x y" in refused("solve", job, "--out", tmp_path / "out")
+
+
+def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "SOURCES", ("lockers",))
+    told = refused("solve", leduc, "--out", tmp_path / "out")
+    ours, theirs = told.split(": worker ")[1].split(": expected ")[1].split(", found ")
+    assert ours.startswith("spewy of sources ")
+    assert theirs.startswith("spewy of sources ")
+    assert ours != theirs
+
+
+def test_without_dask_the_extra_is_named(leduc, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "find_spec", lambda name: None)
+    result = spewy("solve", leduc, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "pip install 'spewy[dask]'" in result.stderr.splitlines()[-1]
+
+
+def test_dask_is_for_dealt_boards(tmp_path):
+    job = write(tmp_path, LEDUC)
+    told = refused("solve", job, "--set", 'solve.workers="dask"', "--out", tmp_path / "out")
+    assert 'solve.workers: expected a number of threads where all boards are walked through, "dask"' in told
+
+
+def test_a_cluster_that_nobody_asks_is_refused(tmp_path):
+    job = write(tmp_path, SHORT + "[dask]\nworkers = 2\n")
+    assert 'dask: expected none without solve.workers = "dask"' in refused("solve", job)
+
+
+@pytest.fixture
+def joined(cluster):
+    with Cluster(cluster.address, 0, lambda note: None) as found:
+        yield found
+
+
+def test_a_crew_on_a_cluster_does_what_a_crew_does(joined):
+    crew = DaskCrew(joined)
+    words = [word for word in crew.results(crew_tasks.square, [(i,) for i in range(7)]) if word is not None]
+    assert {word.task: word.value for word in words} == {i: i * i for i in range(7)}
+    with pytest.raises(ValueError, match="seven"):
+        list(crew.results(crew_tasks.fail, [(True,)]))
+
+
+def test_a_crew_on_a_cluster_tells_news_and_hears_that_it_shall_stop(joined):
+    crew, heard = DaskCrew(joined), []
+    for word in crew.work(crew_tasks.until_told, [(0,), (1,)]):
+        if word is not None:
+            heard.append((word.kind, word.value))
+        if len(heard) == 2:
+            crew.stop()
+    assert sorted(heard[:2]) == [("news", "0 begins"), ("news", "1 begins")]
+    assert sorted(heard[2:]) == [("done", "0 stopped"), ("done", "1 stopped")]
+
+
+@pytest.fixture(scope="module")
+def share():
+    """A copy's engine, and what it learns of ten deals."""
+    from spewy.chunks.abstractions import abstraction
+    from spewy.chunks.rounds import line_forests
+    from spewy.run.dealt_plan import wish_of
+
+    job = Job.of(tomllib.loads(SHORT))
+    found = abstraction(wish_of(job.rules, job.dealing))
+    setup = deal_copy.Setup("x", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
+    with deal_copy.Copy(setup, 1) as copy, deal_copy.Copy(setup, 1) as other:
+        yield copy.learn(0, 10, whole=False), other.numbers
+
+
+def test_a_share_is_what_was_asked_for(share):
+    found, numbers = share
+    require_share(found, (0, 10), numbers, "w")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda share: None, "expected what was learnt of them, found None"),
+        (lambda share: share._replace(n=9), "expected what was learnt"),
+        (lambda share: share._replace(parts=share.parts[:-1]), "expected 10 visits of round"),
+        (lambda share: share._replace(parts=share.parts + share.parts[:1]), "expected 10 visits of round"),
+        (
+            lambda share: share._replace(parts=[_spoilt(part) for part in share.parts]),
+            "expected finite numbers",
+        ),
+        (
+            lambda share: share._replace(parts=[_halved(part) for part in share.parts]),
+            "expected finite numbers",
+        ),
+        (
+            lambda share: share._replace(parts=[_moved(part) for part in share.parts]),
+            "expected finite numbers",
+        ),
+        (lambda share: share._replace(parts=[(1, 2)]), "expected finite numbers"),
+        (lambda share: share._replace(parts=[part._replace(t=7) for part in share.parts]), "finite numbers"),
+    ],
+)
+def test_a_worker_that_answers_nonsense_or_half_of_it_is_refused(share, change, told):
+    found, numbers = share
+    with pytest.raises(PeerError, match=told) as raised:
+        require_share(change(found), (0, 10), numbers, "tcp://x")
+    assert str(raised.value).startswith("Dask worker tcp://x, deals 0 to 10: ")
+    assert "\n" not in str(raised.value)
+
+
+def _spoilt(part):
+    regrets = tuple(np.full_like(array, np.nan) for array in part.regrets)
+    return part._replace(regrets=regrets)
+
+
+def _halved(part):
+    return part._replace(sums=tuple(array[:, ::2] for array in part.sums))
+
+
+def _moved(part):
+    return part._replace(classes=part.classes + 999)
+
+
+def test_a_cluster_judges_flops_as_processes_here_do(leduc, tmp_path, cluster):
+    good("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
+    there = good_json("exploit", tmp_path / "out", "--dask", cluster.address)
+    shutil.rmtree(tmp_path / "out/judged")
+    here = good_json("exploit", tmp_path / "out", "--workers", 1)
+    assert there["core_seconds"] > 0
+    assert {**there, "core_seconds": 0} == {**here, "core_seconds": 0}
+    told = refused("exploit", tmp_path / "out", "--dask", cluster.address, "--workers", 2)
+    assert "--dask: expected no --workers beside it" in told
+
+
+def test_a_cluster_fills_the_bucket_locker(tmp_path, joined, monkeypatch):
+    few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c")]
+    monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
+    locker, done = BucketLocker.open(tmp_path / "trees"), []
+    locker.precompute(3, DaskCrew(joined), done.append)
+    assert sum(done) == 2
+    assert len(list(locker.store.keys("means"))) == 2
+    locker.close()

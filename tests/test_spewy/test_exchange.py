@@ -1,0 +1,78 @@
+"""What copies of a solve have learnt, put together: regrets in the mean, visits and sums copy by copy."""
+
+import tomllib
+
+import numpy as np
+import pytest
+from dealt_jobs import DEALT_LEDUC
+
+from spewy.chunks.abstractions import abstraction
+from spewy.chunks.rounds import line_forests
+from spewy.job.job import Job
+from spewy.learn.deal_copy import NOTHING, Copy, Order, Setup
+from spewy.learn.exchange import Exchange, copied
+from spewy.run.dealt_plan import wish_of
+
+WEIGHING = 2.0
+"""The power by which averages weigh visits."""
+
+
+@pytest.fixture
+def setup():
+    job = Job.of(tomllib.loads(DEALT_LEDUC))
+    found = abstraction(wish_of(job.rules, job.dealing))
+    return Setup("leduc", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
+
+
+def everything(engine):
+    """A copy of all classes, round by round."""
+    return [copied(engine.numbers, t, np.arange(v.shape[1])) for t, v in enumerate(engine.numbers.visits)]
+
+
+def interval(whole, copies, first, n):
+    """Have copies learn n deals each, and meet; what each of them has."""
+    before, after = everything(whole), []
+    exchange = Exchange(whole.numbers, whole.schedule)
+    for i, copy in enumerate(copies):
+        copy.catch_up(Order("leduc", NOTHING, 1), before)
+        for part in copy.learn(first + i * n, n, whole=i == 0).parts:
+            exchange.take(part, whole=i == 0)
+        after.append(everything(copy))
+    return before, after
+
+
+def test_copies_meet_in_the_mean_of_regrets_and_in_all_their_sums(setup):
+    with Copy(setup, 1) as whole, Copy(setup, 1) as one, Copy(setup, 1) as other:
+        interval(whole, [one, other], 0, 30)
+        before, after = interval(whole, [one, other], 60, 40)
+        for t, now in enumerate(everything(whole)):
+            then, (first, second) = before[t], (mine[t] for mine in after)
+            made = [mine.visits - then.visits for mine in (first, second)]
+            assert (now.visits == then.visits + made[0] + made[1]).all()
+            assert all((some > 0).all() for some in made)  # all classes by both
+            for p in (0, 1):
+                mean = (first.regrets[p] + second.regrets[p]) / 2
+                np.testing.assert_allclose(now.regrets[p], mean, rtol=1e-4, atol=1e-3)
+                v, m = (visits[1 - p][:, None] for visits in (first.visits, made[1]))
+                mine = second.visits[1 - p][:, None]
+                added = second.sums[p] - (then.visits[1 - p][:, None] / mine) ** WEIGHING * then.sums[p]
+                left = (v / (v + m)) ** WEIGHING * first.sums[p] + added
+                np.testing.assert_allclose(now.sums[p], left, rtol=1e-3, atol=1e-3)
+
+
+def test_one_copy_alone_leaves_what_it_has_to_the_bit(setup):
+    with Copy(setup, 1) as whole, Copy(setup, 1) as copy:
+        interval(whole, [copy], 0, 10)
+        interval(whole, [copy], 10, 25)
+        for now, mine in zip(everything(whole), everything(copy), strict=True):
+            assert (now.visits == mine.visits).all()
+            for p in (0, 1):
+                assert (now.regrets[p] == mine.regrets[p]).all()
+                assert (now.sums[p] == mine.sums[p]).all()
+
+
+def test_a_copy_that_does_not_stand_where_it_shall_says_so(setup):
+    with Copy(setup, 1) as copy:
+        assert copy.catch_up(Order("leduc", NOTHING, 3), [])
+        assert not copy.catch_up(Order("leduc", 2, 4), [])
+        assert copy.catch_up(Order("leduc", 3, 4), [])
