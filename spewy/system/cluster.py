@@ -28,7 +28,7 @@ from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
-from spewy.errors import InputError, MissingError, PeerError, short
+from spewy.errors import InputError, MissingError, PeerError, short, shown
 from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
 from spewy.system.crew import POLL_SECONDS, Crew, Word
@@ -87,7 +87,7 @@ class Cluster(Closing):
         self._deaths = 0
         self._local = None if address is not None else _Local(size)
         try:
-            self.client: Client = _connected(address or self._local_address)
+            self.client: Client = _connected(self._local_address if address is None else address)
             self._wait_for_first()
             self._begun = True
         except BaseException:
@@ -472,17 +472,19 @@ def _connected(address: str) -> Client:
         InputError: there is none.
     """
     from distributed import Client
+    from distributed.comm import get_address_host_port
     from distributed.versions import VersionMismatchWarning
 
     _silence()
     try:
+        get_address_host_port(address)  # which a client would find out when half of it is made
         with warnings.catch_warnings(), deaf_children():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
             return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError, TypeError, RuntimeError) as error:
         told = short(" ".join(f"{type(error).__name__}: {error}".split()), 120)
         raise InputError(
-            f"dask.address: expected a Dask scheduler at {address}, found none ({told})"
+            f"dask.address: expected a Dask scheduler at {shown(address)}, found none ({told})"
         ) from None
 
 

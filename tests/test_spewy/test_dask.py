@@ -17,7 +17,7 @@ from dask_cluster import DaskCluster, wait_until  # noqa: E402
 from buckets import parse_cards  # noqa: E402
 from lockers import open_store  # noqa: E402
 from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
-from spewy.errors import PeerError  # noqa: E402
+from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
@@ -158,13 +158,16 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
     job = write(tmp_path, DASK + 'address = "tcp://127.0.0.1:9"\n')
     told = refused("solve", job, "--out", tmp_path / "out")
-    assert "dask.address: expected a Dask scheduler at tcp://127.0.0.1:9, found none" in told
+    assert "dask.address: expected a Dask scheduler at 'tcp://127.0.0.1:9', found none" in told
 
 
-def test_an_address_that_is_none_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("address", ["foo://x y", "foo", ""])
+def test_an_address_that_is_none_is_refused(tmp_path, monkeypatch, address):
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
-    job = write(tmp_path, DASK + 'address = "foo://x y"\n')
-    assert "expected a Dask scheduler at foo://x y" in refused("solve", job, "--out", tmp_path / "out")
+    job = write(tmp_path, DASK + f'address = "{address}"\n')
+    assert f"expected a Dask scheduler at {shown(address)}" in refused(
+        "solve", job, "--out", tmp_path / "out"
+    )
 
 
 def test_workers_of_another_version_are_refused(leduc, tmp_path, monkeypatch):
