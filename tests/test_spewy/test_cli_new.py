@@ -126,7 +126,7 @@ def test_a_file_is_kept_unless_forced(tmp_path):
         ),
         (
             ("--preset", "hu-3bet", "--board", FLOP, "--bet", "6x"),
-            "bets.flop.bet, position 0: expected a size",
+            "bets.flop.bet, position 0: expected a bet size (x is for raises only)",
         ),
         (("--preset", "hu-3bet", "--oop", "AX"), "--oop: range, position 0: expected a group such as"),
         (("--preset", "hu-3bet", "--pot", "nan"), "spot.pot: expected greater than 0, found nan"),

@@ -383,8 +383,8 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
     before, run = numbers_in(tmp_path / "out"), SampledEngine.run
 
-    def spoilt(engine, n):
-        run(engine, n)
+    def spoilt(engine, n, stop):
+        run(engine, n, stop)
         engine.numbers.sums[0][0][0] = np.nan
 
     monkeypatch.setattr(SampledEngine, "run", spoilt)
@@ -465,8 +465,8 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     solve(leduc[0], folder, "solve.max_sweeps=500")
     run, write = SampledEngine.run, dealt_saving.write_classes
 
-    def run_and_interrupt(engine, n):
-        run(engine, n)
+    def run_and_interrupt(engine, n, stop):
+        run(engine, n, stop)
         signal.raise_signal(signal.SIGINT)
 
     def write_and_interrupt(store, classes):
