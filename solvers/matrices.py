@@ -57,7 +57,8 @@ def row_matrices(
     return _collect(own, own_weight, values[:k].T), _collect(own, own_weight, values[k:].T)
 
 
-def deal_matrix(
+def add_deal(
+    totals: Floats,
     own: Hands,
     other: Hands,
     own_weight: Floats,
@@ -66,16 +67,25 @@ def deal_matrix(
     own_image: Ints,
     other_image: Ints,
     n_ids: int,
-) -> Floats:
-    """One dealt board's share of a chance leaf ``[own row, opposing row]``, not yet divided by the boards.
+) -> None:
+    """Add one dealt board's share of chance leaves, not divided by the boards.
 
-    ``payoffs[x', y']`` is the payoff matrix below, own gains positive; ``own_image[i]`` is the row below of the own
-    hand i, -1 where the deal takes it.
+    Args:
+        totals: ``[own row, opposing row, leaf]``, to be added to.
+        own: one's hands.
+        other: the opponent's.
+        own_weight: of one's hands.
+        reach: of the opponent's.
+        payoffs: ``[own row below, opposing row below, leaf]``: the payoff matrices below, own gains positive.
+        own_image: the row below of each of one's hands, -1 where the deal takes it.
+        other_image: of each of the opponent's.
+        n_ids: how many cards there are.
     """
-    values = np.zeros((len(own.group), other.n_groups))
-    _deal_values(
+    _add_deal(
         own.blockers,
         own.twin,
+        own.group,
+        own_weight,
         other.blockers,
         other.group,
         np.ascontiguousarray(reach),
@@ -83,9 +93,8 @@ def deal_matrix(
         own_image,
         other_image,
         n_ids,
-        values,
+        totals,
     )
-    return _collect(own, own_weight, values)
 
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
@@ -99,9 +108,11 @@ def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
 
 
 @kernel
-def _deal_values(
+def _add_deal(
     own_ids: Ints,
     twin: Ints,
+    own_group: Ints,
+    own_weight: Floats,
     other_ids: Ints,
     other_group: Ints,
     reach: Floats,
@@ -109,30 +120,46 @@ def _deal_values(
     own_image: Ints,
     other_image: Ints,
     n_ids: int,
-    values: Floats,
+    totals: Floats,
 ) -> None:
-    """``values[i, y] = Σ_{j in y, compat(i, j), both left} reach[j] · payoffs[own_image[i], other_image[j]]``."""
-    rows_below, width, k = payoffs.shape[0], values.shape[1], own_ids.shape[1]
-    total = np.zeros((rows_below, width))
-    blocked = np.zeros((n_ids, rows_below, width))
+    """``total[x, y] += Σ_{i in x, j in y, compat(i, j), both left} own_weight[i] · reach[j] · payoffs[images]``."""
+    width, n, k = totals.shape[1], totals.shape[2], own_ids.shape[1]
+    all_of = np.zeros(
+        (payoffs.shape[0], width, n)
+    )  # of a row below against all hands, whatever cards they share
+    starts = np.zeros(n_ids + 1, dtype=np.int64)
     for j in range(len(reach)):
         y, below = other_group[j], other_image[j]
-        if below < 0 or reach[j] == 0.0:
-            continue
-        for x in range(rows_below):
-            chips = reach[j] * payoffs[x, below]
-            total[x, y] += chips
+        if below >= 0 and reach[j] != 0.0:
+            for x in range(len(all_of)):
+                for leaf in range(n):
+                    all_of[x, y, leaf] += reach[j] * payoffs[x, below, leaf]
             for c in range(k):
-                blocked[other_ids[j, c], x, y] += chips
+                starts[other_ids[j, c] + 1] += 1
+    for c in range(n_ids):
+        starts[c + 1] += starts[c]
+    holders = np.empty(starts[n_ids], dtype=np.int64)  # by card, the opposing hands that have it
+    ends = starts[:-1].copy()
+    for j in range(len(reach)):
+        if other_image[j] >= 0 and reach[j] != 0.0:
+            for c in range(k):
+                holders[ends[other_ids[j, c]]] = j
+                ends[other_ids[j, c]] += 1
     for i in range(len(own_image)):
-        x = own_image[i]
-        if x < 0:
+        x, row, weight = own_image[i], own_group[i], own_weight[i]
+        if x < 0 or weight == 0.0:
             continue
         for y in range(width):
-            values[i, y] = total[x, y]
+            for leaf in range(n):
+                totals[row, y, leaf] += weight * all_of[x, y, leaf]
         for c in range(k):
-            for y in range(width):
-                values[i, y] -= blocked[own_ids[i, c], x, y]
+            for h in range(starts[own_ids[i, c]], starts[own_ids[i, c] + 1]):
+                j = holders[h]
+                y, below, joint = other_group[j], other_image[j], weight * reach[j]
+                for leaf in range(n):
+                    totals[row, y, leaf] -= joint * payoffs[x, below, leaf]
         j = twin[i]  # its own hand in the opponent's range was taken off once per blocker
         if k > 1 and j >= 0 and other_image[j] >= 0:
-            values[i, other_group[j]] += (k - 1) * reach[j] * payoffs[x, other_image[j]]
+            y, below, joint = other_group[j], other_image[j], (k - 1) * weight * reach[j]
+            for leaf in range(n):
+                totals[row, y, leaf] += joint * payoffs[x, below, leaf]

@@ -5,13 +5,14 @@ A layout is made from the problem alone and holds no results; every process make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from buckets.symmetry import Perms
 from solvers.live import LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game
@@ -22,8 +23,8 @@ from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 if TYPE_CHECKING:
     from solvers.matrices import Hands
 
-Images = tuple[tuple[Ints, Ints], ...]
-"""Per member of an entry, per player: the row below of each row, -1 where the deal takes it."""
+Image = tuple[Ints, Ints]
+"""Per player: the row elsewhere of each row, -1 where a deal takes it."""
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Layout:
     boards: list[BoardRound]
     made: bool = True
     """Whether buckets, if there are any, hold the hands that belong there."""
-    _images: dict[tuple[int, int, int], Images] = field(default_factory=dict)
+    _images: dict[tuple[int, int, int, int], Image] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
@@ -130,21 +131,24 @@ class Layout:
         n = len(rows.hands)
         return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)
 
-    def images(self, t: int, b: int, e: int) -> Images:
-        """Where entry e of a board takes its rows; the first member is the child board itself."""
-        found = self._images.get((t, b, e))
+    def image(self, t: int, b: int, e: int, member: int = 0) -> Image:
+        """Where a member of entry e of a board takes its rows; the first one is the child board itself."""
+        found = self._images.get((t, b, e, member))
         if found is None:
-            board, entry = self.board(t, b), self.board(t, b).entries[e]
-            child = self.board(t + 1, entry.child)
-            found = tuple(
-                (
-                    row_image(self.problem, board.rows[0], child.rows[0], perm),
-                    row_image(self.problem, board.rows[1], child.rows[1], perm),
-                )
-                for _, perm in entry.members
-            )
-            self._images[t, b, e] = found
+            entry = self.board(t, b).entries[e]
+            found = self._moved(self.board(t, b), self.board(t + 1, entry.child), entry.members[member][1])
+            self._images[t, b, e, member] = found
         return found
+
+    def mirrored(self, t: int, b: int, perm: Sequence[int]) -> Image:
+        """Where a permutation of suits that leaves a board as it is takes its rows."""
+        return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
+
+    def _moved(self, board: Board, to: Board, perm: Perms) -> Image:
+        return (
+            row_image(self.problem, board.rows[0], to.rows[0], perm),
+            row_image(self.problem, board.rows[1], to.rows[1], perm),
+        )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
         """Put a chunk's arrays ``[slot, row]`` where they belong among those of the live game."""

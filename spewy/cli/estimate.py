@@ -16,6 +16,7 @@ from spewy.cli.tables import count, duration, facts, json_text, size
 if TYPE_CHECKING:
     from spewy.batch.batch import Batch
     from spewy.job.job import Job
+    from spewy.run.dealt_plan import DealtCost
     from spewy.run.least import Least
     from spewy.run.plan import Plan
 
@@ -206,7 +207,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
             "to judge all first boards",
         ),
-        ("deals", f"roughly {1 / cost.seconds_per_deal:,.0f} per second and core"),
+        _pace(job, cost),
     ]
     if cost.making_seconds:
         rows.append(("before", f"roughly {duration(cost.making_seconds)} for classes and rows, once"))
@@ -286,6 +287,17 @@ def _plan(job: Job) -> Plan:
             bar.update()
 
         return Plan.counted(job, streaming=True, progress=advance)
+
+
+def _pace(job: Job, cost: DealtCost) -> tuple[str, str]:
+    """How fast it is learnt."""
+    seconds = cost.seconds_per_deal
+    if job.solve.integrate == "regret":
+        return "deals", f"roughly {1 / seconds:,.0f} per second and core"
+    return (
+        "visits",
+        f"roughly {seconds:.2g} s each, {duration(seconds * sum(cost.classes))} for all classes once",
+    )
 
 
 def _verdict(streamed: int | None, allowed: str) -> str:

@@ -18,16 +18,7 @@ ROWS = (169, 40, 40, 40)
 CHECK_EVERY = "30 min"
 """Unless the job says another time: a check takes minutes."""
 
-_SOLVE_WITHOUT_EFFECT = (
-    "method",
-    "variant",
-    "integrate",
-    "leaves",
-    "iterations",
-    "tremble",
-    "order",
-    "symmetry",
-)
+_NEVER, _OF_AVERAGES = ("order", "symmetry"), ("method", "variant", "leaves", "iterations", "tremble")
 _DEALT_ONLY = ("max_time", "check_flops", "seed", "answers")
 
 
@@ -94,7 +85,10 @@ def require_dealt_keys(rows: RowsSection, solve: SolveSection) -> None:
         InputError: the first of them.
     """
     settings = solve.model_dump(exclude_defaults=True)
-    wrong = {f"solve.{key}": settings[key] for key in _SOLVE_WITHOUT_EFFECT if key in settings}
+    without_effect = _NEVER if solve.integrate == "average" else (*_NEVER, *_OF_AVERAGES)
+    if solve.integrate == "average":
+        _require_average(solve)
+    wrong = {f"solve.{key}": settings[key] for key in without_effect if key in settings}
     chosen = rows.model_dump(include={"clustering", "weights"}, exclude_defaults=True)
     for key, value in (wrong | {f"rows.{key}": value for key, value in chosen.items()}).items():
         raise InputError(
@@ -102,6 +96,21 @@ def require_dealt_keys(rows: RowsSection, solve: SolveSection) -> None:
         )
     if solve.precision == "double":
         raise InputError('solve.precision: expected "single" or "16-bit" beside [boards], found "double"')
+
+
+def _require_average(solve: SolveSection) -> None:
+    """Refuse what visits of classes that are averaged do not know."""
+    for key, found, expected in (
+        ("leaves", solve.leaves, ("auto", "stored")),
+        ("answers", solve.answers, (0.0,)),
+        ("workers", solve.workers, (1,)),
+        ("precision", solve.precision, ("auto", "single")),
+    ):
+        if found not in expected:
+            raise InputError(
+                f"solve.{key}: expected {' or '.join(map(shown, expected))} beside [boards] with "
+                f'integrate = "average", found {shown(found)}'
+            )
 
 
 def require_undealt_keys(solve: SolveSection) -> None:

@@ -7,7 +7,7 @@ and lists all boards that can follow it, so that its chunks can be seen with the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import comb
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SAME = np.arange(4, dtype=np.int8)
 """The permutation that leaves suits as they are."""
 DEALS_AT_ONCE = 1024
-MOST_DEALS = 64
+MOST_DEALS = 1024
 """For each board that is asked for, at most."""
 
 
@@ -57,12 +57,15 @@ class ClassGame:
         betting: of it.
         classes: of its boards.
         n_rows: of a class, per round.
+        symmetry: whether hands that suits alone tell apart share rows; following boards that are alike are one then.
     """
 
     problem: Problem
     betting: Sequence[BettingRound]
     classes: BoardClasses
     n_rows: tuple[int, ...]
+    symmetry: bool = False
+    _bare: dict[int, ClassBoard] = field(default_factory=dict)
 
     @property
     def n_rounds(self) -> int:
@@ -76,9 +79,15 @@ class ClassGame:
         return {node.line: node.player for node in nodes if node.player is not None and node.actions}
 
     def board(self, t: int, cards: Sequence[int]) -> ClassBoard:
-        """Lay out a board of round t, its cards in order of the rounds."""
-        game = self.problem.game
-        problem = replace(self.problem, rows=self.n_rows, symmetry=False)
+        """Lay out a board of round t, its cards in order of the rounds. One without cards, with all flops, is kept."""
+        if len(cards):
+            return self._laid_out(t, cards)
+        if t not in self._bare:
+            self._bare[t] = self._laid_out(t, cards)
+        return self._bare[t]
+
+    def _laid_out(self, t: int, cards: Sequence[int]) -> ClassBoard:
+        game, problem = self.problem.game, self._problem
         path = [game.cut(cards[:size]) for size in game.board_sizes[: t + 1]]
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t
         below: list[History] = []
@@ -95,6 +104,10 @@ class ClassGame:
             rounds.append(table)
             classes.append(numbers)
         return ClassBoard(Layout(problem, list(self.betting[: len(rounds)]), rounds), tuple(classes))
+
+    @cached_property
+    def _problem(self) -> Problem:
+        return replace(self.problem, rows=self.n_rows, symmetry=self.symmetry)
 
     def _round(
         self, problem: Problem, t: int, histories: Sequence[History], entries: tuple[Branch, ...]
@@ -119,7 +132,7 @@ Drawn = list[tuple[tuple[int, ...], int]]
 """Boards, cards in order of the rounds, each with how often it was drawn."""
 
 
-def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int) -> list[Drawn]:
+def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int = 0) -> list[Drawn]:
     """``[class]``: boards of round t, drawn as they are dealt, the same up to suits together.
 
     Args:
@@ -127,14 +140,16 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int) -> list[Dr
         t: the round.
         seed: of the deals.
         n: draws for each class.
+        turn: from 0; each one has deals of its own.
 
     Raises:
         InputError: a class has not been dealt once where each should have been many times.
     """
     size, n_classes = sum(abstraction.board_sizes[: t + 1]), abstraction.n_classes[t]
     drawn: list[list[tuple[int, ...]]] = [[] for _ in range(n_classes)]
-    most, first = MOST_DEALS * n_classes * n, 0
-    while first < most and min(len(boards) for boards in drawn) < n:
+    most = MOST_DEALS * n_classes * n
+    first, last = turn * most, (turn + 1) * most
+    while first < last and min(len(boards) for boards in drawn) < n:
         dealt = abstraction.deal(seed, first, DEALS_AT_ONCE)
         for class_, board in zip(dealt.classes[:, t].tolist(), dealt.boards[:, :size].tolist(), strict=True):
             if len(drawn[class_]) < n:
@@ -143,7 +158,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int) -> list[Dr
     for class_, boards in enumerate(drawn):
         if not boards:
             raise InputError(
-                f"class {class_} of the {ROUND_NAMES[t]}: expected a board of it in {first:,} deals, found none"
+                f"class {class_} of the {ROUND_NAMES[t]}: expected a board of it in {most:,} deals, found none"
             )
     return [_together(abstraction, t, boards) for boards in drawn]
 

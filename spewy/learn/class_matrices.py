@@ -8,15 +8,16 @@ tremble keeps hands alive that their player never brings here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.chunk import ChunkStrategy, normalise, root_matrices
+from solvers.chunk import Chunk, ChunkStrategy, normalise, root_matrices
 from solvers.forest import Floats
 from spewy.chunks.layout import Layout
 from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn
-from spewy.learn.leaves import FOLD_OPERATOR, Weighing, build_chunk, per_pair
+from spewy.learn.leaves import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach
 from spewy.learn.playdown import PlayDown
 
 TREMBLE = 1e-3
@@ -30,27 +31,77 @@ Below = Callable[[int, int, int], Floats]
 """(t, class, line) → the payoff matrix ``[row of player 0, row of player 1]``."""
 
 
-def class_payoffs(game: ClassGame, t: int, boards: Drawn, strategies: Strategy, below: Below) -> Floats:
-    """The payoff matrices ``[line, row of player 0, row of player 1]`` of a class.
+@dataclass(frozen=True)
+class ClassChunk:
+    """A chunk of a class: its leaf matrices are sums over the class's boards.
 
-    Two rows that meet on none of the boards get what their rows get in the mean.
+    Attributes:
+        chunk: with one view.
+        reach: of both ranges, per player ``[row]``, summed over the boards.
+    """
+
+    chunk: Chunk
+    reach: ChunkStrategy
+
+    def times(self, n: int) -> ClassChunk:
+        """That of so many boards like this one."""
+        matrices, (first, second) = n * self.chunk.matrices[0], self.reach
+        return ClassChunk(replace(self.chunk, matrices=(matrices, matrices)), (n * first, n * second))
+
+    def add(self, other: ClassChunk) -> None:
+        """Take another board in."""
+        parts = (self.chunk.matrices[0], *self.reach), (other.chunk.matrices[0], *other.reach)
+        for mine, theirs in zip(*parts, strict=True):
+            mine += theirs
+
+    def payoffs(self, strategy: ChunkStrategy) -> Floats:
+        """The payoff matrix ``[row of player 0, row of player 1]`` under a strategy, to be normalised.
+
+        Two rows that meet on none of the boards get what their rows get in the mean.
+        """
+        return _filled(*self.totals(strategy))
+
+    def totals(self, strategy: ChunkStrategy) -> tuple[Floats, Floats]:
+        """``A`` and ``W``, ``[row of player 0, row of player 1]``."""
+        gains = root_matrices(self.chunk, normalise(self.chunk, strategy))[0]
+        return gains, self.chunk.matrices[0][FOLD_OPERATOR]
+
+
+def class_payoffs(
+    game: ClassGame, t: int, class_: int, boards: Drawn, strategies: Strategy, below: Below
+) -> Floats:
+    """The payoff matrices ``[line, row of player 0, row of player 1]`` of a class.
 
     Args:
         game: whose.
-        t: the round of the class.
-        boards: of the class.
+        t: the round.
+        class_: the class.
+        boards: of it.
         strategies: that are followed.
         below: matrices of the next round.
     """
-    total = joint = np.zeros(())
+    chunks = class_chunks(game, t, boards, strategies, below)
+    return np.array([one.payoffs(strategies(t, class_, r)) for r, one in enumerate(chunks)])
+
+
+def class_chunks(
+    game: ClassGame, t: int, boards: Drawn, strategies: Strategy, below: Below, tremble: float = TREMBLE
+) -> list[ClassChunk]:
+    """The chunks of a class, one for each line that enters its round, arguments as in `class_payoffs`."""
+    out: list[ClassChunk] = []
     for cards, times in boards:
-        gains, weight = board_totals(game.board(t, cards), t, strategies, below)
-        total, joint = total + times * gains, joint + times * weight
-    return np.array([_filled(gains, weight) for gains, weight in zip(total, joint, strict=True)])
+        for r, one in enumerate(board_chunks(game.board(t, cards), t, strategies, below, tremble)):
+            if r == len(out):
+                out.append(one.times(times))
+            else:
+                out[r].add(one.times(times))
+    return out
 
 
-def board_totals(board: ClassBoard, t: int, strategies: Strategy, below: Below) -> tuple[Floats, Floats]:
-    """``A`` and ``W`` of all lines of a board of round t, ``[line, row of player 0, row of player 1]``."""
+def board_chunks(
+    board: ClassBoard, t: int, strategies: Strategy, below: Below, tremble: float = TREMBLE
+) -> Iterator[ClassChunk]:
+    """The chunks of a board of round t, one for each line that enters the round."""
     layout, classes = board.layout, board.classes
     play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(classes[i][b]), r))
     ranges = play_down.ranges(t, 0)
@@ -58,19 +109,15 @@ def board_totals(board: ClassBoard, t: int, strategies: Strategy, below: Below) 
     def following(i: int, b: int, r: int) -> Floats:
         return below(i, int(classes[i][b]), r)[None]
 
-    gains, weights = [], []
     for r in range(len(layout.betting[t].chunks)):
-        weighing = trembling(layout, t, (ranges[0][r], ranges[1][r]))
+        weighing = trembling(layout, t, (ranges[0][r], ranges[1][r]), tremble)
         chunk = build_chunk(layout, t, 0, r, weighing, following)
-        strategy = normalise(chunk, strategies(t, int(classes[t][0]), r))
-        gains.append(root_matrices(chunk, strategy)[0])
-        weights.append(chunk.matrices[0][FOLD_OPERATOR])
-    return np.array(gains), np.array(weights)
+        yield ClassChunk(chunk, row_reach(layout, t, 0, weighing.own))
 
 
-def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats]) -> Weighing:
+def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
     """Weights by reach for one view of both players, in which every hand is alive."""
-    first, second = (mine + TREMBLE * max(float(mine.max(initial=0.0)), LEAST) for mine in ranges)
+    first, second = (mine + tremble * max(float(mine.max(initial=0.0)), LEAST) for mine in ranges)
     rows = layout.board(t, 0).rows
     weights = first, second
     return Weighing(weights, weights, (np.ones(rows[0].n_groups), np.ones(rows[1].n_groups)), 1)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from lockers import Reads
 from solvers.chunk import Chunk, ChunkStrategy, root_matrices
-from solvers.forest import CHANCE, DECISION, FOLD, Floats
-from solvers.matrices import Hands, deal_matrix, row_matrices
+from solvers.forest import CHANCE, DECISION, FOLD, Floats, Ints
+from solvers.matrices import Hands, add_deal, row_matrices
 from spewy.chunks.boards import BoardRows
-from spewy.chunks.layout import Layout
+from spewy.chunks.layout import Image, Layout
 from spewy.records.chunks import read_payoffs
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
@@ -69,10 +70,8 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, belo
         own, other = hands[p], hands[1 - p]
         weights = weighing.own[p], weighing.other[1 - p]
         joint, showdown = row_matrices(own, other, *weights, n_ids)
-        parts = [joint, showdown]
-        for exit_root in tree.exits:
-            parts.append(_chance_matrix(layout, t, b, int(exit_root), p, own, other, weights, below))
-        stack = np.array(parts)
+        chances = _chance_matrices(layout, t, b, tree.exits.tolist(), p, own, other, weights, below)
+        stack = np.array([joint, showdown, *chances])
         if p == 1:  # all in chips of player 0, [row of player 0, row of player 1]
             stack[SHOWDOWN_OPERATOR:] *= -1
             stack = stack.transpose(0, 2, 1)
@@ -128,8 +127,8 @@ class Estimated:
             weights = rows[0].weight, rows[1].weight
             joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
             if t < len(layout.boards) - 1:
-                total = _chance_matrix(
-                    layout, t, b, 0, 0, own, other, weights, lambda t, b, _: self._share(t, b)[None]
+                (total,) = _chance_matrices(
+                    layout, t, b, [0], 0, own, other, weights, lambda t, b, _: self._share(t, b)[None]
                 )
             found = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
             self._shares[t, b] = found
@@ -164,25 +163,43 @@ def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:
     return np.where(living[rows.group], weights, rows.weight), living.astype(np.float64)
 
 
-def _chance_matrix(
+def _chance_matrices(
     layout: Layout,
     t: int,
     b: int,
-    exit_root: int,
+    exits: Sequence[int],
     p: int,
     own: Hands,
     other: Hands,
     weights: tuple[Floats, Floats],
     below: Payoffs,
 ) -> Floats:
-    """``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
-    total = np.zeros((own.n_groups, other.n_groups))
-    for e, entry in enumerate(layout.board(t, b).entries):
-        payoffs = below(t + 1, entry.child, exit_root)
-        view = payoffs[min(p, len(payoffs) - 1)]
-        mine = view if p == 0 else -view.T
-        child = layout.board(t + 1, entry.child).rows
-        for image in layout.images(t, b, e):
+    """``[chance leaf]``: ``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
+    totals = np.zeros((own.n_groups, other.n_groups, len(exits)))
+    sides = (own.group, weights[0]), (other.group, weights[1])
+    unmoved = lru_cache(lambda perm: _unmoved(layout.mirrored(t, b, perm), sides if p == 0 else sides[::-1]))
+    for e, entry in enumerate(layout.board(t, b).entries if exits else ()):
+        payoffs = np.stack([_view(below(t + 1, entry.child, root), p) for root in exits], axis=-1)
+        child, n = layout.board(t + 1, entry.child).rows, len(entry.members)
+        alike = all(unmoved(tuple(perm)) for _, perm in entry.members[1:])
+        if alike:  # each member's share is the same
+            payoffs *= n
+        for member in range(1 if alike else n):
+            image = layout.image(t, b, e, member)
             images = [np.append(child[s].group, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
-            total += deal_matrix(own, other, *weights, mine, images[0], images[1], layout.live.n_ids)
-    return total * layout.boards[t].probability
+            add_deal(totals, own, other, *weights, payoffs, images[0], images[1], layout.live.n_ids)
+    return np.moveaxis(totals, -1, 0) * layout.boards[t].probability
+
+
+def _view(payoffs: Floats, p: int) -> Floats:
+    """What player p sees of a chunk's payoff matrices, own gains positive."""
+    view = payoffs[min(p, len(payoffs) - 1)]
+    return np.asarray(view if p == 0 else -view.T, dtype=np.float64)
+
+
+def _unmoved(image: Image, sides: Sequence[tuple[Ints, Floats]]) -> bool:
+    """Whether a permutation of hands leaves each player's rows and weights as they are."""
+    return all(
+        np.array_equal(group[to], group) and np.array_equal(weight[to], weight)
+        for to, (group, weight) in zip(image, sides, strict=True)
+    )

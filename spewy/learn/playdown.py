@@ -45,7 +45,7 @@ class PlayDown:
         if t == 0:
             return board.rows[0].weight[None, :].copy(), board.rows[1].weight[None, :].copy()
         above = self.ranges(t - 1, board.parent)
-        image = layout.images(t - 1, board.parent, board.entry)[0]
+        image = layout.image(t - 1, board.parent, board.entry)
         n_roots = layout.betting[t].forest.n_roots
         out = [np.zeros((n_roots, len(board.rows[p].hands))) for p in (0, 1)]
         for r, chunk in enumerate(layout.betting[t - 1].chunks):

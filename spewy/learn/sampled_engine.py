@@ -50,10 +50,13 @@ class SampledEngine(Closing):
         schedule: how much earlier visits count.
         lines: where lines lie in the bytes of a class, by round.
         earlier: what the store told.
+        visits_every_round: whether a deal does.
 
     Raises:
         lockers.DamagedLockerError: what the store holds is not what was written.
     """
+
+    visits_every_round = True
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class SampledEngine(Closing):
             self.numbers: Numbers = self._cfr.numbers
             self.earlier = Mark()
             if opened is not None:
-                read_classes(opened, self.numbers)
+                read_classes(opened, self.numbers, every_round=self.visits_every_round)
                 with opened() as store:
                     self.earlier = read_mark(store)
         except BaseException:

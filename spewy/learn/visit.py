@@ -104,7 +104,7 @@ class Visitor:
         ranges = [side[r] for side in self._play_down.ranges(t, b)]
         weighing = one_view(layout, t, b, ranges, settings.tremble)
         chunk = build_chunk(layout, t, b, r, weighing, self._payoffs)
-        local = self._local_optimum(chunk, number)
+        local = local_optimum(chunk, settings, number)
         sums = self._sums.get(t, b, r) or chunk.zeros()
         own_reach = row_reach(layout, t, b, weighing.own)
         for p in (0, 1):
@@ -112,15 +112,17 @@ class Visitor:
         arrays = {layout.key(t, b, r): {Kind.SUMS: sums}}
         return Visit(arrays, root_payoffs(chunk, normalise(chunk, sums), 1) if t > 0 else None)
 
-    def _local_optimum(self, chunk: Chunk, number: int) -> ChunkStrategy:
-        if sum(chunk.forest.n_slots) == 0:
-            return chunk.zeros()
-        if self.settings.method == "lp":
-            from solvers.lp import chunk_form, chunk_strategy, solve_lp  # scipy only where it is needed
 
-            return normalise(chunk, chunk_strategy(chunk, solve_lp(chunk_form(chunk))))
-        schedule = variant(self.settings.variant)
-        regrets, sums = chunk.zeros(), chunk.zeros()
-        guesses = chunk.zeros() if schedule.predictive else None
-        iterate(chunk, schedule, 0, self.settings.iterations + number, regrets, sums, guesses)
-        return normalise(chunk, sums)
+def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
+    """The strategies ``[slot, row]`` that a chunk's visit of this number averages in."""
+    if sum(chunk.forest.n_slots) == 0:
+        return chunk.zeros()
+    if settings.method == "lp":
+        from solvers.lp import chunk_form, chunk_strategy, solve_lp  # scipy only where it is needed
+
+        return normalise(chunk, chunk_strategy(chunk, solve_lp(chunk_form(chunk))))
+    schedule = variant(settings.variant)
+    regrets, sums = chunk.zeros(), chunk.zeros()
+    guesses = chunk.zeros() if schedule.predictive else None
+    iterate(chunk, schedule, 0, settings.iterations + number, regrets, sums, guesses)
+    return normalise(chunk, sums)

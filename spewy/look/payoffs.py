@@ -24,6 +24,7 @@ from spewy.game.names import ROUND_NAMES
 from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import class_payoffs
 from spewy.learn.class_strategies import ClassStrategies
+from spewy.learn.real_game import rows_know_suits
 from spewy.look.decoded import Decoder
 from spewy.look.play import play_folder
 from spewy.records.averages import FOLDER as PLAY_FOLDER
@@ -181,10 +182,10 @@ def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: D
     """Make the matrices of a class in a worker."""
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
-        return class_payoffs(work.game, t, boards, work.strategies, _nothing_below)
+        return class_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
     with ClassPayoffs.open(home) as kept:
         read = lru_cache(CLASSES)(lambda t, c: kept.get(t, c, work.shape(t)))
-        return class_payoffs(work.game, t, boards, work.strategies, lambda t, c, r: read(t, c)[r])
+        return class_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
 
 
 def _nothing_below(t: int, class_: int, r: int) -> Floats:
@@ -201,10 +202,15 @@ class Work:
             self.name, job = decoder.job.name, decoder.job
             if not job.sampled:
                 raise InputError(f"folder {play}: expected a whole game with [boards], found another solve")
+            if job.solve.integrate == "average":
+                raise InputError(
+                    f"folder {play}: expected a solve by deals, found one that keeps its own matrices"
+                )
             saved = self.averages.saved
             self.abstraction = board_classes(job.rules, self.averages.arrays())
             betting = betting_rounds(job.betting_tree)
-            self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows)
+            symmetry = not rows_know_suits(self.abstraction.arrays)
+            self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
             self.n_classes = saved.classes
             self.strategies = ClassStrategies(self.averages, decoder.strips)
         except BaseException:

@@ -101,12 +101,13 @@ def finish_save(store: Store, before: int, mark: Mark) -> None:
     store.flush()
 
 
-def read_classes(opened: Callable[[], Store], numbers: Numbers) -> None:
+def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: bool = True) -> None:
     """Put what is kept into numbers that are still zero.
 
     Args:
         opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
         numbers: of the game.
+        every_round: whether a deal visits a class of each round, or one class only.
 
     Raises:
         lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
@@ -125,11 +126,12 @@ def read_classes(opened: Callable[[], Store], numbers: Numbers) -> None:
                         _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
     with opened() as store:
         deals = saved_sweeps(store)
-    for t, visits in enumerate(numbers.visits):
-        if deals and not visits.any():
-            raise DamagedLockerError(
-                f"locker {VISITS!r}, round {t}: expected classes that {deals:,} deals have visited, found none"
-            )
+    found = [bool(visits.any()) for visits in numbers.visits]
+    if deals and not (all(found) if every_round else any(found)):
+        raise DamagedLockerError(
+            f"locker {VISITS!r}, round {found.index(False)}: expected classes that {deals:,} deals have visited, "
+            "found none"
+        )
 
 
 def drop_numbers(store: Store) -> None:

@@ -43,6 +43,8 @@ SECONDS_PER_HAND = (
     30e-9,
     3.6e-9,
 )  # of a strip, of a run of its lanes, of a slot (measured on five games)
+SECONDS_PER_CHUNK, SECONDS_PER_ITERATION, SECONDS_PER_LEAF = 2.5e-3, 60e-6, 0.5e-3
+"""Of a visit that averages, for 40 rows: a chunk, an iteration in it, a dealt board at one of its leaves (measured)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class DealtCost:
         disk_bytes: the folder, once it was judged on all first boards.
         play_bytes: the play locker in it.
         judged_bytes: what judging keeps in it.
-        seconds_per_deal: of one core, roughly.
+        seconds_per_deal: of one core, roughly; where classes are averaged, of a visit.
         making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are there.
     """
 
@@ -242,6 +244,12 @@ def _cost(
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
     play_bytes, judged = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds)
+    averaged = job.solve.integrate == "average"
+    matrices = _matrices_bytes(wish, rounds, classes, rows) if averaged else 0
+    if averaged:
+        seconds = _seconds_per_visit(wish, rounds, classes, job.solve.iterations or 50)
+    else:
+        seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0)
     return DealtCost(
         tuple(len(one.lines) for one in rounds),
         tuple(classes),
@@ -251,11 +259,11 @@ def _cost(
         ),
         state,
         tables,
-        max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES),
-        disk.total + play_bytes + judged + SHARD_BYTES,
+        max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES),
+        disk.total + play_bytes + judged + matrices + SHARD_BYTES * (1 + averaged),
         play_bytes,
         judged,
-        _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0),
+        seconds,
         MAKING_SECONDS * final,
     )
 
@@ -267,6 +275,31 @@ def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
     runs = sum(map(len, chain.from_iterable(s.runs for s in strips)))
     counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
     return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
+
+
+def _seconds_per_visit(
+    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], iterations: int
+) -> float:
+    """Of one core, roughly, in the mean over a sweep: a class's chunks on a board, and all deals at their leaves."""
+    total, a_chunk = 0.0, SECONDS_PER_CHUNK + iterations * SECONDS_PER_ITERATION
+    for t, (one, n) in enumerate(zip(rounds, classes, strict=True)):
+        leaves = len(rounds[t + 1].lines) * _deals_below(wish, t) if t + 1 < len(rounds) else 0
+        total += n * (len(one.lines) * a_chunk + leaves * SECONDS_PER_LEAF)
+    return total / sum(classes)
+
+
+def _deals_below(wish: Wish, t: int) -> int:
+    """Boards that can follow a board of a round, first ones up to suits."""
+    size, before = wish.board_sizes[t + 1], sum(wish.board_sizes[: t + 1])
+    return comb(len(wish.deck) - before, size) if before else count_boards(wish.deck, size)
+
+
+def _matrices_bytes(
+    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
+) -> int:
+    """Of the payoff matrices of all classes with cards."""
+    tables = zip(rounds, classes, rows, wish.board_sizes, strict=True)
+    return sum(4 * n * len(one.lines) * k * k for one, n, k, size in tables if size)
 
 
 def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:

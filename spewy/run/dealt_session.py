@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import holds_store, open_store
+from solvers.variants import DEFAULT_VARIANT
 from spewy.chunks.abstractions import abstraction
 from spewy.errors import InputError, PeerError, SolveError, path_text, shown
 from spewy.job.job import Job
@@ -22,6 +23,7 @@ from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
 from spewy.records.class_numbers import Mark, require_numbers
+from spewy.records.class_payoffs import ClassPayoffs
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
 from spewy.records.status import STOP, Judged
@@ -30,6 +32,7 @@ from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
 from spewy.run.dealt_start import start_from
+from spewy.run.engines import visit_settings
 from spewy.run.forecast import forecast
 from spewy.run.logfile import LogFile
 from spewy.run.memory import peak_rss_mib
@@ -78,6 +81,10 @@ class DealtSession(Closing):
             raise InputError(
                 f"folder of {job.name}: expected one for a job with [boards], which is played from there, found "
                 f"{shown(folder)}"
+            )
+        if start_from is not None and job.solve.integrate == "average":
+            raise InputError(
+                f'--start-from {start_from}: expected a job whose boards are dealt, found integrate = "average"'
             )
         self.job, self.folder = job, as_path(folder, "folder")
         if holds_store(self.folder):
@@ -215,6 +222,20 @@ class _Run(Closing):
             self._dealing.answers,
         )
         opened = partial(open_store, self._session.folder, read_only=True)
+        if job.solve.integrate == "average":
+            from spewy.learn.averaging_engine import AveragingEngine
+
+            payoffs = ClassPayoffs.within(self._session.folder, job.manifest())
+            self._open.append(payoffs)
+            return AveragingEngine(
+                job.problem,
+                rounds,
+                found,
+                seed,
+                visit_settings(job.solve, job.solve.variant or DEFAULT_VARIANT),
+                opened=opened,
+                payoffs=payoffs,
+            )
         if job.solve.workers != "dask":
             return SampledEngine(
                 job.rules,

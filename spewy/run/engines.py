@@ -11,6 +11,7 @@ from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
 from solvers.solver import Solver
 from solvers.variants import variant
+from spewy.job.sections import SolveSection
 from spewy.learn.engine import Engine
 from spewy.learn.live_engine import LiveEngine
 from spewy.learn.visit import VisitSettings
@@ -33,11 +34,7 @@ def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
     if plan.engine == "stored":
         from spewy.learn.stored_engine import StoredEngine
 
-        iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
-        first_live = plan.job.first_live
-        settings = VisitSettings(
-            solve.integrate, solve.method, plan.variant, iterations, solve.tremble, first_live
-        )
+        settings = visit_settings(solve, plan.variant, plan.job.first_live)
         return StoredEngine(layout, store, settings, solve.order, plan.threads)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
@@ -56,3 +53,9 @@ def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
         solver = Cfr(game, schedule, threads=plan.threads, dtype=dtype)
     layout.forget_live()  # the solver has what it needs of it
     return LiveEngine(layout, store, solver, game.locks, exact=exact)
+
+
+def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
+    """How a job has stored chunks solved."""
+    iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
+    return VisitSettings(solve.integrate, solve.method, variant_name, iterations, solve.tremble, first_live)

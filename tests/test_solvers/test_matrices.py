@@ -1,11 +1,13 @@
 """Leaf matrices equal double loops over all pairs of hands; a chunk's root matrix is what its play is worth."""
 
+from functools import partial
+
 import naive
 import numpy as np
 import pytest
 from random_games import two_round_game
 
-from solvers.matrices import Hands, deal_matrix, row_matrices
+from solvers.matrices import Hands, add_deal, row_matrices
 
 
 def hands_of(game, t, b, p):
@@ -30,22 +32,23 @@ def test_row_matrices(k, groups):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_deal_matrix(k):
+def test_add_deal(k):
     game, rng = two_round_game(22, k, 4), np.random.default_rng(5)
     own, other = (hands_of(game, 0, 0, p) for p in (0, 1))
     w0, w1 = rng.random(len(own.group)), rng.random(len(other.group))
     deal, below = game.rounds[0].deal, game.rounds[1].rows
-    payoffs = rng.normal(size=(below[0].n_groups, below[1].n_groups))
+    payoffs = rng.normal(size=(below[0].n_groups, below[1].n_groups, 2))
     e = 6
     images = [
         np.where(image >= 0, below[p].group[deal.child[e], image], -1)
         for p, image in enumerate((deal.images[0][e], deal.images[1][e]))
     ]
 
-    def payoff(i, j):
+    def payoff(leaf, i, j):
         x, y = images[0][i], images[1][j]
-        return payoffs[x, y] if x >= 0 and y >= 0 else 0.0
+        return payoffs[x, y, leaf] if x >= 0 and y >= 0 else 0.0
 
-    slow = naive.leaf_matrix(own, other, w0, w1, payoff)
-    found = deal_matrix(own, other, w0, w1, payoffs, images[0], images[1], game.n_ids)
-    np.testing.assert_allclose(found, slow, atol=1e-12)
+    slow = [naive.leaf_matrix(own, other, w0, w1, partial(payoff, leaf)) for leaf in range(2)]
+    found = np.ones((*slow[0].shape, 2))
+    add_deal(found, own, other, w0, w1, payoffs, images[0], images[1], game.n_ids)
+    np.testing.assert_allclose(found, 1 + np.stack(slow, axis=-1), atol=1e-12)

@@ -16,7 +16,7 @@ from solvers.live import LiveGame
 from solvers.walk import Walker
 from spewy.chunks.live_game import with_ranges
 from spewy.job.job import Job
-from spewy.learn.class_matrices import board_totals, class_payoffs, trembling
+from spewy.learn.class_matrices import board_chunks, class_payoffs, trembling
 from spewy.learn.playdown import PlayDown
 from spewy.look import payoffs
 from spewy.records.class_payoffs import FOLDER, ClassPayoffs
@@ -33,7 +33,7 @@ def strategies(game):
 
 
 def by_walks(board, t, strategies):
-    """What `board_totals` tells, by a walk through all that follows for each row of player 1."""
+    """What `totals` finds, by a walk through all that follows for each row of player 1."""
     layout = board.layout
     play_down = PlayDown(layout, lambda i, b, r: strategies(i, int(board.classes[i][b]), r))
     ranges = play_down.ranges(t, 0)
@@ -55,9 +55,16 @@ def by_walks(board, t, strategies):
     return out
 
 
+def totals(board, t, strategies, below):
+    """``A`` and ``W`` of all lines."""
+    class_, chunks = int(board.classes[t][0]), board_chunks(board, t, strategies, below)
+    found = [one.totals(strategies(t, class_, r)) for r, one in enumerate(chunks)]
+    return tuple(np.array(part) for part in zip(*found, strict=True))
+
+
 def test_a_last_round_is_worth_what_walks_over_its_hands_say(game, strategies):
     board = game.board(2, some_cards(game, 4))
-    gains, weights = board_totals(board, 2, strategies, None)
+    gains, weights = totals(board, 2, strategies, None)
     np.testing.assert_allclose(gains, by_walks(board, 2, strategies), rtol=1e-9, atol=1e-12)
     assert weights.shape == gains.shape
 
@@ -66,23 +73,27 @@ def test_a_round_above_is_worth_what_walks_through_both_rounds_say(game, strateg
     cards = some_cards(game, 3)
     board = game.board(1, cards)
     below = {
-        int(class_): class_payoffs(game, 2, [((*cards, int(class_)), 1)], strategies, None)
+        int(class_): class_payoffs(game, 2, int(class_), [((*cards, int(class_)), 1)], strategies, None)
         for class_ in board.classes[2]
     }
-    gains, _ = board_totals(board, 1, strategies, lambda t, class_, r: below[class_][r])
+    gains, _ = totals(board, 1, strategies, lambda t, class_, r: below[class_][r])
     np.testing.assert_allclose(gains, by_walks(board, 1, strategies), rtol=1e-6, atol=1e-9)
 
 
 def test_boards_of_a_class_count_as_often_as_they_were_drawn(game, strategies):
     some, other = some_cards(game, 4), some_cards(game, 5)[1:]
-    found = class_payoffs(game, 2, [(some, 1), (other, 2)], strategies, None)
-    (a, w), (b, v) = (board_totals(game.board(2, cards), 2, strategies, None) for cards in (some, other))
+
+    def same(t, class_, r):  # as these boards are of different classes
+        return strategies(t, class_ if t < 2 else 0, r)
+
+    found = class_payoffs(game, 2, 0, [(some, 1), (other, 2)], same, None)
+    (a, w), (b, v) = (totals(game.board(2, cards), 2, same, None) for cards in (some, other))
     there = w + 2 * v > 1e-9 * (w + 2 * v).max()
     np.testing.assert_allclose(found[there], ((a + 2 * b) / np.where(there, w + 2 * v, 1.0))[there])
 
 
 def test_rows_that_never_meet_get_what_they_get_in_the_mean(game, strategies):
-    found = class_payoffs(game, 2, [(some_cards(game, 4), 1)], strategies, None)
+    found = class_payoffs(game, 2, 0, [(some_cards(game, 4), 1)], strategies, None)
     assert np.isfinite(found).all()
     assert np.abs(found[0]).min(axis=1).max() > 0
 

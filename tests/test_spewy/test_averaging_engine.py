@@ -1,0 +1,115 @@
+"""Whole games in classes of boards, integrated by averages through stored payoff matrices."""
+
+import shutil
+
+import numpy as np
+import pytest
+from cli_runs import good, good_json, refused, spewy, write
+from dealt_jobs import exploitability_of, numbers_in
+
+from spewy import Solution
+from spewy.look.play import open_play
+from spewy.records.class_payoffs import FOLDER, ClassPayoffs
+
+JOB = """
+name = "leduc"
+[game]
+file = "leduc"
+[boards]
+[solve]
+integrate = "average"
+target = "0 mbb"
+max_sweeps = {visits}
+"""
+SWEEP = 1 + 3
+"""Visits: preflop, and three flops up to suits."""
+
+
+@pytest.fixture
+def solved(tmp_path):
+    """Solves for so many visits in all, into the same folder."""
+
+    def solve(visits, name="out", *settings):
+        good("solve", write(tmp_path, JOB.format(visits=visits)), "--out", tmp_path / name, *settings)
+        return tmp_path / name
+
+    return solve
+
+
+def decisions(problem):
+    """(line, board) of each decision in each class of boards, by its first board."""
+    for node in problem.tree.nodes():
+        if node.kind == "decision":
+            yield from ((node.line, board) for board in ([None] if node.round == 0 else ["Kh", "Qh", "Ah"]))
+
+
+def by_rank(hands, strategy):
+    """``[action, rank]``: of hands that suits alone tell apart together, which a linear program may tell apart."""
+    return np.stack([strategy[:, [hand[0] == rank for hand in hands]].mean(axis=1) for rank in "AKQ"], axis=1)
+
+
+@pytest.mark.parametrize("method", ["cfr", "lp"])
+def test_a_sweep_does_what_one_over_chunks_of_single_boards_does(solved, tmp_path, method):
+    """Ranges are even in the first sweep, so that either way of trembling weighs hands alike."""
+    setting = f'solve.method="{method}"'
+    folder = solved(SWEEP, "classes", "--set", setting)
+    plain = JOB.format(visits=1).replace("[boards]", "")
+    good("solve", write(tmp_path, plain, "plain.toml"), "--out", tmp_path / "plain", "--set", setting)
+    with open_play(folder) as policy, Solution.open(tmp_path / "plain") as solution:
+        for line, board in decisions(policy.problem):
+            found, other = policy.decision(line, board), solution.node(line, board, ev=False)
+            mine, theirs = by_rank(found.names, found.frequencies), by_rank(other.hands, other.strategy)
+            np.testing.assert_allclose(mine, theirs, atol=0.005, err_msg=f"{line} {board}")
+
+
+def test_leduc_is_learnt(solved):
+    few, many = (exploitability_of(solved(n * SWEEP, str(n)), "leduc") for n in (4, 40))
+    assert many < 0.2 < few
+
+
+def test_two_runs_do_what_one_does(solved):
+    whole = solved(2 * SWEEP + 1, "whole")
+    parts = solved(SWEEP - 1, "parts")
+    assert numbers_in(solved(2 * SWEEP + 1, "parts")) == numbers_in(whole)
+    with ClassPayoffs.open(parts) as mine, ClassPayoffs.open(whole) as theirs:
+        for class_ in range(3):
+            assert np.array_equal(mine.get(1, class_, (5, 5, 5)), theirs.get(1, class_, (5, 5, 5)))
+
+
+def test_matrices_that_are_lost_are_made_again(solved):
+    folder = solved(SWEEP - 1)
+    shutil.rmtree(folder / FOLDER)
+    told = good_json("status", solved(SWEEP))
+    assert told["saved_deals"] == SWEEP
+    with ClassPayoffs.open(folder) as kept:
+        assert kept.done(1) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("solve.answers=0.25", 'solve.answers: expected 0.0 beside [boards] with integrate = "average"'),
+        ("solve.workers=2", "solve.workers: expected 1 beside [boards]"),
+        ("solve.precision=16-bit", "solve.precision: expected 'auto' or 'single' beside"),
+        ("solve.leaves=live", "solve.leaves: expected 'auto' or 'stored' beside"),
+        ("solve.order=top-down", "solve.order: expected none beside [boards]"),
+    ],
+)
+def test_what_averages_do_not_know_is_refused(tmp_path, setting, told):
+    job = write(tmp_path, JOB.format(visits=1))
+    assert told in refused("solve", job, "--out", tmp_path / "out", "--set", setting)
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_else_makes_its_matrices_or_begins_in_it(solved, tmp_path):
+    folder = solved(1)
+    assert "found one that keeps its own matrices" in refused("payoffs", folder)
+    job = write(tmp_path, JOB.format(visits=1))
+    told = refused("solve", job, "--out", tmp_path / "other", "--start-from", folder)
+    assert 'expected a job whose boards are dealt, found integrate = "average"' in told
+
+
+def test_the_estimate_tells_visits(tmp_path):
+    told = spewy("estimate", write(tmp_path, JOB.format(visits=1))).stdout
+    assert "visits" in told
+    assert "for all classes once" in told
