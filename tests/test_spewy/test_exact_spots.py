@@ -46,8 +46,9 @@ def test_a_naive_judge_finds_the_same(precision):
 
 @pytest.mark.slow
 def test_a_naive_judge_finds_the_same_on_a_flop():
-    """All 49 turns and 2352 rivers of F1, narrow ranges, hand against hand: within 1e-4 of the pot."""
-    job = example("F1", 'spot.oop="TT+,AQs,KQs,98s"', 'spot.ip="99-77,AJs,KTs,T9s"')
+    """All 49 turns and 2352 rivers, of which spades and clubs leave fewer, hand against hand: to 1e-4 of the pot."""
+    spot = SMALL["spot"] | {"board": "Td 9d 6h", "oop": "QQ,AKs,76s:0.5", "ip": "JJ,KQs,87s"}
+    job = Job.of(SMALL | {"spot": spot, "bets": {"flop": {"bet": "60%"}}})
     session, engine = engine_after(job, 40)
     found, naive = engine.exploitability(), NaiveSpot(job, engine)
     best, _ = naive.best_response(0)
