@@ -6,6 +6,7 @@
     python benchmarks/whole_games.py schedules [--deals 32768]
     python benchmarks/whole_games.py answers [--deals 16384,32768]
     python benchmarks/whole_games.py tables
+    python benchmarks/whole_games.py plot
 
 Times are processor time, all threads together, so that work beside them does not count. ``speed`` lets one thread and
 two deal in turn, on the same tables, and judges flops. ``curve`` solves a job in a folder and judges what was saved
@@ -13,7 +14,7 @@ after each budget of core-minutes, always on the same flops; it goes on where it
 solves flop-holdem with one abstraction after another for the same core-seconds, in memory, and judges each on all
 flops; ``schedules`` with one weighing of earlier visits after another, for as many deals; ``answers`` against an
 opponent who answers best on the dealt board, more or less. All are kept in a data file
-as they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md.
+as they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md, and ``plot`` its picture.
 """
 
 import argparse
@@ -51,6 +52,7 @@ from spewy.system.textfile import replace_text
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/whole-games.md"
+PICTURE = ROOT / "docs/whole-games.png"
 CASES = (  # rows and classes of the flop, how rows are cut; the first three have equal tables
     (20, 800, "equation 1"),
     (40, 400, "equation 1"),
@@ -125,6 +127,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument("--data", type=Path, default=DATA)
     one.add_argument("--page", type=Path, default=PAGE)
     one.set_defaults(run=tables)
+
+    one = commands.add_parser("plot", help="draw the curves of each game")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument("--out", type=Path, default=PICTURE)
+    one.set_defaults(run=plot)
 
     args = parser.parse_args(argv)
     return int(args.run(args) or 0)
@@ -306,6 +313,41 @@ def _game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
         cfr.numbers.sums,
         symmetric=not rows_know_suits(found.arrays),
     )
+
+
+def plot(args: argparse.Namespace) -> None:
+    """Draw exploitability against core-minutes, a chart for each game."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    by_game: dict[str, dict[str, Any]] = {}
+    for name, found in _data(args.data)["curves"].items():
+        by_game.setdefault(found["job"], {})[name] = found
+    figure = Figure(figsize=(5.6 * len(by_game), 4.2), layout="constrained")
+    charts = figure.subplots(1, len(by_game), squeeze=False)
+    for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
+        for (name, found), marker in zip(curves.items(), "osD^vP", strict=False):
+            points = found["points"]
+            label = (
+                f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
+            )
+            ax.errorbar(
+                [point["core_minutes"] for point in points],
+                [point["exploitability_mbb"] for point in points],
+                [point["stderr_mbb"] or 0.0 for point in points],
+                label=label,
+                marker=marker,
+                capsize=3,
+            )
+        ax.set(xscale="log", yscale="log", xlabel="core-minutes", title=game)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(NullFormatter())
+        ax.grid(which="both", alpha=0.2)
+        ax.legend(fontsize=8)
+    charts[0][0].set_ylabel("exploitability, mbb per hand")
+    figure.savefig(args.out, dpi=110)
 
 
 def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:

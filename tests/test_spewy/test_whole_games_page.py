@@ -47,3 +47,12 @@ def test_a_curve_goes_on_in_its_folder(benchmark, tmp_path):
     (third,) = points("0.005")
     assert third["deals"] >= second["deals"]
     assert third["core_minutes"] >= 0.005
+
+
+def test_the_picture_has_all_curves(benchmark, tmp_path):
+    benchmark.main(["plot", "--out", str(tmp_path / "curves.svg")])
+    drawn = (tmp_path / "curves.svg").read_text()
+    for name, curve in json.loads(benchmark.DATA.read_text())["curves"].items():
+        assert f"<!-- {curve['job']} -->" in drawn
+        label = f"{name.removeprefix(curve['job']).lstrip(', ') or 'deals'}, "
+        assert f"<!-- {label}" in drawn
