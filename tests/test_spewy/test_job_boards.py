@@ -108,7 +108,10 @@ def test_what_is_no_time(text):
         ({"rows": {"clustering": "ward"}}, "rows.clustering: expected none beside [boards]"),
         ({"solve": {"method": "lp"}}, "solve.method: expected none beside [boards]"),
         ({"solve": {"variant": "dcfr"}}, "solve.variant: expected none beside [boards]"),
-        ({"solve": {"integrate": "average"}}, "solve.integrate: expected none beside [boards]"),
+        (
+            {"solve": {"integrate": "average", "order": "top-down"}},
+            "solve.order: expected none beside [boards]",
+        ),
         ({"solve": {"leaves": "live"}}, "solve.leaves: expected none beside [boards]"),
         ({"solve": {"iterations": 5}}, "solve.iterations: expected none beside [boards]"),
         ({"solve": {"tremble": 0.1}}, "solve.tremble: expected none beside [boards]"),
