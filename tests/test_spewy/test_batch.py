@@ -228,12 +228,12 @@ class StopAt:
 
 
 def test_a_result_lasts_until_the_next_sweep(tmp_path):
-    double = "solve.precision=double"  # whose sweeps can be stopped one by one
+    double = "solve.precision=double"
     job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=10", "solve.target=0%", double])
     assert look(job, tmp_path / "out").sweeps == 0
 
     def solve(job, **options):
-        session = Session(job, tmp_path / "out")
+        session = Session(job, tmp_path / "out", save_every=3600)  # which asks at every check whether to stop
         try:
             return session.solve(**options)
         finally:
