@@ -11,6 +11,11 @@ elsewhere: what a best response wins there against the strategy that is played o
 In both the other's range in the game is that step's strategy, learnt by regret matching beside the game's own
 regrets. Mine then gives no hand more than it had elsewhere (as far as the game was solved, and as far as that can be),
 which no range that was assumed for the other can spoil. All values are counterfactual, as in `solvers.live`.
+
+Where mine played badly elsewhere, CFR-D's step asks for no more than to play as badly. So there is a third, *mixed*:
+the range that is believed must come, and beside it all hands, which follow or leave. What gives a hand more than
+elsewhere still costs mine, as much as that hand would cost in the range; among strategies that do not, those that are
+good against the range cost least.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ import numpy as np
 from solvers.forest import Floats
 from solvers.solver import Solver
 
-Gadget = Literal["cfr-d", "margin"]
+Gadget = Literal["cfr-d", "margin", "mixed"]
 
 
 class Step(Protocol):
@@ -44,22 +49,27 @@ class FollowOrLeave:
     Args:
         elsewhere: ``[row]``: what a hand gets that leaves.
         meets: ``[row]``: mass of my range that a hand goes with; those without any do not come.
+        believed: ``[row]``: the other's range as it was played down, its largest weight 1; means nothing here.
     """
 
-    def __init__(self, elsewhere: Floats, meets: Floats) -> None:
+    def __init__(self, elsewhere: Floats, meets: Floats, believed: Floats) -> None:
         self._elsewhere, self._comes = elsewhere, (meets > 0).astype(np.float64)
         self._regrets = np.zeros((2, len(elsewhere)))
 
-    def reach(self) -> Floats:
+    def follows(self) -> Floats:
         """``[row]``: how often each hand follows."""
         total = self._regrets.sum(axis=0)
-        follows = np.divide(self._regrets[0], total, out=np.ones_like(total), where=total > 0)
-        out: Floats = self._comes * follows
+        share = np.divide(self._regrets[0], total, out=np.ones_like(total), where=total > 0)
+        out: Floats = self._comes * share
         return out
+
+    def reach(self) -> Floats:
+        """``[row]``: how often each hand follows."""
+        return self.follows()
 
     def learn(self, values: Floats) -> None:
         """As CFR+ does."""
-        follows = self.reach()
+        follows = self.follows()
         made = follows * values + (1 - follows) * self._elsewhere
         self._regrets += np.stack([values - made, self._elsewhere - made])
         np.maximum(self._regrets, 0.0, out=self._regrets)
@@ -68,7 +78,7 @@ class FollowOrLeave:
 class PickHand:
     """The largest margin's step; arguments as of `FollowOrLeave`."""
 
-    def __init__(self, elsewhere: Floats, meets: Floats) -> None:
+    def __init__(self, elsewhere: Floats, meets: Floats, believed: Floats) -> None:
         self._elsewhere = elsewhere
         per_meeting = np.divide(1.0, meets, out=np.zeros_like(meets), where=meets > 0)
         self._weights = per_meeting * meets.max(initial=0.0)
@@ -89,7 +99,29 @@ class PickHand:
         self._regrets = np.maximum(self._regrets + np.where(self._weights > 0, gains - mean, 0.0), 0.0)
 
 
-STEPS: dict[Gadget, Callable[[Floats, Floats], Step]] = {"cfr-d": FollowOrLeave, "margin": PickHand}
+class ComeOrLeave(FollowOrLeave):
+    """The mixed step: the believed range comes, and beside it every hand, which follows or leaves.
+
+    Args:
+        elsewhere, meets: as of `FollowOrLeave`.
+        believed: ``[row]``: the other's range as it was played down, its largest weight 1.
+    """
+
+    def __init__(self, elsewhere: Floats, meets: Floats, believed: Floats) -> None:
+        super().__init__(elsewhere, meets, believed)
+        self._believed = self._comes * believed
+
+    def reach(self) -> Floats:
+        """``[row]``: both together."""
+        out: Floats = self._believed + self.follows()
+        return out
+
+
+STEPS: dict[Gadget, Callable[[Floats, Floats, Floats], Step]] = {
+    "cfr-d": FollowOrLeave,
+    "margin": PickHand,
+    "mixed": ComeOrLeave,
+}
 
 
 def iterate(solver: Solver, other: int, step: Step, iterations: int) -> None:
