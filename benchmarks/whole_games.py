@@ -40,6 +40,7 @@ from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.learn.sampled_engine import PORTION_SECONDS
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
 from spewy.records.class_numbers import Mark, read_mark
@@ -179,13 +180,16 @@ def curve(args: argparse.Namespace) -> int:
             kept = _curve(args.data, name)
             if any(point["budget"] == minutes for point in kept["points"]):
                 continue
-            spent = _spent(args.folder, kept["points"], job.solve.workers)
+            learnt = _data(args.data).get("learnt", {}).get(name)
+            spent = _spent(args.folder, learnt or kept["points"][-1:], job.solve.workers)
             stop = _Budget(60 * minutes - spent, interrupted)
             with DealtSession(job, args.folder) as session:
                 result = session.solve(_Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED
             spent += stop.spent
+            learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
+            _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
             judged = judge_folder(args.folder, _Flops(), flops=args.flops or None, seed=args.seed)
             point = {
                 "budget": minutes,
@@ -341,6 +345,9 @@ def plot(args: argparse.Namespace) -> None:
             )
         ax.set(xscale="log", yscale="log", xlabel="core-minutes", title=game)
         for axis in (ax.xaxis, ax.yaxis):
+            low, high = axis.get_view_interval()
+            middle = (low * high) ** 0.5  # few points need not fill the chart
+            axis.set_view_interval(min(low, middle / 3), max(high, 3 * middle), ignore=True)
             axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axis.set_minor_formatter(NullFormatter())
@@ -351,10 +358,12 @@ def plot(args: argparse.Namespace) -> None:
 
 
 def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
-    """Deals per core-second and per second."""
-    core, begun, first = time.process_time(), time.perf_counter(), cfr.iteration
+    """Deals per core-second and per second, in portions as a solve has them."""
+    core, begun, first, few = time.process_time(), time.perf_counter(), cfr.iteration, 1
     while (took := time.perf_counter() - begun) < seconds:
-        cfr.run(128)
+        started = time.perf_counter()
+        cfr.run(few)
+        few = max(1, min(2 * few, int(few * PORTION_SECONDS / (time.perf_counter() - started))))
     deals = cfr.iteration - first
     return deals / (time.process_time() - core), deals / took
 
@@ -455,11 +464,11 @@ class _Flops:
             _note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
 
 
-def _spent(folder: Path, points: list[dict[str, Any]], threads: int) -> float:
-    """Core-seconds behind what a folder holds; since the last point at most as many as its seconds times threads."""
+def _spent(folder: Path, known: list[dict[str, Any]], threads: int) -> float:
+    """Core-seconds behind what a folder holds; since they were known last at most its seconds times threads."""
     if not holds_store(folder):
         return 0.0
-    last = points[-1] if points else {"core_minutes": 0.0, "seconds": 0.0}
+    last = known[-1] if known else {"core_minutes": 0.0, "seconds": 0.0}
     return 60 * last["core_minutes"] + threads * max(0.0, _mark(folder).seconds - last["seconds"])
 
 

@@ -34,8 +34,8 @@ from solvers.sampled.passes import Schedule
 from solvers.sampled.rig import Rig
 from solvers.sampled.strips import all_strips
 
-PORTION = 16
-"""Deals that a thread is given at once."""
+PORTION, TURNS = 16, 4
+"""Deals that a thread is given at once, at most; and how often each is given some, at least, where they are enough."""
 
 DEFAULT_SCHEDULE = Schedule(averaging=2.0, forgetting=0.0, sinking=0.5)
 
@@ -127,10 +127,7 @@ class SampledCfr:
 
     def run(self, n: int) -> None:
         """Do so many deals more."""
-        portions = [
-            (first, min(PORTION, self.iteration + n - first))
-            for first in range(self.iteration, self.iteration + n, PORTION)
-        ]
+        portions = portions_of(self.iteration, n, self.threads)
         if self._pool is None:
             self._work(0, portions)
         else:
@@ -151,6 +148,16 @@ class SampledCfr:
             dealt = self._deal(first, n)
             boards = paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
             self._rig.learn(self._schedule, scratch, Packed(boards), n, out, first)
+
+
+def portions_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:
+    """Cut deals into portions, first deal and number of each, such that no thread waits long for another.
+
+    >>> portions_of(10, 5, 2), portions_of(0, 40, 1)
+    ([(10, 1), (11, 1), (12, 1), (13, 1), (14, 1)], [(0, 10), (10, 10), (20, 10), (30, 10)])
+    """
+    few, end = max(1, min(PORTION, n // (TURNS * threads))), first + n
+    return [(begin, min(few, end - begin)) for begin in range(first, end, few)]
 
 
 def gains(forests: Sequence[Forest], n_rows: Sequence[int], n_hands: int) -> list[float]:
