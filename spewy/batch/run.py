@@ -1,4 +1,4 @@
-"""Run a batch: several solves at once in a crew's processes, or one after the other in this one.
+"""Run a batch: several solves at once in a crew's processes or on a cluster, or one after the other in this one.
 
 The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
 a terminal sends to all.
@@ -6,15 +6,15 @@ a terminal sends to all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import joblib
 
-from spewy.batch.batch import Batch, Outcome
+from spewy.batch.batch import Batch, BatchJob, Outcome
+from spewy.batch.elsewhere import packed, solve_elsewhere, unpack
 from spewy.batch.work import (
     News,
     estimate_job,
@@ -29,6 +29,7 @@ from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
+from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew
 from spewy.system.interrupts import interruptible
 
@@ -101,29 +102,32 @@ def processes(batch: Batch, asked: int | None = None) -> int:
     return max(1, min(wanted, len(batch.to_do)))
 
 
-def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
+def run_batch(
+    batch: Batch, report: BatchReporter, asked: int | None = None, cluster: Cluster | None = None
+) -> tuple[Outcome, ...]:
     """Solve what is to be solved; an outcome for each entry.
 
     Args:
         batch: what to solve.
         report: told of the cost before anything starts, and of all that happens then.
         asked: solves at once; by default as many as cores and the memory available hold.
+        cluster: whose workers solve, one job for each of their threads, in place of processes here.
 
     Raises:
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
     for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
         refuse_impossible(batch.entries[i].job, batch.entries[i].label)
-    n = processes(batch, asked)
+    n = processes(batch, asked) if cluster is None else max(1, min(cluster.threads, len(batch.to_do)))
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
-    with closing(Crew(n)) as crew:
-        runner = _Here() if n == 1 else _There(crew)
+    with closing(Crew(n) if cluster is None else DaskCrew(cluster)) as crew:
+        runner = _Elsewhere(crew) if cluster is not None else _Here() if n == 1 else _There(crew)
         estimates: dict[int, Estimate] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
             report.laid_out(len(estimates), len(batch.to_do))
-        available = available_memory()
+        available = available_memory() if cluster is None else None
         if asked is None and available is not None:
             sizes = [cost.memory_bytes for cost in estimates.values()]
             while n > 1 and memory_at_once(sizes, n) > available:
@@ -168,8 +172,19 @@ class _Here:
 class _There:
     """Solves in a crew's processes. What ran in one that died is tried once more, alone."""
 
+    function: Callable[..., Any] = staticmethod(solve_task)
+
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
+
+    def arguments(self, entry: BatchJob, save_every: float | None, cost: Estimate) -> tuple[Any, ...]:
+        """Of the function that solves an entry."""
+        return job_text(entry.job), entry.folder, save_every, cost
+
+    def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
+        """Of an entry, from what the function gave back."""
+        found: Outcome = answer
+        return found
 
     def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
         tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
@@ -204,18 +219,17 @@ class _There:
         """Solve some entries; ``died`` gets those whose process did, and how."""
         begun = 0
 
-        def tasks() -> Iterator[tuple[str, Path, float | None, Estimate]]:
+        def tasks() -> Iterator[tuple[Any, ...]]:
             nonlocal begun
             for i in numbers:
                 if stop.is_set():
                     return
                 begun += 1
                 report.started(i)
-                entry = batch.entries[i]
-                yield job_text(entry.job), entry.folder, batch.save_every, cost.estimates[i]
+                yield self.arguments(batch.entries[i], batch.save_every, cost.estimates[i])
 
         stopping = False
-        for word in self._crew.work(solve_task, tasks(), n):
+        for word in self._crew.work(self.function, tasks(), n):
             if stop.is_set() and not stopping:
                 stopping = True
                 self._crew.stop()
@@ -226,10 +240,26 @@ class _There:
             if word.kind == "news":
                 report.check(i, word.value)
             elif word.kind == "done":
-                yield i, word.value
+                yield i, self.outcome(batch.entries[i], word.value)
             elif word.kind == "died":
                 died[i] = word.value
             else:
                 raise word.value
         for i in numbers[begun:]:
             yield i, Outcome(stored=batch.stored[i])
+
+
+class _Elsewhere(_There):
+    """Solves in a cluster's workers."""
+
+    function = staticmethod(solve_elsewhere)
+
+    def arguments(self, entry: BatchJob, save_every: float | None, cost: Estimate) -> tuple[Any, ...]:
+        return job_text(entry.job), packed(entry.folder), cost
+
+    def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
+        found, files = answer
+        if files:
+            unpack(files, entry.folder)
+        out: Outcome = found
+        return out

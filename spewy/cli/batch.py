@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spewy.cli.dask import on_cluster
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
 from spewy.cli.tables import count, duration, json_text, number, render, size
@@ -39,6 +40,7 @@ def solve_batch(
     again: bool,
     save_every: float | None,
     as_json: bool,
+    address: str | None = None,
 ) -> int:
     """Solve, print, and return the exit code."""
     from spewy.batch.batch import Batch
@@ -52,7 +54,8 @@ def solve_batch(
         batch = replace(batch, stored={number: Stored() for number in batch.stored})
     batch = replace(batch, save_every=save_every)
     batch.write_weights()
-    outcomes = run_batch(batch, batch_reporter(batch), jobs)
+    with on_cluster(address, jobs, "--jobs") as cluster:
+        outcomes = run_batch(batch, batch_reporter(batch), jobs, cluster)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
     return _verdict(batch, outcomes)
 

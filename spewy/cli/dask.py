@@ -21,23 +21,30 @@ def dask_option(function: Decorated) -> Decorated:
         "--dask",
         "address",
         metavar="ADDRESS",
-        help="In place of --workers: have the workers of a Dask cluster work, whose scheduler is at this address, "
+        help="In place of processes here, the workers of a Dask cluster work, whose scheduler is at this address, "
         "such as tcp://10.0.0.1:8786. No folder is shared.",
     )(function)
 
 
 @contextmanager
-def on_cluster(address: str | None, workers: int | None) -> Iterator[Cluster | None]:
+def on_cluster(
+    address: str | None, processes: int | None, option: str = "--workers"
+) -> Iterator[Cluster | None]:
     """Reach the cluster that was asked for; None where there was none.
 
+    Args:
+        address: of its scheduler.
+        processes: that were asked for here.
+        option: which asks for them.
+
     Raises:
-        click.UsageError: there is ``--workers`` beside it.
+        click.UsageError: processes were asked for, too.
     """
     if address is None:
         yield None
         return
-    if workers is not None:
-        raise click.UsageError("--dask: expected no --workers beside it, found both")
+    if processes is not None:
+        raise click.UsageError(f"--dask: expected no {option} beside it, found both")
     from spewy.system.cluster import Cluster
 
     with Cluster(address, 0, say) as cluster:

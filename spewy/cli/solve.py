@@ -12,6 +12,7 @@ import click
 
 from spewy.cli._clock import STARTED
 from spewy.cli.batch import solve_batch
+from spewy.cli.dask import dask_option
 from spewy.cli.options import Seconds, json_option, set_option, verbose_option
 from spewy.cli.progress import say, solve_reporter
 from spewy.cli.tables import duration, facts, json_text, number
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     help="A job with [boards] whose folder is new: begin with what another solve of the same game and betting has "
     "learnt, of other classes and rows.",
 )
+@dask_option
 @set_option
 @json_option
 @verbose_option
@@ -74,6 +76,7 @@ def solve(
     again: bool,
     save_every: float | None,
     start_from: Path | None,
+    address: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -94,6 +97,7 @@ def solve(
       spewy solve examples/leduc-lp.toml            exactly, by linear programming
       spewy solve examples/R1.toml examples/T1.toml --out both --jobs 2
       spewy solve flops.toml                        a job with spot.boards instead of spot.board
+      spewy solve flops.toml --dask tcp://10.0.0.1:8786
 
     \b
     --json prints one object; what does not apply is null:
@@ -113,10 +117,18 @@ def solve(
     from spewy.run.finished import start_again
     from spewy.run.session import open_session
 
+    if address is not None and save_every is not None:
+        raise click.UsageError(
+            "--dask: expected no --save-every beside it, found both; folders come back at the end"
+        )
     if len(job_files) > 1 or lists_boards(job_files[0], overrides):
         if start_from is not None:
             raise InputError("--start-from: expected one job, found several")
-        ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json))
+        ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address))
+    if address is not None:
+        raise InputError(
+            '--dask: expected several jobs or boards, found one job (with [boards], its solve.workers may be "dask")'
+        )
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")

@@ -1,0 +1,48 @@
+"""Jobs of a batch that workers of a cluster solve, who share no folder: it goes there and back.
+
+A worker solves in a scratch folder, to which what the job's folder holds is sent first, and which is sent back when the
+solve is done or was stopped. So a worker that dies leaves the job's folder as it was.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from spewy.batch.batch import Outcome
+from spewy.batch.work import parse_job, solve_job
+from spewy.run.estimate import Estimate
+from spewy.system.crew import Parent
+
+Files = dict[str, bytes]
+"""A folder, by paths in it."""
+
+
+def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) -> tuple[Outcome, Files]:
+    """Solve in a cluster's worker, from what the job's folder holds to what it shall hold."""
+    with TemporaryDirectory(prefix="spewy-") as scratch:
+        folder = Path(scratch, "solve")
+        if before:
+            unpack(before, folder)
+        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost)
+        return outcome, packed(folder)
+
+
+def packed(folder: Path) -> Files:
+    """All that a folder holds but locks; nothing where there is none."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".mdb-lock")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def unpack(files: Files, folder: Path) -> None:
+    """Put files in the place of a folder, all at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+        new, old = Path(scratch, "new"), Path(scratch, "old")
+        for name, content in files.items():
+            path = new / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)

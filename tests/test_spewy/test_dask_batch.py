@@ -1,0 +1,123 @@
+"""Batches on a Dask cluster whose workers share no folder: what processes here solve, whoever comes and goes."""
+
+import signal
+
+import pytest
+from cli_runs import TURN, good, good_json, refused, spewy, write
+from dealt_jobs import numbers_in
+
+distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
+
+from dask_cluster import DaskCluster  # noqa: E402
+
+from spewy.batch.batch import Batch  # noqa: E402
+from spewy.batch.elsewhere import packed, unpack  # noqa: E402
+from spewy.batch.run import run_batch  # noqa: E402
+from spewy.cli.batch import BatchLines  # noqa: E402
+from spewy.system.cluster import Cluster  # noqa: E402
+
+BOARDS = ("Qs 7h 2d 3c", "Kh 9d 6s 2c", "Jh 9d 6s 2c")
+BATCH = TURN.replace('board = "Qs 7h 2d 3c"', f"boards = {list(BOARDS)}")
+EXACT = ("--set", "solve.target=0 chips", "--set", "solve.max_sweeps=60")
+FOLDERS = tuple("".join(board.split()) for board in BOARDS)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers."""
+    found = DaskCluster(tmp_path_factory.mktemp("cluster"), 2)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def told(rows):
+    """What a batch tells, but for times and places."""
+    changing = {"seconds", "peak_rss_mib", "trace", "folder"}
+    return [{key: value for key, value in row.items() if key not in changing} for row in rows]
+
+
+def test_a_cluster_leaves_the_folders_that_processes_here_leave(cluster, tmp_path):
+    job = write(tmp_path, BATCH)
+    here = good_json("solve", job, "--out", tmp_path / "here", *EXACT)
+    there = good_json("solve", job, "--out", tmp_path / "there", *EXACT, "--dask", cluster.address)
+    assert told(there) == told(here)
+    assert [row["sweeps"] for row in there] == [60, 60, 60]
+    for folder in FOLDERS:
+        assert numbers_in(tmp_path / "there" / folder) == numbers_in(tmp_path / "here" / folder)
+        assert good("check", tmp_path / "there" / folder).endswith(": healthy\n")
+    again = good_json("solve", job, "--out", tmp_path / "there", *EXACT, "--dask", cluster.address)
+    assert all(row["skipped"] for row in again)
+
+
+def test_what_was_solved_here_goes_on_there(cluster, tmp_path):
+    job = write(tmp_path, BATCH)
+    out = ("--out", tmp_path / "out")
+    good("solve", job, *out, *EXACT, "--set", "solve.max_sweeps=20")
+    good("solve", job, *out, *EXACT, "--dask", cluster.address)
+    good("solve", job, "--out", tmp_path / "whole", *EXACT)
+    for folder in FOLDERS:
+        assert numbers_in(tmp_path / "out" / folder) == numbers_in(tmp_path / "whole" / folder)
+
+
+class Telling(BatchLines):
+    """Does something when a job begins."""
+
+    def __init__(self, batch, then):
+        super().__init__(batch)
+        self.then = then
+
+    def check(self, number, check):
+        then, self.then = self.then, lambda: None
+        then()
+
+
+def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
+    batch = Batch.load(
+        [write(tmp_path, BATCH)], ["solve.target=0 chips", "solve.max_sweeps=2000"], tmp_path / "out"
+    )
+
+    def die():
+        cluster.kill_one()
+        cluster.join()
+
+    with Cluster(cluster.address, 0, lambda note: None) as found:
+        outcomes = run_batch(batch, Telling(batch, die), cluster=found)
+    assert all(outcome.done for outcome in outcomes)
+
+
+def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
+    job = write(tmp_path, BATCH)
+    batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")
+    with Cluster(cluster.address, 0, lambda note: None) as found:
+        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT)), cluster=found)
+    stopped = [i for i, outcome in enumerate(outcomes) if outcome.result and outcome.result.interrupted]
+    left = Batch.load([job], ["solve.target=0 chips"], tmp_path / "out").stored
+    assert stopped
+    assert all(left[i].sweeps == outcomes[i].result.sweeps > 0 for i in stopped)
+
+
+def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):
+    folder = tmp_path / "a"
+    (folder / "play").mkdir(parents=True)
+    (folder / "shard-000.mdb").write_bytes(b"1")
+    (folder / "shard-000.mdb-lock").write_bytes(b"2")
+    (folder / "play" / "shard-000.mdb").write_bytes(b"3")
+    files = packed(folder)
+    assert files == {"shard-000.mdb": b"1", "play/shard-000.mdb": b"3"}
+    unpack(files | {"manifest.json": b"{}"}, folder)
+    assert packed(folder) == files | {"manifest.json": b"{}"}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert packed(tmp_path / "nothing") == {}
+
+
+def test_what_a_cluster_does_not_take_is_refused(cluster, tmp_path):
+    one, many = write(tmp_path, TURN), write(tmp_path, BATCH, "many.toml")
+    address = ("--dask", cluster.address)
+    assert "--dask: expected several jobs or boards, found one job" in refused("solve", one, *address)
+    for option, value in (("--jobs", 2), ("--save-every", 5)):
+        result = spewy("solve", many, *address, option, value)
+        assert result.exit_code == 2
+        assert f"--dask: expected no {option} beside it" in result.stderr
+    assert "expected a Dask scheduler" in refused("solve", many, "--dask", "tcp://127.0.0.1:1")
