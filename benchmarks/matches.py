@@ -1,6 +1,6 @@
 """A solved whole game against every opponent by rules, and against Local Best Response, at duplicate hands.
 
-    python benchmarks/matches.py play FOLDER [--hands 10000] [--opponents equity,lbr:fc] [--resolve never] [--safe]
+    python benchmarks/matches.py play FOLDER [--hands 10000] [--opponents equity,lbr:fc] [--resolve never] [--safe HOW]
                                              [--seed 1] [--no-aivat] [--logs DIR]
     python benchmarks/matches.py table
 
@@ -41,7 +41,7 @@ def main() -> None:
     play.add_argument("--hands", type=int, default=10000)
     play.add_argument("--opponents", default=",".join(OPPONENTS))
     play.add_argument("--resolve", default="never", choices=("never", "off-tree", "always"))
-    play.add_argument("--safe", action="store_true")
+    play.add_argument("--safe", nargs="?", const="mixed", default=False, choices=("cfr-d", "margin", "mixed"))
     play.add_argument("--seed", type=int, default=1)
     play.add_argument("--aivat", default=True, action=argparse.BooleanOptionalAction)
     play.add_argument("--workers", type=int)
@@ -77,7 +77,7 @@ def _played(args: argparse.Namespace, name: str) -> dict[str, Any]:
     folder, other = Folder(args.folder, settings), entrant(name, SECONDS, settings)
     with closing(folder.opened()) as bot:
         game = shipped(bot.game)
-    way = args.resolve + ("-safe" if args.safe else "")
+    way = args.resolve + (f"-{args.safe}" if args.safe else "")
     logs = args.logs / "-".join((folder.name, way, name.replace(":", "-"), str(args.hands), str(args.seed)))
     match = Match(game, (folder, other), args.hands, (args.seed,), args.aivat, SECONDS)
     outcome = play_match(match, logs, _tell, args.workers)
@@ -105,7 +105,7 @@ def _line(row: dict[str, Any]) -> str:
     score = row["score"]
     plain, clean = score["duplicate"], score["aivat_duplicate"]
     width = f"{clean['half'] / score['plain']['half']:.2f}" if clean else "–"
-    way = row["resolve"] + (", safe" if row["safe"] else "")
+    way = row["resolve"] + (f", {row['safe']}" if row["safe"] else "")
     cells = (row["folder"], way, row["opponent"], f"{row['hands']:,}", _mean(clean), _mean(plain), width)
     return f"| {' | '.join(cells)} |"
 

@@ -1,6 +1,7 @@
 """What re-solving at the table does to a whole game's strategy: what a best response wins from a round on.
 
-    python benchmarks/table.py FOLDER [--from river|turn] [--hands 400] [--seed 0] [--iterations 100] [--safe] [--json]
+    python benchmarks/table.py FOLDER [--from river|turn] [--hands 400] [--seed 0] [--iterations 100] [--safe HOW]
+                                      [--json]
 
 Hands are dealt and played by the locker against itself until the round begins. There the public state is judged in the
 real game: each hand of either player responds as well as it can, from there on, to what the other plays, on all
@@ -11,8 +12,8 @@ exploitability, not a bound on it; but it is exact for the sampled states and un
 are judged for every way to play, so that differences are known better than each figure. Unsafe re-solving is made for
 just these ranges, and looks its best here; against others it may lose, which safe re-solving does not.
 
-Ways: the locker alone; each river re-solved as at the table; with ``--from turn`` also each turn and then each river
-again. To judge one turn of limit hold'em so, 432 rivers are re-solved.
+Ways: the locker alone; each river re-solved as at the table; with ``--from turn`` also each turn, to the end of the
+hand. To judge rivers below one turn of limit hold'em, 432 of them are re-solved.
 """
 
 import argparse
@@ -21,9 +22,11 @@ import random
 import re
 import time
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
+from solvers.gadget import Gadget
 from spewy import open_policy
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot
@@ -44,7 +47,7 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--iterations", type=int, default=Options.iterations, help="of a solve")
-    parser.add_argument("--safe", action="store_true", help="re-solve with the gadget of CFR-D, too")
+    parser.add_argument("--safe", choices=get_args(Gadget), help="re-solve with this gadget, too")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with open_policy(options.folder) as policy:
@@ -64,7 +67,7 @@ def main() -> None:
     tell(found, seconds, options)
 
 
-def ways(start: str, iterations: int, safe: bool) -> list[tuple[str, Options]]:
+def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Options]]:
     """The ways to play that are compared, by name."""
     locker = Options(resolve="never", iterations=iterations, seconds=None)
     out = [("locker", locker)]
@@ -73,7 +76,7 @@ def ways(start: str, iterations: int, safe: bool) -> list[tuple[str, Options]]:
         again = replace(locker, resolve="always", rounds=rounds)
         out.append((name, again))
         if safe:
-            out.append((name + ", safely", replace(again, safe="cfr-d")))
+            out.append((f"{name}, {safe}", replace(again, safe=safe)))
     return out
 
 

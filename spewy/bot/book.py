@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from solvers.forest import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
-from spewy.records.policy import Decides
+from spewy.records.policy import Decides, Decision
 
 LOG = logging.getLogger(__name__)
 
@@ -61,10 +62,17 @@ class Book:
             InputError: nothing is stored.
             lockers.LockerError: what is stored is damaged.
         """
-        found = self._policy.decision(Line(line), board)
-        out = np.full((len(found.actions), len(self.hands)), 1.0 / len(found.actions))
-        out[:, found.hands] = found.frequencies
-        return out
+        return self._of_deck(self._policy.decision(Line(line), board))
+
+    def several(self, lines: Sequence[str], board: tuple[int, ...]) -> list[Floats]:
+        """The same of several decisions of one player and round, which takes less time than one by one."""
+        found = self._policy.decisions([Line(line) for line in lines], board)
+        if not found:
+            return []
+        sizes = [len(each.actions) for each in found]
+        out = np.repeat(1.0 / np.array(sizes), sizes)[:, None] * np.ones(len(self.hands))
+        out[:, found[0].hands] = np.concatenate([each.frequencies for each in found])
+        return np.split(out, np.cumsum(sizes)[:-1])
 
     def found(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
         """The same; None, which is logged: nothing can be read."""
@@ -79,3 +87,8 @@ class Book:
     def close(self) -> None:
         """Close the lockers."""
         self._policy.close()
+
+    def _of_deck(self, found: Decision) -> Floats:
+        out = np.full((len(found.actions), len(self.hands)), 1.0 / len(found.actions))
+        out[:, found.hands] = found.frequencies
+        return out

@@ -18,7 +18,7 @@ class Options:
 
     Attributes:
         resolve: when sub-games are solved again: where the lockers have no answer to what was done ("off-tree"), or at
-            the beginning of each round that allows it too ("always").
+            the beginning of the first round that allows it too ("always"), to the end of the hand.
         rounds: how many rounds allow it, counted from the last: 2 are turn and river. The first round never does.
         safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
         iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.

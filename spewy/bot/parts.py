@@ -71,6 +71,10 @@ class Parts:
         self._held: OrderedDict[tuple[Part, int], Resolved] = OrderedDict()
         self.deadline: float | None = None
 
+    def forget(self) -> None:
+        """Give up what was solved: hands and their sub-games know each other, and would stay until they are found."""
+        self._held.clear()
+
     def within_budget(self) -> None:
         """A decision's time begins to run."""
         seconds = self._options.seconds
@@ -101,6 +105,15 @@ class Parts:
             part.failed.add(mine)
             return None
 
+    def solved(self, part: Part, player: int) -> Resolved:
+        """A sub-game as it is solved for a player.
+
+        Raises:
+            InputError: as `spewy.bot.resolve.resolve`.
+            solvers.errors.SolverError: as there.
+        """
+        return self._solved(part, self._mine(player))
+
     def _mine(self, player: int) -> int:
         """Whom a sub-game is solved for: each player safely, or both at once."""
         return player if self._options.safe is not None else 0
@@ -118,11 +131,10 @@ class Parts:
         safe = self._options.safe
         limits = Limits(self._options.iterations, self.deadline, self._options.threads)
         elsewhere = None if safe is None else self._elsewhere(part, mine)
+        ranges = part.ranges(0), part.ranges(1)
         if safe is None or elsewhere is None:
-            ranges = part.ranges(0), part.ranges(1)
             return resolve(self._games, part.root, part.board, ranges, limits)
-        reach = part.ranges(mine)
-        return resolve_safely(self._games, part.root, part.board, mine, reach, elsewhere, safe, limits)
+        return resolve_safely(self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits)
 
     def _elsewhere(self, part: Part, mine: int) -> Floats | None:
         """What the other's hands make of what mine would play without this sub-game; None: nothing is known of it."""
@@ -149,4 +161,32 @@ class Parts:
         actions = tokens(shifted(part.stored[len(begun) :], -base))
         stack = None if least is None else least - base
         root = replace(part.root, base=base, stack=stack, actions=actions, more=())
-        return root, lambda line, board: self._book.frequencies(begun + shifted(line, base), board)
+        return root, _Reading(self._book, self._games, root, mine, begun)
+
+
+class _Reading:
+    """How a player plays on by the locker, read once for each board: `spewy.bot.resolve.Plays`.
+
+    Args:
+        book: the locker.
+        games: which has the sub-game.
+        root: of it.
+        mine: the player.
+        begun: the line that enters the root's round in the locker's tree.
+    """
+
+    def __init__(self, book: Book, games: SubGames, root: Root, mine: int, begun: str) -> None:
+        self._book, self._games, self._root, self._mine, self._begun = book, games, root, mine, begun
+        self._board: tuple[int, ...] = ()
+        self._read: dict[str, Floats] = {}
+
+    def __call__(self, line: str, board: tuple[int, ...]) -> Floats:
+        """``[action, hand of the deck]`` after a line of the sub-game on a board."""
+        if board != self._board:
+            t = line.count("/")
+            lines = self._games.lines(self._root, t, self._mine)
+            found = self._book.several(
+                [self._begun + shifted(each, self._root.base) for each in lines], board
+            )
+            self._board, self._read = board, dict(zip(lines, found, strict=True))
+        return self._read[line]

@@ -15,13 +15,13 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from buckets.cards import parse_cards
 from buckets.errors import CardError
 from buckets.hands import blocked
+from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
 from spewy.bot.options import Options, Resolve, Translation
@@ -67,6 +67,7 @@ class LockerBot(Closing):
         """A hand begins; what was solved for another one is forgotten."""
         del hand
         self._seat, self._seed = seat, seed
+        self._track.forget()
         self._track = self._begun()
 
     def act(self, hand: Hand) -> str:
@@ -102,6 +103,31 @@ class LockerBot(Closing):
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
         return self._track.answer(self._track.at(hand))
 
+    @property
+    def hands(self) -> np.ndarray:
+        """``[hand of the deck, hole card]``."""
+        return self._book.hands
+
+    @property
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """``[hand of the deck]``, both players' ranges at the deal."""
+        return self._book.start(0), self._book.start(1)
+
+    def begins(self, hand: Hand) -> bool:
+        """Whether a sub-game begins where a player is to act."""
+        return self._track.begins(self._track.at(hand))
+
+    def best_values(self, hand: Hand, player: int) -> np.ndarray:
+        """``[hand of the deck]``: best responses of a player to what the other plays in the sub-game that begins here.
+
+        As `spewy.bot.resolve.Resolved.best_values` has them.
+
+        Raises:
+            InputError: none begins here, or it cannot be solved.
+            solvers.errors.SolverError: as `spewy.bot.resolve.resolve`.
+        """
+        return self._track.best_values(self._track.at(hand), player)
+
     def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
         """``[hand of the deck]``, both players' reach at a public state, by what this bot plays."""
         self._require_game(hand)
@@ -109,7 +135,8 @@ class LockerBot(Closing):
         return self._track.range(state, 0), self._track.range(state, 1)
 
     def hand_over(self, hand: Hand) -> None:
-        """Nothing is learnt from it."""
+        """Nothing is learnt from it; what was solved is forgotten."""
+        self._track.forget()
 
     def close(self) -> None:
         """Close the lockers."""
@@ -206,7 +233,7 @@ def open_bot(
     *,
     resolve: Resolve = "off-tree",
     rounds: int = 2,
-    safe: bool | Literal["margin"] = False,
+    safe: bool | Gadget = False,
     iterations: int = Options.iterations,
     seconds: float | None = Options.seconds,
     translation: Translation = "random",
@@ -218,7 +245,7 @@ def open_bot(
         folder: the solve's, or a copy of its play locker alone.
         resolve: when sub-games are solved again; see `spewy.bot.options.Options`.
         rounds: of the last ones, in how many that is allowed.
-        safe: whether re-solving may give the other player nothing, by CFR-D's gadget or the largest margin's.
+        safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
         seconds: most seconds of a decision; None: no limit, and every decision is repeatable.
         translation: how bets are read that the tree lacks.
@@ -230,7 +257,7 @@ def open_bot(
     """
     from spewy.look.policy import open_policy
 
-    gadget: Literal["cfr-d", "margin"] | None = None if safe is False else "cfr-d" if safe is True else safe
+    gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
     options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads)
     policy = open_policy(folder)
     try:

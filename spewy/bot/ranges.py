@@ -92,6 +92,10 @@ class Track:
         self._game, self._parts = book.game, Parts(book, games, options)
         self._states: dict[tuple[str, tuple[int, ...]], State] = {}
 
+    def forget(self) -> None:
+        """Give the memory of what was solved back; the hand is over."""
+        self._parts.forget()
+
     def at(self, hand: Hand) -> State:
         """The public state of a hand as it is played, however much of it was seen before.
 
@@ -118,6 +122,23 @@ class Track:
         if state.answer is None:
             state.answer = self._answer(state)
         return state.answer
+
+    def begins(self, state: State) -> bool:
+        """Whether a sub-game begins at a state."""
+        return state.part is not None and state.part.betting is state.betting
+
+    def best_values(self, state: State, player: int) -> Floats:
+        """``[hand of the deck]``: best responses of a player to what the other plays in the sub-game that begins here.
+
+        Raises:
+            InputError: none begins here, or as `Parts.solved`.
+            solvers.errors.SolverError: as there.
+        """
+        if state.part is None or not self.begins(state):
+            raise InputError(
+                f"line {state.betting.line!r}: expected a sub-game that begins there, found none"
+            )
+        return self._parts.solved(state.part, 1 - player).best_values(player)
 
     # Going on
 
@@ -164,14 +185,16 @@ class Track:
         return following.line if following.kind == "decision" and together else None
 
     def _begins_here(self, state: State) -> bool:
-        """Whether a sub-game begins at a state: with a round, or where neither another one nor the locker goes on."""
+        """Whether a sub-game begins at a state: with a round, or where the locker does not go on; never in another one.
+
+        What lies in one that was solved has a row per hand already, and ranges that go with it: solved again with those
+        as given it would be worse.
+        """
         betting = state.betting
-        if not self._allows(betting.round):
+        if state.part is not None or not self._allows(betting.round):
             return False
         if self._options.resolve == "always" and not betting.rounds[-1]:
             return True
-        if state.part is not None:
-            return False
         node = self._node(state)
         return node is None or node.put_in != betting.spent or self._stored(state) is None
 

@@ -7,12 +7,13 @@ Both ranges come in as they were played down (unsafe), or one player is re-solve
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
+from solvers.chunk import ChunkStrategy
 from solvers.forest import Floats
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
@@ -25,6 +26,7 @@ from spewy.records.policy import normalised
 Plays = Callable[[str, tuple[int, ...]], Floats]
 """``[action, hand of the deck]`` that a player plays after a line of a sub-game on a board."""
 
+_Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
 RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
@@ -57,7 +59,7 @@ class Resolved:
 
     def __init__(self, games: SubGames, root: Root, layout: Layout, solver: Solver) -> None:
         self._games, self.root, self._layout, self._solver = games, root, layout, solver
-        self._numbers = lru_cache(BOARDS_READ)(self._read)
+        self._numbers = OrderedDict[tuple[int, int], _Numbers]()  # `lru_cache` would keep all this alive
 
     @property
     def iterations(self) -> int:
@@ -85,7 +87,7 @@ class Resolved:
         assert p is not None
         b = self._layout.boards[t].numbers[self._games.game.cut(board)]
         hands = self._layout.board(t, b).rows[p].hands
-        sums, regrets = self._numbers(t, b)
+        sums, regrets = self._read(t, b)
         mine = sums[p][first : first + n, : len(hands)].astype(np.float64)
         never = ~(mine.sum(axis=0) > 0)
         mine[:, never] = regrets[p][first : first + n, : len(hands)][:, never]
@@ -95,9 +97,25 @@ class Resolved:
         out[:, hands] = normalised(mine)
         return out
 
-    def _read(self, t: int, b: int) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        first, second = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
-        return (first[0], first[1]), (second[0], second[1])
+    def best_values(self, player: int) -> Floats:
+        """``[hand of the deck]``: what a player's hands make of the sub-game against the other's average strategy.
+
+        They are values of a best response, counterfactual against the other's range with its largest weight scaled to
+        1. Only of what was solved in one thread.
+        """
+        hands = self._layout.board(0, 0).rows[player].hands
+        out = np.zeros(self._games.n_hands)
+        out[hands] = self._solver.best_values(player)[: len(hands)]
+        return out
+
+    def _read(self, t: int, b: int) -> _Numbers:
+        """Sums and regrets of a board; the latest are kept."""
+        if (t, b) not in self._numbers:
+            self._numbers[t, b] = self._solver.read("sums", t, b), self._solver.read("regrets", t, b)
+        self._numbers.move_to_end((t, b))
+        while len(self._numbers) > BOARDS_READ:
+            self._numbers.popitem(last=False)
+        return self._numbers[t, b]
 
 
 def resolve(
@@ -134,7 +152,7 @@ def resolve_safely(
     root: Root,
     board: tuple[int, ...],
     mine: int,
-    reach: Floats,
+    ranges: tuple[Floats, Floats],
     elsewhere: Floats,
     gadget: Gadget,
     limits: Limits,
@@ -146,7 +164,7 @@ def resolve_safely(
         root: as `resolve`.
         board: as `resolve`.
         mine: the player.
-        reach: ``[hand of the deck]``, the player's range.
+        ranges: as `resolve`; of the other's only what the gadget believes of it.
         elsewhere: ``[hand of the deck]``, of the other as `best_elsewhere` finds them.
         gadget: how that is seen to.
         limits: as `resolve`.
@@ -156,9 +174,12 @@ def resolve_safely(
         solvers.errors.SolverError: as `resolve`.
     """
     layout, other = games.of(root, board), 1 - mine
-    game = entered(layout, _against_all(mine, reach))
+    game = entered(layout, _against_all(mine, ranges[mine]))
     hands = layout.board(0, 0).rows[other].hands
-    step = STEPS[gadget](elsewhere[hands], _meets(game, mine)[: len(hands)])
+    believed = ranges[other][hands]
+    step = STEPS[gadget](
+        elsewhere[hands], _meets(game, mine)[: len(hands)], believed / max(believed.max(initial=0.0), 1e-300)
+    )
     solver = solver_of(game, limits.threads)
     try:
         _run(lambda few: iterate(solver, other, step, few), limits)
@@ -196,13 +217,9 @@ def best_elsewhere(
                     given = plays(node.line, here.cards)[:, here.rows[mine].hands]
                     numbers[mine][first : first + len(node.actions)] = given
             solver.write("sums", t, b, _as_read(solver, t, b, numbers))
-        found = solver.best_values(other)
+        return Resolved(games, root, layout, solver).best_values(other)
     finally:
         solver.close()
-    hands = layout.board(0, 0).rows[other].hands
-    out = np.zeros(games.n_hands)
-    out[hands] = found[: len(hands)]
-    return out
 
 
 def _as_read(solver: Solver, t: int, b: int, numbers: list[Floats]) -> tuple[Floats, Floats]:

@@ -93,6 +93,11 @@ class SubGames:
         """Of the decision at a line: the round from the root's, its player's first slot, its node; None: no such."""
         return self._tree(root).slots.get(line)
 
+    def lines(self, root: Root, t: int, player: int) -> list[str]:
+        """The decisions of a player in round t, counted from the root's."""
+        slots = self._tree(root).slots.items()
+        return [line for line, (at, _, node) in slots if at == t and node.player == player]
+
     def of(self, root: Root, board: tuple[int, ...]) -> Layout:
         """All that can follow on a board.
 

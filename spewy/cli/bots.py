@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from spewy.cli.options import Seconds
+
 if TYPE_CHECKING:
+    from solvers.gadget import Gadget
     from spewy.bot.bot import Reveals
     from spewy.bot.options import Resolve
 
@@ -38,8 +42,46 @@ def resolve_option(function: Decorated) -> Decorated:
     )(function)
 
 
-def open_bot(folder: Path, resolve: Resolve) -> Reveals:
+def safe_option(function: Decorated) -> Decorated:
+    """``--safe [GADGET]``."""
+    return click.option(
+        "--safe",
+        type=click.Choice(["cfr-d", "margin", "mixed"]),
+        is_flag=False,
+        flag_value="mixed",
+        help="Solve anew so that the other player gains nothing by it: with the gadget of CFR-D, for the largest "
+        "margin, or with CFR-D's beside the range that is believed. Without a word behind it: mixed.",
+    )(function)
+
+
+def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """All that says how a bot solves, handed over as ``how``, keywords of `spewy.open_bot`."""
+
+    @wraps(function)
+    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
+        how = {"resolve": resolve, "safe": safe or False, "seconds": budget, "threads": threads}
+        return function(how=how, **others)
+
+    budget_option = click.option(
+        "--budget",
+        metavar="SECONDS",
+        type=Seconds(),
+        default=1.0,
+        show_default=True,
+        help="Of a decision that is solved anew, at most; what is best by then is played.",
+    )
+    threads_option = click.option(
+        "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."
+    )
+    return resolve_option(safe_option(budget_option(threads_option(gathered))))
+
+
+def open_bot(folder: Path, **how: Any) -> Reveals:
     """The bot that plays from a folder.
+
+    Args:
+        folder: of a solve, or its play locker.
+        how: as `spewy.open_bot` takes it.
 
     Raises:
         InputError: nothing there can be played from.
@@ -47,4 +89,4 @@ def open_bot(folder: Path, resolve: Resolve) -> Reveals:
     """
     import spewy
 
-    return spewy.open_bot(folder, resolve=resolve)
+    return spewy.open_bot(folder, **how)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import resolve_option
+from spewy.cli.bots import solving_options
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import Seconds, json_option, verbose_option
@@ -51,8 +51,7 @@ NAMES = {
     help="Keep the logs there; a match that was interrupted goes on from them.",
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
-@resolve_option
-@click.option("--safe", is_flag=True, help="Solve anew so that the other player gains nothing by it.")
+@solving_options
 @click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
 @click.option(
     "--seconds",
@@ -74,8 +73,7 @@ def match(
     seeds: str,
     out: Path | None,
     workers: int | None,
-    resolve: str,
-    safe: bool,
+    how: dict[str, Any],
     aivat: bool,
     seconds: float,
     phh: Path | None,
@@ -109,7 +107,7 @@ def match(
     from spewy.match.match import Match
     from spewy.match.match import outcome as stands
 
-    settings = (("resolve", resolve), ("safe", safe))
+    settings = tuple(how.items())
     entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
     played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
     with logs_folder(out, "match") as folder:

@@ -5,25 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, resolve_option
+from spewy.cli.bots import lockers_option, open_bot, solving_options
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, log_option, verbose_option
 from spewy.cli.tables import facts
 
 if TYPE_CHECKING:
     from spewy.bot.client import Match
-    from spewy.bot.options import Resolve
 
 
 @click.command()
 @click.argument("host")
 @click.argument("port", type=click.IntRange(1, 65535))
 @lockers_option
-@resolve_option
+@solving_options
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what the bot draws."
 )
@@ -47,7 +46,7 @@ def acpc(
     host: str,
     port: int,
     folder: Path,
-    resolve: Resolve,
+    how: dict[str, Any],
     seed: int,
     log: Path | None,
     wait: float,
@@ -61,13 +60,13 @@ def acpc(
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
-      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --log match.txt
+      spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
     """  # noqa: D301
     from spewy.bot.client import play
     from spewy.bot.transport import connect
 
     begun = time.monotonic()
-    bot = open_bot(folder, resolve)
+    bot = open_bot(folder, **how)
     try:
         opened = time.monotonic() - begun
         with noted(log) as note, connect(host, port, wait) as lines:

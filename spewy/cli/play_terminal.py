@@ -5,30 +5,33 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, resolve_option
+from spewy.cli.bots import lockers_option, open_bot, solving_options
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
-
-if TYPE_CHECKING:
-    from spewy.bot.options import Resolve
 
 MOST_OF_LINE = 1000
 
 
 @click.command()
 @lockers_option
-@resolve_option
+@solving_options
 @click.option("--hands", type=click.IntRange(min=1), help="How many; default: until you leave.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), help="Of cards and bot, to play the same hands again."
 )
 @log_option("Add all hands to a file, as ACPC logs have them.")
 @verbose_option
-def terminal(folder: Path, resolve: Resolve, hands: int | None, seed: int | None, log: Path | None) -> None:
+def terminal(
+    folder: Path,
+    how: dict[str, Any],
+    hands: int | None,
+    seed: int | None,
+    log: Path | None,
+) -> None:
     """Play against the bot, in words: fold, check, call, raise 300, all-in; ? tells more.
 
     After each hand you read what the strategy would have done with your cards, decision by decision. The end of input
@@ -49,7 +52,7 @@ def terminal(folder: Path, resolve: Resolve, hands: int | None, seed: int | None
         return line or None
 
     chosen = secrets.randbits(32) if seed is None else seed
-    bot = open_bot(folder, resolve)
+    bot = open_bot(folder, **how)
     try:
         with line_writer(log, add=True) as write:
             table = Terminal(bot, ask, click.echo, write, seed=chosen)

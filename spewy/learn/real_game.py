@@ -84,6 +84,11 @@ class RealGame:
         """How many first boards there are up to suits."""
         return len(self.trees.firsts[0])
 
+    @property
+    def n_pairs(self) -> float:
+        """Of hands that can be dealt together."""
+        return self._first_betting().n_pairs
+
     def desk(self) -> Desk:
         """Buffers for one thread."""
         return self._judge.desk()
@@ -134,7 +139,7 @@ class RealGame:
         It is half the sum of both players', as exploitability is, of which the last round's share comes last.
         """
         found = self._judge.later(tree(self.trees.tree(first)), desk)
-        out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self._first_betting().n_pairs
+        out: Floats = self.trees.per_pair * found.sum(axis=1) / 2 / self.n_pairs
         return out
 
     def judge(

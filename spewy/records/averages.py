@@ -208,6 +208,13 @@ class Averages(Closing):
             out.append(lines.free_bytes(found[begins[strip] :], p, strip, lane, first_free, n_actions))
         return out
 
+    def many_frequencies(
+        self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
+    ) -> list[Floats]:
+        """``[decision][action, row]``: as `frequencies`, of many decisions of a class; arguments as of `free_slots`."""
+        found = self.free_slots(t, class_, p, decisions)
+        return [_whole(free) for free in found]
+
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
         """All bytes of a player in a class of boards of round t, flat as `solvers.quantise.quantise` made them.
 

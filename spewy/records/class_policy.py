@@ -15,6 +15,7 @@ from solvers.forest import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game
+from spewy.game.nodes import Node
 from spewy.game.tree import entry
 from spewy.records.averages import Averages
 from spewy.records.keys import CLASSES
@@ -46,6 +47,7 @@ class ClassPolicy(Decides):
         self.averages = averages
         self._classes = classes
         self._rows = lru_cache(BOARDS)(self._on_board)
+        self._wanted = lru_cache(BOARDS)(self._several)
 
     @classmethod
     def of(cls, problem: Problem, averages: Averages) -> ClassPolicy:
@@ -60,21 +62,48 @@ class ClassPolicy(Decides):
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """The decision after ``line`` on ``board``, for all hands, as `Decides` has it."""
+        node, free, player = self._slot(line)
+        cards = board_cards(self.problem, node.round, board)
+        class_, rows = self._rows(node.round, cards)
+        hands = np.flatnonzero(rows >= 0)
+        found = self.averages.frequencies(
+            node.round, class_, entry(node.line), player, free, len(node.actions)
+        )
+        deck = self.problem.hands
+        return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
+
+    def decisions(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> list[Decision]:
+        """Several decisions of one player and round on one board, from one read of its class."""
+        if not lines:
+            return []
+        nodes, player, wanted = self._wanted(tuple(lines))
+        cards = board_cards(self.problem, nodes[0].round, board)
+        class_, rows = self._rows(nodes[0].round, cards)
+        hands, deck = np.flatnonzero(rows >= 0), self.problem.hands
+        found = self.averages.many_frequencies(nodes[0].round, class_, player, wanted)
+        together = np.concatenate(found)[:, rows[hands]]
+        parts = np.split(together, np.cumsum([len(mine) for mine in found])[:-1])
+        return [
+            Decision(node.line, cards, player, node.actions, deck, hands, mine)
+            for node, mine in zip(nodes, parts, strict=True)
+        ]
+
+    def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
+        """The decisions at lines, their player, and what `Averages.many_frequencies` is asked for."""
+        slots = [self._slot(line) for line in lines]
+        wanted = [(entry(node.line), free, len(node.actions)) for node, free, _ in slots]
+        return [node for node, _, _ in slots], slots[0][2], wanted
+
+    def _slot(self, line: str) -> tuple[Node, int, int]:
+        """The decision at a line, its first free slot in its chunk, and its player."""
         node, first, _ = self._node(line)
         player = node.player
         assert player is not None
-        cards = board_cards(self.problem, node.round, board)
-        class_, rows = self._rows(node.round, cards)
         before = sum(
             other.player == player and slot < first
             for other, slot in self._betting(entry(node.line))[0].values()
         )
-        hands = np.flatnonzero(rows >= 0)
-        found = self.averages.frequencies(
-            node.round, class_, entry(node.line), player, first - before, len(node.actions)
-        )
-        deck = self.problem.hands
-        return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
+        return node, first - before, player
 
     def class_of(self, t: int, board: str | Sequence[int] | None = None) -> int:
         """The class of a board of round t.

@@ -127,6 +127,14 @@ class Decides(Closing):
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
 
+    def decisions(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> list[Decision]:
+        """Several decisions of one player and round on one board.
+
+        Raises:
+            InputError: as `decision`.
+        """
+        return [self.decision(line, board) for line in lines]
+
     def node(self, line: str = "") -> Node:
         """The decision at a line of the betting tree; rounds after its own are not built.
 

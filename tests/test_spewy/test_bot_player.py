@@ -1,6 +1,8 @@
 """The bot that plays from lockers: never an illegal action, never a crash, the same again under the same seed."""
 
+import gc
 import logging
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -13,6 +15,7 @@ from buckets.cards import parse_cards
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
 from spewy.bot import parts
+from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot
 from spewy.errors import SolveError
@@ -32,6 +35,7 @@ HOWS = {
     "flops too": {"resolve": "always", "rounds": 3},
     "safe": {"resolve": "always", "safe": True},
     "margin": {"resolve": "off-tree", "safe": "margin"},
+    "cfr-d": {"resolve": "always", "safe": "cfr-d"},
 }
 
 
@@ -169,13 +173,35 @@ def test_lines_that_leave_the_tree_are_answered(folders, resolve, source):
         assert bot.answer(turn.apply("r400")).source == source
 
 
+def test_what_a_hand_solved_is_gone_with_it(folders, monkeypatch):
+    """At once, and not when the collector next looks: a turn takes a hundred MiB."""
+    solved = []
+
+    def remember(self, part, mine, solve=parts.Parts._solve):
+        found = solve(self, part, mine)
+        solved.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr(parts.Parts, "_solve", remember)
+    gc.collect()
+    gc.disable()
+    try:
+        with open_bot(folders["limit"], resolve="always", **QUICK) as bot:
+            for seed in range(20):
+                play(bot, seed % 2, seed)
+                assert not any(each() for each in solved)
+    finally:
+        gc.enable()
+    assert len(solved) > 2
+
+
 def test_what_is_no_bot_is_refused(folders, tmp_path):
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
     with pytest.raises(InputError, match="expected those of a whole game, found those of a spot"):
         open_bot(tmp_path / "out")
     for wrong, told in (
         ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
-        ({"safe": "very"}, "safe: expected one of None, cfr-d, margin, found 'very'"),
+        ({"safe": "very"}, "safe: expected one of None, cfr-d, margin, mixed, found 'very'"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, found 0"),
         ({"iterations": 1.5}, "iterations: expected a whole number from 1 on, found 1.5"),
         ({"seconds": float("nan")}, "seconds: expected more than 0, found nan"),
@@ -229,3 +255,21 @@ def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):
             play(bot, seed % 2, seed)
     with open_policy(folders["limit"]) as policy:
         assert policy.averages.saved.deals == 130
+
+
+@pytest.mark.parametrize("game", ["limit", "no-limit"])
+def test_several_decisions_are_each_what_is_read_alone(folders, game):
+    with open_policy(folders[game]) as policy:
+        book = Book(policy)
+        river = policy.problem.tree.config.game.num_rounds - 1
+        board = parse_cards("TdJhQsKdTs")
+        nodes = [
+            node for node in policy.problem.tree.nodes() if node.kind == "decision" and node.round == river
+        ]
+        for player in (0, 1):
+            lines = [node.line for node in nodes if node.player == player]
+            found = book.several(lines, board)
+            assert len(found) == len(lines) > 1
+            for line, mine in zip(lines, found, strict=True):
+                assert np.array_equal(mine, book.frequencies(line, board))
+        assert book.several([], board) == []

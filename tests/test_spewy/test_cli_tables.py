@@ -149,12 +149,14 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
                 return Dealer(match, lines, heard.logs).play()
 
         dealer, other = Task(dealing), client(doors.ports[0], Seat(LIMIT))
-        args = ("127.0.0.1", doors.ports[1], "--lockers", tmp_path, "--resolve", "always", "--log", log)
+        how = ("--resolve", "always", "--safe", "--budget", 3, "--threads", 2)
+        args = ("127.0.0.1", doors.ports[1], "--lockers", tmp_path, *how, "--log", log)
         result = spewy("play", "acpc", *args)
         dealer.result()
         other.result()
     assert (result.exit_code, bot.closed) == (0, True), result.output
-    assert asked == [((tmp_path,), {"resolve": "always"})]
+    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "threads": 2}
+    assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "decisions", "start", "memory"})
     said = log.read_text().splitlines()

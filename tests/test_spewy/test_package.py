@@ -54,7 +54,7 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
     good("package", "acpc", solved, out)
     (out / "code" / "spewy" / "bot" / "player.py").write_text(
         "from spewy.match.opponents import opponent\nfrom spewy.game.gamefile import load_game\n"
-        "def open_bot(folder, resolve):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
+        "def open_bot(folder, **how):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
     )
     front = out / "code" / "spewy" / "__init__.py"
     front.write_text(front.read_text() + "\nfrom spewy.bot.player import open_bot\n")
