@@ -99,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument("--seed", type=int, default=1, help="of the flops")
     one.add_argument("--set", action="append", default=[], dest="changes", metavar="KEY=VALUE")
     one.add_argument("--name", help="of the curve in the data; by default the folder's")
+    one.add_argument("--start-from", type=Path, metavar="FOLDER", help="of another curve, which this one takes over")
+    one.add_argument("--start-name", metavar="NAME", help="of that curve; by default its folder's")
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=curve)
 
@@ -180,10 +182,12 @@ def curve(args: argparse.Namespace) -> int:
             kept = _curve(args.data, name)
             if any(point["budget"] == minutes for point in kept["points"]):
                 continue
-            learnt = _data(args.data).get("learnt", {}).get(name)
-            spent = _spent(args.folder, learnt or kept["points"][-1:], job.solve.workers)
+            spent = _spent(args.folder, args.data, name, job.solve.workers)
+            if args.start_from is not None and not holds_store(args.folder):
+                earlier = args.start_name or args.start_from.name
+                spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
             stop = _Budget(60 * minutes - spent, interrupted)
-            with DealtSession(job, args.folder) as session:
+            with DealtSession(job, args.folder, start_from=args.start_from) as session:
                 result = session.solve(_Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED
@@ -464,10 +468,11 @@ class _Flops:
             _note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
 
 
-def _spent(folder: Path, known: list[dict[str, Any]], threads: int) -> float:
+def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
     """Core-seconds behind what a folder holds; since they were known last at most its seconds times threads."""
     if not holds_store(folder):
         return 0.0
+    known = _data(data).get("learnt", {}).get(name) or _curve(data, name)["points"][-1:]
     last = known[-1] if known else {"core_minutes": 0.0, "seconds": 0.0}
     return 60 * last["core_minutes"] + threads * max(0.0, _mark(folder).seconds - last["seconds"])
 
