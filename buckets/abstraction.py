@@ -149,26 +149,40 @@ class Abstraction:
         fill_boards(self._maps, t, cards, classes, rows)
         return classes, rows
 
-    def deal(self, seed: int, first: int, n: int, out: Dealt | None = None) -> Dealt:
-        """Deals number `first` to ``first + n - 1`` of those that a seed decides.
+    def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
+        """Some of the deals that a seed decides.
 
         Args:
             seed: any number of 63 bits.
-            first: at least 0.
-            n: how many.
-            out: to be overwritten, if it has room for `n`.
+            numbers: of the deals, each at least 0.
+            out: to be overwritten, if it has room for so many.
+
+        Raises:
+            BoardError: a number is none.
         """
         from buckets.kernels.dealing import fill_deals
 
+        asked = np.asarray(numbers, dtype=np.int64)
+        if (asked < 0).any():
+            raise BoardError(f"deals: expected numbers of at least 0, got {asked.min()}")
+        if out is None or len(out.classes) != len(asked):
+            out = self.room(len(asked))
+        fill_deals(self._maps, self._sizes, _seed(seed), asked, self.stratified, *out)
+        return out
+
+    def last_classes(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
+        """Classes in the last round of deals number `first` to ``first + n - 1``, which is all that is dealt of them.
+
+        Raises:
+            BoardError: a number is none.
+        """
+        from buckets.kernels.dealing import fill_last_classes
+
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
-        if not 0 <= seed < 2**63:
-            raise BoardError(f"seed: expected a number from 0 to 2**63 - 1, got {seed}")
-        if out is None or len(out.classes) != n:
-            out = self.room(n)
-        sizes = np.array(self.board_sizes, dtype=np.int64)
-        fill_deals(self._maps, sizes, seed, first, self.stratified, *out)
-        return out
+        classes = np.empty(n, dtype=np.int32)
+        fill_last_classes(self._maps, self._sizes, _seed(seed), first, self.stratified, classes)
+        return classes
 
     def room(self, n: int) -> Dealt:
         """Arrays for n deals, with nothing in them."""
@@ -194,6 +208,10 @@ class Abstraction:
             raise BoardError("boards: expected each card once on a board, got one twice")
         return array
 
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array(self.board_sizes, dtype=np.int64)
+
     @cached_property
     def _maps(self) -> Any:
         from buckets.kernels.dealing import Maps
@@ -216,3 +234,9 @@ class Abstraction:
                 for name in ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows")
             ),
         )
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise BoardError(f"seed: expected a number from 0 to 2**63 - 1, got {seed}")
+    return seed

@@ -167,7 +167,7 @@ def fill_deals(
     maps: Maps,
     sizes: Ints,
     seed: int,
-    first: int,
+    numbers: Ints,
     stratified: bool,
     classes: Array,
     rows: Array,
@@ -176,7 +176,7 @@ def fill_deals(
     hands: Array,
     boards: Array,
 ) -> None:
-    """Write deals from number `first` on, as `Dealt` has them; `sizes` is how many cards each round deals."""
+    """Write the deals of these numbers, as `Dealt` has them; `sizes` is how many cards each round deals."""
     n_rounds, n_cards = len(sizes), boards.shape[1]
     hole = maps.hands.shape[1]
     s = _scratch(len(maps.hands), n_cards)
@@ -184,7 +184,7 @@ def fill_deals(
     number = np.empty(NUM_CARDS, dtype=np.int64)
     last = n_rounds - 1
     for b in range(len(boards)):
-        n_left = _deal(maps, sizes, seed, first + b, stratified, left, s)
+        n_left = _deal(maps, sizes, seed, numbers[b], stratified, left, s)
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
@@ -202,6 +202,18 @@ def fill_deals(
             strength[b, i] = s.strength[0, h]
             cards[b, i, 0] = number[maps.hands[h, 0]]
             cards[b, i, 1] = number[maps.hands[h, 1]] if hole == 2 else n_left
+
+
+@kernel
+def fill_last_classes(
+    maps: Maps, sizes: Ints, seed: int, first: int, stratified: bool, classes: Array
+) -> None:
+    """Write the classes that deals from number `first` on have in the last round."""
+    s = _scratch(len(maps.hands), sizes.sum())
+    left = np.empty(len(maps.cards), dtype=np.int64)
+    for b in range(len(classes)):
+        _deal(maps, sizes, seed, first + b, stratified, left, s)
+        classes[b] = _locate(maps, len(sizes) - 1, s.board[0], s)[2]
 
 
 @kernel

@@ -1,9 +1,9 @@
 """A whole game learnt by deals on the workers of a cluster, each on a copy of its own for an interval.
 
-The deals of an interval are cut into shares, one for each worker. What these have learnt is put together in order of
-the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A share counts when it has come
-back and is what was asked for, and then once; one whose worker has left is dealt again, by another. So deals are those
-of one process, whoever comes and goes, and where it is interrupted none is left out.
+The deals of an interval are cut into shares, one for each worker (`spewy.learn.deal_shares`). What these have learnt
+is put together in order of the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A
+share counts when it has come back and is what was asked for, and then once; one whose worker has left is dealt again,
+by another. So deals are those of one process, whoever comes and goes, and where it is interrupted none is left out.
 
 How long an interval is makes little difference to what is learnt (docs/scale.md has the measurements), so it is as
 long as keeps sending and adding up a small part of the time; at first it is a share of the deals that are done.
@@ -16,7 +16,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,8 @@ from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import deal_copy
 from spewy.learn.combined_flops import Finding
-from spewy.learn.deal_copy import NOTHING, Order, Setup, Share
+from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
+from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Exchange, Part, copied
 from spewy.learn.real_game import SEED
@@ -42,12 +42,20 @@ if TYPE_CHECKING:
 
 FEWEST = 64
 """Deals of a share, if the interval is not limited otherwise."""
-MOST_OF_ALL = 0.25
+MOST_OF_ALL = 0.05
 """Of the deals that are done: as many an interval may have at most."""
 LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
 """Of an interval, once enough deals are done."""
 EXCHANGES = 0.2
 """Of the time, that sending and adding up may take before intervals get longer."""
+
+
+class _Standing:
+    """What is known of a worker's copy: after which exchange it stands, and its classes of the last round each."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.after = NOTHING
+        self.last = np.full(n_classes, NOTHING, dtype=np.int64)
 
 
 class ClusterEngine(SampledEngine):
@@ -84,7 +92,8 @@ class ClusterEngine(SampledEngine):
         self._changed: list[Ints] = [
             np.where(visits.any(axis=0), self._exchange, NOTHING) for visits in self.numbers.visits
         ]
-        self._stands: dict[str, int] = {}
+        self._shares_of = Shares(abstraction, seed)
+        self._standing: dict[str, _Standing] = {}
         self._settled = True
         self._exchanging = 0.0
 
@@ -95,7 +104,7 @@ class ClusterEngine(SampledEngine):
 
     @property
     def settled(self) -> bool:
-        """Whether the numbers are those of the deals that are counted: each share before a later one is in."""
+        """Whether the numbers are those of the deals that are counted: all shares of an interval are in, or none."""
         return self._settled
 
     def run(self, n: int, stop: Stop) -> None:
@@ -106,10 +115,10 @@ class ClusterEngine(SampledEngine):
         Raises:
             PeerError: the scheduler is gone, or a worker answered what was not asked for.
         """
-        first, size = self.deals, min(n, self._n_shares)
-        waiting = list(pairwise(first + i * n // size for i in range(size + 1)))
+        interval = Interval(self.deals, n, min(n, self._n_shares))
+        waiting = list(range(interval.shares))
         begun = time.perf_counter()
-        slowest = 0.0
+        slowest, dealt = 0.0, 0
         while waiting:
             there = self._cluster.workers(stop)
             if not there and self._settled:
@@ -121,12 +130,16 @@ class ClusterEngine(SampledEngine):
                 )
             asked, waiting = waiting[: len(there)], waiting[len(there) :]
             try:
-                lost, seconds = self._learn(asked, there)
+                lost, seconds, n_learnt = self._learn(interval, asked, there)
             except NoWorkerError:  # before anything was begun
-                lost, seconds = asked, 0.0
-            slowest += seconds
+                self._standing.clear()  # not all that was to be given was
+                lost, seconds, n_learnt = asked, 0.0, 0
+            slowest, dealt = slowest + seconds, dealt + n_learnt
             waiting = lost + waiting
-            self._settled = not waiting or waiting[0][0] == self.deals
+        if dealt != n:
+            raise PeerError(f"{self._cluster.name}: expected {n:,} deals of all shares, found {dealt:,}")
+        self._cfr.iteration += n
+        self._settled = True
         self._exchanging = time.perf_counter() - begun - slowest
 
     def next_portion(self, n: int, seconds: float) -> int:
@@ -170,41 +183,55 @@ class ClusterEngine(SampledEngine):
         self._cluster.close()
 
     def _learn(
-        self, asked: Sequence[tuple[int, int]], there: dict[str, int]
-    ) -> tuple[list[tuple[int, int]], float]:
-        """Have a worker each learn a share; those that were lost, and the seconds of the slowest."""
-        workers = sorted(there)[: len(asked)]
-        calls = [
-            (worker, deal_copy.learn, (*order, there[worker], (first, last - first), i == 0))
-            for i, ((first, last), worker, order) in enumerate(
-                zip(asked, workers, self._orders(workers), strict=True)
-            )
+        self, interval: Interval, shares: Sequence[int], there: dict[str, int]
+    ) -> tuple[list[int], float, int]:
+        """Have a worker each learn a share; those that were lost, the seconds of the slowest, and all deals."""
+        workers = sorted(there)[: len(shares)]
+        owners = self._shares_of.owners(interval.shares)
+        wanted = [None if owners is None else owners == share for share in shares]
+        last = len(self.numbers.visits) - 1
+        asked = [  # the first copy, and those that alone visit a class, tell their sums as they are
+            Asked(interval, share, [i == 0 or (t == last and owners is not None) for t in range(last + 1)])
+            for i, share in enumerate(shares)
         ]
-        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule)
-        lost, learnt = list[tuple[int, int]](), list[str]()
+        calls = [
+            (worker, deal_copy.learn, (*order, there[worker], what))
+            for worker, order, what in zip(workers, self._orders(workers, wanted), asked, strict=True)
+        ]
+        before, seconds, n, exchange = self._exchange, 0.0, 0, Exchange(self.numbers, self.schedule)
+        lost, learnt = list[int](), list[_Standing]()
         with closing(self._cluster.call(calls)) as answers:
-            for share, worker, answer in zip(asked, workers, answers, strict=True):
-                self._stands.pop(worker, None)
+            for what, worker, answer in zip(asked, workers, answers, strict=True):
+                standing = self._standing.pop(worker)
                 if answer is None or isinstance(answer, Lost):
-                    lost.append(share)
+                    lost.append(what.share)
                     continue
-                require_share(answer, share, self.numbers, worker, threads=there[worker])
-                self._settled = self._settled and not lost
+                require_share(answer, what, self.numbers, worker, threads=there[worker])
+                self._settled = False
                 self._exchange = before + 1
-                self._take(answer, exchange)
-                seconds = max(seconds, answer.seconds)
-                self._cfr.iteration += answer.n
-                self._stands[worker] = before
-                learnt.append(worker)
+                self._take(answer, exchange, None if owners is None else standing)
+                seconds, n = max(seconds, answer.seconds), n + answer.n
+                self._standing[worker] = standing
+                learnt.append(standing)
         if len(learnt) == 1:  # whose copy is what there is now
-            self._stands[learnt[0]] = self._exchange
-        return lost, seconds
+            learnt[0].after = self._exchange
+            learnt[0].last[self._changed[-1] == self._exchange] = self._exchange
+        return lost, seconds, n
 
-    def _take(self, share: Share, exchange: Exchange) -> None:
-        """Put what a share has learnt to the rest."""
+    def _take(self, share: Share, exchange: Exchange, alone: _Standing | None) -> None:
+        """Put what a share has learnt to the rest.
+
+        Args:
+            share: what came.
+            exchange: which puts it.
+            alone: of its copy, which alone has visited its classes of the last round; None: others have, too.
+        """
+        last = len(self.numbers.visits) - 1
         for part in share.parts:
-            exchange.take(part, whole=share.whole)
+            exchange.take(part, whole=share.asked.whole[part.t])
             self._changed[part.t][part.classes] = self._exchange
+            if alone is not None and part.t == last:
+                alone.last[part.classes] = self._exchange
 
     def _all_caught_up(self) -> list[str]:
         """The workers whose copies are what there is now; at least one."""
@@ -212,8 +239,9 @@ class ClusterEngine(SampledEngine):
             there = self._cluster.workers()
             workers = sorted(there)
             try:
-                orders = list(self._orders(workers))
+                orders = list(self._orders(workers, [None] * len(workers)))
             except NoWorkerError:
+                self._standing.clear()
                 continue
             calls = [
                 (worker, deal_copy.catch_up, (*order, there[worker]))
@@ -221,38 +249,51 @@ class ClusterEngine(SampledEngine):
             ]
             with closing(self._cluster.call(calls)) as answers:
                 good = [worker for worker, answer in zip(workers, answers, strict=True) if answer is True]
-            self._stands = dict.fromkeys(good, self._exchange)
+            self._standing = {worker: self._standing[worker] for worker in good}
             if good:
                 return good
 
-    def _orders(self, workers: Sequence[str]) -> Iterator[tuple[Any, Order, Any]]:
-        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks."""
+    def _orders(
+        self, workers: Sequence[str], wanted: Sequence[np.ndarray | None]
+    ) -> Iterator[tuple[Any, Order, Any, Any]]:
+        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks.
+
+        Args:
+            workers: who is asked.
+            wanted: classes of the last round that each of them needs; None: all.
+        """
         if self._given is None or self._given.status != "finished":  # who had it has left
             self._given = self._cluster.given(self._setup)
         given: dict[int, Any] = {}
-        for worker in workers:
-            stands = self._stands.get(worker, NOTHING)
-            if stands not in given:
-                parts = list(self._parts_since(stands))
-                given[stands] = self._cluster.given(parts) if parts else []
-            yield self._given, Order(self._setup.solve, stands, self._exchange), given[stands]
+        for worker, mine in zip(workers, wanted, strict=True):
+            standing = self._standing.setdefault(worker, _Standing(len(self._changed[-1])))
+            order = Order(self._setup.solve, standing.after, self._exchange)
+            if standing.after not in given:
+                parts = [
+                    self._copied(t, changed > standing.after) for t, changed in enumerate(self._changed[:-1])
+                ]
+                given[standing.after] = self._cluster.given(parts) if parts else []
+            lacking = self._changed[-1] > standing.last
+            if mine is not None:
+                lacking &= mine
+            last: Any = self._copied(len(self._changed) - 1, lacking)
+            if lacking.any():
+                last = self._cluster.given(last)
+            standing.after = self._exchange
+            standing.last[lacking] = self._exchange
+            yield self._given, order, given[order.before], last
 
-    def _parts_since(self, exchange: int) -> Iterator[Part]:
-        """What has changed after an exchange."""
-        for t, changed in enumerate(self._changed):
-            classes = np.flatnonzero(changed > exchange).astype(np.int64)
-            if len(classes):
-                yield copied(self.numbers, t, classes)
+    def _copied(self, t: int, some: np.ndarray) -> Part:
+        """What the classes of a round have that a mask has."""
+        return copied(self.numbers, t, np.flatnonzero(some).astype(np.int64))
 
 
-def require_share(
-    found: Any, deals: tuple[int, int], numbers: Numbers, worker: str, *, threads: int = 1
-) -> None:
-    """Refuse what no copy can have learnt of these deals.
+def require_share(found: Any, asked: Asked, numbers: Numbers, worker: str, *, threads: int = 1) -> None:
+    """Refuse what no copy can have learnt that was asked for this.
 
     Args:
         found: what came.
-        deals: the first, and the one behind the last.
+        asked: for what.
         numbers: to which it shall be put.
         worker: from whom.
         threads: that learnt; of several, one may undo a simultaneous visit of another.
@@ -260,23 +301,25 @@ def require_share(
     Raises:
         PeerError: it is something else, or a part of it.
     """
-    subject = f"Dask worker {worker}, deals {deals[0]:,} to {deals[1]:,}"
-    if not isinstance(found, Share) or (found.first, found.first + found.n) != deals:
+    first, n, shares = asked.interval
+    of = f"share {asked.share + 1} of {shares} of the deals {first:,} to {first + n:,}"
+    subject = f"Dask worker {worker}, {of}"
+    if not isinstance(found, Share) or found.asked != asked:
         raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
     made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
     for part in found.parts:
-        if not _is_part(part, numbers, found.whole):
+        if not _is_part(part, numbers, asked.whole):
             raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
         made[part.t] += part.visits.sum(axis=1)
     for t, counts in enumerate(made):
-        least = found.n if threads == 1 else 1
+        least = found.n if threads == 1 else min(1, found.n)
         if ((counts < least) | (counts > found.n)).any():
             raise PeerError(
                 f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
             )
 
 
-def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
+def _is_part(part: Part, numbers: Numbers, whole: Sequence[bool]) -> bool:
     """Whether arrays are those of classes of a round, each once, and finite."""
     n_classes = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_classes)):
@@ -295,5 +338,5 @@ def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
         and part.visits.shape == (2, n)
         and bool((part.visits >= 0).all())
         and fits(part.regrets, numbers.regrets[t], kept)
-        and fits(part.sums, numbers.sums[t], kept if whole else np.dtype(np.float32))
+        and fits(part.sums, numbers.sums[t], kept if whole[t] else np.dtype(np.float32))
     )

@@ -20,6 +20,7 @@ from solvers.sampled.engine import Dealt
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
+from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.exchange import Part, added, copied, put
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -51,19 +52,31 @@ class Setup:
     answers: float
 
 
-class Share(NamedTuple):
-    """What a copy has learnt of some deals.
+class Asked(NamedTuple):
+    """What a copy is to learn, and how it is to tell that.
 
     Attributes:
-        first, n: the deals.
-        whole: whether sums are those that the copy has; else what it has added to them.
+        interval, share: of which deals.
+        whole: by round: whether sums are to be those that the copy has; else what it has added to them.
+    """
+
+    interval: Interval
+    share: int
+    whole: Sequence[bool]
+
+
+class Share(NamedTuple):
+    """What a copy has learnt.
+
+    Attributes:
+        asked: what it was asked for.
+        n: deals.
         parts: of the classes that were visited, as `spewy.learn.exchange.added` tells them.
         seconds: that learning took.
     """
 
-    first: int
+    asked: Asked
     n: int
-    whole: bool
     parts: list[Part]
     seconds: float
 
@@ -97,6 +110,8 @@ class Copy(SampledEngine):
             opened=None,
         )
         self.stands = NOTHING
+        self._shares = Shares(setup.abstraction, setup.seed)
+        self._deals, self._first = np.zeros(0, dtype=np.int64), 0
         self._before: list[Part] = []
         self._seen: list[Ints] = []
         self._lock = threading.Lock()
@@ -113,24 +128,26 @@ class Copy(SampledEngine):
         self.stands = order.after
         return True
 
-    def learn(self, first: int, n: int, *, whole: bool) -> Share:
-        """Do some deals; what they have brought."""
+    def learn(self, asked: Asked) -> Share:
+        """Do the deals of a share; what they have brought."""
         begun = time.perf_counter()
         self._before = []
         self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
-        self._cfr.iteration = first
+        self._deals = self._shares.deals(asked.interval, asked.share)
+        n, self._first = len(self._deals), asked.interval.first
+        self._cfr.iteration = self._first
         self._cfr.run(n)
         parts = []
         while self._before:
             before = self._before.pop()
             after = copied(self.numbers, before.t, before.classes)
             told = added(before, after, self.schedule)
-            parts.append(told._replace(sums=after.sums) if whole else told)
-        return Share(first, n, whole, parts, time.perf_counter() - begun)
+            parts.append(told._replace(sums=after.sums) if asked.whole[told.t] else told)
+        return Share(asked, n, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Deals, the classes of which are remembered as they were before anybody has visited them."""
-        dealt = super()._dealt(first, n)
+        """Of the deals of the share; their classes are remembered as they were before anybody has visited them."""
+        dealt = self._abstraction.deal(self._seed, self._deals[first - self._first :][:n])
         with self._lock:
             for t, seen in enumerate(self._seen):
                 classes = np.unique(dealt.classes[:, t])
@@ -148,8 +165,16 @@ class Copy(SampledEngine):
 _copies: dict[str, Copy] = {}
 
 
-def ordered(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> Copy | None:
-    """This worker's copy as it is ordered; None: it has none to go on from."""
+def ordered(setup: Setup, order: Order, parts: Sequence[Part], last: Part, threads: int) -> Copy | None:
+    """This worker's copy as it is ordered; None: it has none to go on from.
+
+    Args:
+        setup: what a new one is opened with.
+        order: what it is to be.
+        parts: what others have changed in the rounds before the last.
+        last: what it lacks of the last round, of the classes that it is to know.
+        threads: that it learns with.
+    """
     copy = _copies.pop(order.solve, None)
     if copy is None or copy.threads != threads:
         if order.before != NOTHING:
@@ -158,20 +183,25 @@ def ordered(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> 
             _copies.pop(next(iter(_copies))).close()
         copy = Copy(setup, threads)
     _copies[order.solve] = copy
-    return copy if copy.catch_up(order, parts) else None
+    return copy if copy.catch_up(order, [*parts, last]) else None
 
 
 def learn(
-    setup: Setup, order: Order, parts: Sequence[Part], threads: int, deals: tuple[int, int], whole: bool
+    setup: Setup,
+    order: Order,
+    parts: Sequence[Part],
+    last: Part,
+    threads: int,
+    asked: Asked,
 ) -> Share | None:
-    """In a worker: do some deals on a copy; None: it has none to go on from."""
-    copy = ordered(setup, order, parts, threads)
-    return None if copy is None else copy.learn(*deals, whole=whole)
+    """In a worker: do a share of an interval on a copy; None: it has none to go on from."""
+    copy = ordered(setup, order, parts, last, threads)
+    return None if copy is None else copy.learn(asked)
 
 
-def catch_up(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> bool | None:
+def catch_up(setup: Setup, order: Order, parts: Sequence[Part], last: Part, threads: int) -> bool | None:
     """In a worker: take what others have changed; None: there is nothing to go on from."""
-    return None if ordered(setup, order, parts, threads) is None else True
+    return None if ordered(setup, order, parts, last, threads) is None else True
 
 
 def judge(parent: object, order: Order, first: int) -> FlopFinding | None:

@@ -74,7 +74,7 @@ def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
 
 
 def test_deals_are_what_boards_say(made):
-    dealt = made.deal(7, 3, 25)
+    dealt = made.deal(7, range(3, 28))
     n_left = len(made.deck) - sum(made.board_sizes)
     all_hands = hands(made.deck, made.hole)
     for t in range(made.n_rounds):
@@ -94,15 +94,16 @@ def test_deals_are_what_boards_say(made):
 
 
 def test_deals_belong_to_their_numbers(made):
-    whole = made.deal(5, 0, 30)
-    part = made.deal(5, 11, 4)
+    whole = made.deal(5, range(30))
+    part = made.deal(5, range(11, 15))
     for all_of, some in zip(whole, part, strict=True):
         np.testing.assert_array_equal(all_of[11:15], some)
     room = made.room(4)
-    assert made.deal(5, 11, 4, room) is room
+    assert made.deal(5, range(11, 15), room) is room
     np.testing.assert_array_equal(room.boards, part.boards)
+    np.testing.assert_array_equal(made.last_classes(5, 11, 4), part.classes[:, -1])
     if sum(made.board_sizes):
-        assert (made.deal(6, 0, 30).boards != whole.boards).any()
+        assert (made.deal(6, range(30)).boards != whole.boards).any()
 
 
 def test_rows_on_final_boards_never_fall_with_strength(made):
@@ -169,7 +170,7 @@ def test_every_board_is_dealt_as_often_as_any_other(stratified):
     made = Abstraction.make(*GAMES["small hold'em"])
     free = Abstraction(made.deck, made.hole, made.board_sizes, made.arrays, stratified=stratified)
     n_boards = comb(15, 2) * 13
-    dealt = free.deal(3, 0, 6 * n_boards)
+    dealt = free.deal(3, range(6 * n_boards))
     seen = Counter((*sorted(board[:2]), board[2]) for board in dealt.boards.tolist())
     if stratified:
         assert set(seen.values()) == {6}
@@ -183,7 +184,7 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
     made = Abstraction.make(*GAMES["small hold'em"])
     orders = []
     for block in range(40):
-        flops = made.deal(9, 105 * block, 105).boards[:, :2].tolist()
+        flops = made.deal(9, range(105 * block, 105 * (block + 1))).boards[:, :2].tolist()
         assert len({tuple(flop) for flop in flops}) == 105
         assert all(first < second for first, second in flops)
         orders.append(flops)
@@ -195,7 +196,7 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
 
 def test_what_follows_a_board_comes_once_before_any_comes_again():
     made = Abstraction.make(*GAMES["small hold'em"])
-    boards = made.deal(2, 0, 105 * 13).boards
+    boards = made.deal(2, range(105 * 13)).boards
     assert len(np.unique(boards, axis=0)) == 105 * 13
 
 
@@ -292,10 +293,12 @@ def test_bad_questions_are_refused():
             leduc.boards(t, boards)
     with pytest.raises(BucketError, match="boards: expected each card once on a board, got one twice"):
         Abstraction.make(*GAMES["rhode island"]).boards(2, [[3, 3]])
+    with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
+        leduc.deal(0, range(-1, 4))
     with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):
-        leduc.deal(0, -1, 5)
+        leduc.last_classes(0, -1, 5)
     with pytest.raises(BucketError, match="seed: expected a number from 0"):
-        leduc.deal(-1, 0, 5)
+        leduc.deal(-1, range(5))
 
 
 @pytest.mark.slow
@@ -304,7 +307,7 @@ def test_hold_em_from_the_deal_to_the_river():
     made = Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10), kept=kept)
     assert made.n_classes == (1, 20, 40, 80)
     assert made.n_rows == (169, 10, 10, 10)
-    dealt = made.deal(1, 0, 22_100)
+    dealt = made.deal(1, range(22_100))
     assert len({tuple(flop) for flop in dealt.boards[:, :3].tolist()}) == 22_100
     for t in (1, 2, 3):
         boards = dealt.boards[:50, : 2 + t]

@@ -21,12 +21,14 @@ from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
+from spewy.learn.deal_shares import Interval  # noqa: E402
 from spewy.run.dealt_session import DealtSession  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
 
 SHORT = DEALT_LEDUC.replace("3000", "300")
+WHOLE = deal_copy.Asked(Interval(0, 10, 1), 0, [False, False])
 DASK = SHORT + 'workers = "dask"\n[dask]\n'
 
 
@@ -88,18 +90,18 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
     """The one dies as it is asked for its share, which is dealt again."""
     learn, asked = ClusterEngine._learn, []
 
-    def dying(engine, shares, there):
+    def dying(engine, interval, shares, there):
         asked.append(shares)
         if len(asked) == 5:
             cluster.kill_one()
             cluster.join()
-        return learn(engine, shares, there)
+        return learn(engine, interval, shares, there)
 
     monkeypatch.setattr(ClusterEngine, "_learn", dying)
     heard = Noting()
     with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
-    assert any("has left, 2 left" in note for note in heard.notes)
+    assert any("has left, " in note for note in heard.notes)
     assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
     assert good("check", tmp_path / "out").endswith(": healthy\n")
 
@@ -117,13 +119,13 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
         for _ in range(3):
             cluster.join()
 
-    def dying(engine, shares, there):
+    def dying(engine, interval, shares, there):
         asked.append(shares)
         if len(asked) == 5:
             for _ in range(3):
                 cluster.kill_one()
             threading.Thread(target=come_back, daemon=True).start()
-        return learn(engine, shares, there)
+        return learn(engine, interval, shares, there)
 
     monkeypatch.setattr(ClusterEngine, "_learn", dying)
     with DealtSession(Job.load(leduc), tmp_path / "out") as session:
@@ -233,19 +235,20 @@ def share():
     found = abstraction(wish_of(job.rules, job.dealing))
     setup = deal_copy.Setup("x", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
     with deal_copy.Copy(setup, 1) as copy, deal_copy.Copy(setup, 1) as other:
-        yield copy.learn(0, 10, whole=False), other.numbers
+        yield copy.learn(WHOLE), other.numbers
 
 
 def test_a_share_is_what_was_asked_for(share):
     found, numbers = share
-    require_share(found, (0, 10), numbers, "w")
+    require_share(found, WHOLE, numbers, "w")
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         (lambda share: None, "expected what was learnt of them, found None"),
-        (lambda share: share._replace(n=9), "expected what was learnt"),
+        (lambda share: share._replace(asked=WHOLE._replace(share=1)), "expected what was learnt"),
+        (lambda share: share._replace(n=9), "expected 9 visits of round 0, found 10"),
         (lambda share: share._replace(parts=share.parts[:-1]), "expected 10 visits of round"),
         (lambda share: share._replace(parts=share.parts + share.parts[:1]), "expected 10 visits of round"),
         (
@@ -267,8 +270,8 @@ def test_a_share_is_what_was_asked_for(share):
 def test_a_worker_that_answers_nonsense_or_half_of_it_is_refused(share, change, told):
     found, numbers = share
     with pytest.raises(PeerError, match=told) as raised:
-        require_share(change(found), (0, 10), numbers, "tcp://x")
-    assert str(raised.value).startswith("Dask worker tcp://x, deals 0 to 10: ")
+        require_share(change(found), WHOLE, numbers, "tcp://x")
+    assert str(raised.value).startswith("Dask worker tcp://x, share 1 of 1 of the deals 0 to 10: ")
     assert "\n" not in str(raised.value)
 
 
