@@ -2,7 +2,8 @@
 
 A *class* of a round are boards that share rows. There are as many as asked for, of boards taken as sets of cards,
 which forget which card came when; or all, one for each canonical history (the order of rounds kept, as in
-`buckets.symmetry`). In a round without a card there is one.
+`buckets.symmetry`). In a round without a card there is one. Classes may *remember* the class of the first board: each
+class of first boards has later classes of its own then, which boards of one set may belong to.
 
 *Rows* are numbered within a class: before the first card the kinds of hands that suits alone tell apart, hold'em's
 169 as `preflop_classes` numbers them; later what `buckets.class_rows` makes; or single hands, ascending, of the
@@ -81,6 +82,7 @@ class Abstraction:
         *,
         seed: int = 0,
         intervals: Intervals = "equation 1",
+        remember: bool = False,
         progress: Progress = lambda done, of: None,
         kept: Kept | None = None,
     ) -> Self:
@@ -94,13 +96,14 @@ class Abstraction:
             rows: ``[t]``, of each class, at most, or "hands", which needs classes "all".
             seed: of the clusterings.
             intervals: how rows of the last round are cut.
+            remember: whether later classes remember that of the first board.
             progress: told (boards done, boards in all).
             kept: features of boards by name; what is there is read, what is missing is put there.
 
         Raises:
             BoardError: there are not so many boards, or too many, or a number is none.
         """
-        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals)
+        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals, remember)
         return cls.of(wish, progress, kept)
 
     @classmethod
@@ -123,6 +126,11 @@ class Abstraction:
     def n_rows(self) -> tuple[int, ...]:
         """``[t]``, rows of each class; some may be nobody's."""
         return tuple(self.arrays["n_rows"].tolist())
+
+    @property
+    def remembers(self) -> bool:
+        """Whether classes of a round remember that of the first board."""
+        return bool(self.arrays["memory"][:, 0].any())
 
     @property
     def n_hands(self) -> int:
@@ -231,7 +239,10 @@ class Abstraction:
             np.cumsum(self.board_sizes, dtype=np.int64),
             *(
                 arrays[name]
-                for name in ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows")
+                for name in (
+                    *("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows"),
+                    *("memory", "pairs"),
+                )
             ),
         )
 

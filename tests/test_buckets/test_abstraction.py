@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import combinations
 from math import comb
 
 import naive_boards as naive
@@ -18,6 +19,7 @@ from buckets import (
     suit_permutations,
 )
 from buckets.board_maps import board_map
+from buckets.board_pairs import board_pairs, require_pairs
 from buckets.class_rows import interval_rows
 from buckets.making import feature_names
 from buckets.symmetry import permute_cards
@@ -37,6 +39,14 @@ GAMES = {
         ("all", 4, "all", 9),
         (8, 6, "hands", 5),
     ),
+    "small hold'em that remembers": (SMALL, 2, (0, 2, 1), ("all", 4, 12), (50, 6, 5)),
+    "small hold'em that remembers the flop itself": (
+        SMALL,
+        2,
+        (0, 2, 0, 1),
+        ("all", "all", 25, 90),
+        (50, 6, 4, 5),
+    ),
     "small hold'em, hands on the last board": (SMALL, 2, (0, 2, 1), ("all", 4, "all"), (50, 6, "hands")),
     "flop hold'em": (FULL, 2, (0, 3), ("all", 100), (169, 40)),
 }
@@ -44,7 +54,7 @@ GAMES = {
 
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    return Abstraction.make(*GAMES[request.param])
+    return Abstraction.make(*GAMES[request.param], remember="remembers" in request.param)
 
 
 def drawn(made, t, n=12, seed=0):
@@ -71,6 +81,39 @@ def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
                 np.testing.assert_array_equal(np.sort(moved), np.sort(rows))
             else:
                 np.testing.assert_array_equal(moved, rows)
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if "remembers" in name])
+def test_a_class_that_remembers_has_one_class_before(name):
+    made = Abstraction.make(*GAMES[name], remember=True)
+    boards = made.deal(0, range(2000)).boards
+    first, _ = made.boards(1, boards[:, :2])
+    for t in range(2, made.n_rounds):
+        later, _ = made.boards(t, boards[:, : sum(made.board_sizes[: t + 1])])
+        before = {class_: set(first[later == class_].tolist()) for class_ in set(later.tolist())}
+        assert all(len(found) == 1 for found in before.values())
+        assert set.union(*before.values()) == set(range(made.n_classes[1]))
+    last, _ = made.boards(made.n_rounds - 1, np.sort(boards))
+    assert (last != later).any()  # the same cards, another one last
+
+
+def test_pairs_are_counted_as_they_are_dealt():
+    firsts, later = board_map(SMALL, (2,)), board_map(SMALL, (3,))
+    classes = np.arange(len(firsts.boards), dtype=np.int32) % 4
+    found = board_pairs(SMALL, firsts, classes, later)
+    numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
+    seen = Counter()
+    for i, board in enumerate(combinations(SMALL.cards, 3)):
+        for pair in combinations(board, 2):
+            first = classes[firsts.canonical[numbers[pair]]]
+            seen[int(first), int(later.canonical[i])] += 1
+    pairs = zip(found.first.tolist(), found.board.tolist(), strict=True)
+    assert dict(zip(pairs, found.counts.tolist(), strict=True)) == seen
+    table = found.numbers.reshape(4, -1)
+    assert (table[found.first, found.board] == np.arange(len(found.board))).all()
+    assert (table >= 0).sum() == len(found.board)
+    with pytest.raises(BucketError, match="boards that remember: expected at most"):
+        require_pairs(10_000, 10_000)
 
 
 def test_deals_are_what_boards_say(made):
