@@ -215,11 +215,12 @@ def _learnt(setups: Sequence[Setup], deals: int, most: float) -> tuple[float, in
         n = max(len(workers), min(int(most * done), deals - done))
         rounds = range(len(whole.numbers.visits))
         now = [copied(whole.numbers, t, np.arange(whole.numbers.visits[t].shape[1])) for t in rounds]
-        exchange = Exchange(whole.numbers, whole.schedule)
+        interval = Interval(done, n, len(workers))
+        exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(interval).alone)
         for i, worker in enumerate(workers):
             worker.catch_up(Order("", 0, 1), now)
-            for part in worker.learn(Asked(Interval(done, n, len(workers)), i, [i == 0] * len(now))).parts:
-                exchange.take(part, whole=i == 0)
+            for part in worker.learn(Asked(interval, i)).parts:
+                exchange.take(part)
         done += n
         exchanges += 1
     finding = whole.judge(1, _Never(), lambda done, of: None)

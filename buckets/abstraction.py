@@ -26,7 +26,7 @@ from buckets.board_maps import binomials
 from buckets.cards import NUM_CARDS, Deck
 from buckets.errors import BoardError
 from buckets.hands import hands
-from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, made_arrays
+from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, first_dealt, made_arrays
 from buckets.row_kinds import Intervals
 from buckets.symmetry import hand_permutation, suit_permutations
 
@@ -133,6 +133,18 @@ class Abstraction:
         return bool(self.arrays["memory"][:, 0].any())
 
     @property
+    def first(self) -> int:
+        """The first round with a card; as many rounds as there are, if there is none."""
+        return first_dealt(self.board_sizes)
+
+    @property
+    def all_remember(self) -> bool:
+        """Whether a board's class tells the class of the first board, in all later rounds."""
+        dealt = [t for t, size in enumerate(self.board_sizes) if size]
+        groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
+        return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
+
+    @property
     def n_hands(self) -> int:
         """How many hands a full board leaves."""
         return comb(len(self.deck) - sum(self.board_sizes), self.hole)
@@ -178,18 +190,18 @@ class Abstraction:
         fill_deals(self._maps, self._sizes, _seed(seed), asked, self.stratified, *out)
         return out
 
-    def last_classes(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
-        """Classes in the last round of deals number `first` to ``first + n - 1``, which is all that is dealt of them.
+    def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
+        """``[deal, t]``: classes of deals number `first` to ``first + n - 1``, a small part of the work of `deal`.
 
         Raises:
             BoardError: a number is none.
         """
-        from buckets.kernels.dealing import fill_last_classes
+        from buckets.kernels.dealing import fill_classes
 
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
-        classes = np.empty(n, dtype=np.int32)
-        fill_last_classes(self._maps, self._sizes, _seed(seed), first, self.stratified, classes)
+        classes = np.empty((n, self.n_rounds), dtype=np.int32)
+        fill_classes(self._maps, self._sizes, _seed(seed), first, self.stratified, classes)
         return classes
 
     def room(self, n: int) -> Dealt:

@@ -84,7 +84,7 @@ class Wish:
     @property
     def first(self) -> int:
         """The first round with a card; as many rounds as there are, if there is none."""
-        return next((t for t, size in enumerate(self.board_sizes) if size), len(self.board_sizes))
+        return first_dealt(self.board_sizes)
 
     def n_cards(self, t: int) -> int:
         """Cards of the board in a round."""
@@ -143,6 +143,11 @@ def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
         "n_classes": np.array([one.classes.max() + 1 for one in rounds], dtype=np.int64),
         "n_rows": np.array([one.n_rows for one in rounds], dtype=np.int64),
     }
+
+
+def first_dealt(board_sizes: Sequence[int]) -> int:
+    """The first round with a card; as many rounds as there are, if there is none."""
+    return next((t for t, size in enumerate(board_sizes) if size), len(board_sizes))
 
 
 def feature_names(board_sizes: Sequence[int]) -> list[str]:

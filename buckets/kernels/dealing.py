@@ -223,15 +223,14 @@ def fill_deals(
 
 
 @kernel
-def fill_last_classes(
-    maps: Maps, sizes: Ints, seed: int, first: int, stratified: bool, classes: Array
-) -> None:
-    """Write the classes that deals from number `first` on have in the last round."""
+def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, stratified: bool, classes: Array) -> None:
+    """Write the classes ``[deal, t]`` of deals from number `first` on."""
     s = _scratch(len(maps.hands), sizes.sum())
     left = np.empty(len(maps.cards), dtype=np.int64)
     for b in range(len(classes)):
         _deal(maps, sizes, seed, first + b, stratified, left, s)
-        classes[b] = _locate(maps, len(sizes) - 1, s.board[0], s)[2]
+        for t in range(len(sizes)):
+            classes[b, t] = _locate(maps, t, s.board[0], s)[2]
 
 
 @kernel

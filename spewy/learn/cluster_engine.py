@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from spewy.game.gamefile import Game
 from spewy.learn import deal_copy
 from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
-from spewy.learn.deal_shares import Interval, Shares
+from spewy.learn.deal_shares import Cut, Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Exchange, Part, copied
 from spewy.learn.real_game import SEED
@@ -51,11 +51,11 @@ EXCHANGES = 0.2
 
 
 class _Standing:
-    """What is known of a worker's copy: after which exchange it stands, and its classes of the last round each."""
+    """What is known of a worker's copy: after which exchange it stands, and each class of each round."""
 
-    def __init__(self, n_classes: int) -> None:
+    def __init__(self, n_classes: Sequence[int]) -> None:
         self.after = NOTHING
-        self.last = np.full(n_classes, NOTHING, dtype=np.int64)
+        self.classes = [np.full(n, NOTHING, dtype=np.int64) for n in n_classes]
 
 
 class ClusterEngine(SampledEngine):
@@ -118,7 +118,7 @@ class ClusterEngine(SampledEngine):
         interval = Interval(self.deals, n, min(n, self._n_shares))
         waiting = list(range(interval.shares))
         begun = time.perf_counter()
-        slowest, dealt = 0.0, 0
+        slowest = 0.0
         while waiting:
             there = self._cluster.workers(stop)
             if not there and self._settled:
@@ -130,14 +130,12 @@ class ClusterEngine(SampledEngine):
                 )
             asked, waiting = waiting[: len(there)], waiting[len(there) :]
             try:
-                lost, seconds, n_learnt = self._learn(interval, asked, there)
+                lost, seconds = self._learn(interval, asked, there)
             except NoWorkerError:  # before anything was begun
                 self._standing.clear()  # not all that was to be given was
-                lost, seconds, n_learnt = asked, 0.0, 0
-            slowest, dealt = slowest + seconds, dealt + n_learnt
+                lost, seconds = asked, 0.0
+            slowest += seconds
             waiting = lost + waiting
-        if dealt != n:
-            raise PeerError(f"{self._cluster.name}: expected {n:,} deals of all shares, found {dealt:,}")
         self._cfr.iteration += n
         self._settled = True
         self._exchanging = time.perf_counter() - begun - slowest
@@ -184,62 +182,52 @@ class ClusterEngine(SampledEngine):
 
     def _learn(
         self, interval: Interval, shares: Sequence[int], there: dict[str, int]
-    ) -> tuple[list[int], float, int]:
-        """Have a worker each learn a share; those that were lost, the seconds of the slowest, and all deals."""
+    ) -> tuple[list[int], float]:
+        """Have a worker each learn a share; those that were lost, and the seconds of the slowest."""
+        cut = self._shares_of.cut(interval)
         workers = sorted(there)[: len(shares)]
-        owners = self._shares_of.owners(interval.shares)
-        wanted = [None if owners is None else owners == share for share in shares]
-        last = len(self.numbers.visits) - 1
-        asked = [  # the first copy, and those that alone visit a class, tell their sums as they are
-            Asked(interval, share, [i == 0 or (t == last and owners is not None) for t in range(last + 1)])
-            for i, share in enumerate(shares)
-        ]
+        wanted = [[cut.visited(share, t) for t in range(len(self._changed))] for share in shares]
+        orders = self._orders(workers, wanted, cut.alone)
         calls = [
-            (worker, deal_copy.learn, (*order, there[worker], what))
-            for worker, order, what in zip(workers, self._orders(workers, wanted), asked, strict=True)
+            (worker, deal_copy.learn, (*order, there[worker], Asked(interval, share)))
+            for worker, order, share in zip(workers, orders, shares, strict=True)
         ]
-        before, seconds, n, exchange = self._exchange, 0.0, 0, Exchange(self.numbers, self.schedule)
-        lost, learnt = list[int](), list[_Standing]()
+        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule, cut.alone)
+        lost = list[int]()
         with closing(self._cluster.call(calls)) as answers:
-            for what, worker, answer in zip(asked, workers, answers, strict=True):
+            for share, worker, answer in zip(shares, workers, answers, strict=True):
                 standing = self._standing.pop(worker)
                 if answer is None or isinstance(answer, Lost):
-                    lost.append(what.share)
+                    lost.append(share)
                     continue
-                require_share(answer, what, self.numbers, worker, threads=there[worker])
+                require_share(
+                    answer, Asked(interval, share), cut, self.numbers, worker, threads=there[worker]
+                )
                 self._settled = False
                 self._exchange = before + 1
-                self._take(answer, exchange, None if owners is None else standing)
-                seconds, n = max(seconds, answer.seconds), n + answer.n
+                self._take(answer, exchange, cut.alone, standing)
+                seconds = max(seconds, answer.seconds)
                 self._standing[worker] = standing
-                learnt.append(standing)
-        if len(learnt) == 1:  # whose copy is what there is now
-            learnt[0].after = self._exchange
-            learnt[0].last[self._changed[-1] == self._exchange] = self._exchange
-        return lost, seconds, n
+        return lost, seconds
 
-    def _take(self, share: Share, exchange: Exchange, alone: _Standing | None) -> None:
-        """Put what a share has learnt to the rest.
-
-        Args:
-            share: what came.
-            exchange: which puts it.
-            alone: of its copy, which alone has visited its classes of the last round; None: others have, too.
-        """
-        last = len(self.numbers.visits) - 1
+    def _take(
+        self, share: Share, exchange: Exchange, alone: Sequence[np.ndarray], standing: _Standing
+    ) -> None:
+        """Put what a share has learnt to the rest; what nobody else has visited its copy has then, too."""
         for part in share.parts:
-            exchange.take(part, whole=share.asked.whole[part.t])
+            exchange.take(part)
             self._changed[part.t][part.classes] = self._exchange
-            if alone is not None and part.t == last:
-                alone.last[part.classes] = self._exchange
+            standing.classes[part.t][part.classes[alone[part.t][part.classes]]] = self._exchange
 
     def _all_caught_up(self) -> list[str]:
         """The workers whose copies are what there is now; at least one."""
+        everything = [np.ones(len(changed), dtype=np.bool_) for changed in self._changed]
         while True:
             there = self._cluster.workers()
             workers = sorted(there)
             try:
-                orders = list(self._orders(workers, [None] * len(workers)))
+                shared = [~some for some in everything] if len(workers) > 1 else everything
+                orders = self._orders(workers, [everything] * len(workers), shared)
             except NoWorkerError:
                 self._standing.clear()
                 continue
@@ -254,46 +242,60 @@ class ClusterEngine(SampledEngine):
                 return good
 
     def _orders(
-        self, workers: Sequence[str], wanted: Sequence[np.ndarray | None]
-    ) -> Iterator[tuple[Any, Order, Any, Any]]:
+        self, workers: Sequence[str], wanted: Sequence[Sequence[np.ndarray]], alone: Sequence[np.ndarray]
+    ) -> list[tuple[Any, Order, Any, Any]]:
         """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks.
 
         Args:
             workers: who is asked.
-            wanted: classes of the last round that each of them needs; None: all.
+            wanted: by worker and round, masks of the classes that it needs.
+            alone: by round, those that a single worker needs; the others are given to all, who have them from each
+                other.
         """
         if self._given is None or self._given.status != "finished":  # who had it has left
             self._given = self._cluster.given(self._setup)
-        given: dict[int, Any] = {}
-        for worker, mine in zip(workers, wanted, strict=True):
-            standing = self._standing.setdefault(worker, _Standing(len(self._changed[-1])))
+        n_classes = [len(changed) for changed in self._changed]
+        standings = [self._standing.setdefault(worker, _Standing(n_classes)) for worker in workers]
+        lacking = [
+            [
+                mask & (changed > has)
+                for mask, changed, has in zip(mine, self._changed, standing.classes, strict=True)
+            ]
+            for mine, standing in zip(wanted, standings, strict=True)
+        ]
+        shared = [
+            np.any([mine[t] for mine in lacking], axis=0) & ~alone[t] for t in range(len(self._changed))
+        ]
+        everybody_s = self._given_parts(shared)
+        found = []
+        for standing, mine in zip(standings, lacking, strict=True):
+            own = [some & ~theirs for some, theirs in zip(mine, shared, strict=True)]
             order = Order(self._setup.solve, standing.after, self._exchange)
-            if standing.after not in given:
-                parts = [
-                    self._copied(t, changed > standing.after) for t, changed in enumerate(self._changed[:-1])
-                ]
-                given[standing.after] = self._cluster.given(parts) if parts else []
-            lacking = self._changed[-1] > standing.last
-            if mine is not None:
-                lacking &= mine
-            last: Any = self._copied(len(self._changed) - 1, lacking)
-            if lacking.any():
-                last = self._cluster.given(last)
+            found.append((self._given, order, everybody_s, self._given_parts(own)))
             standing.after = self._exchange
-            standing.last[lacking] = self._exchange
-            yield self._given, order, given[order.before], last
+            for has, some, theirs in zip(standing.classes, own, shared, strict=True):
+                has[some | theirs] = self._exchange
+        return found
 
-    def _copied(self, t: int, some: np.ndarray) -> Part:
-        """What the classes of a round have that a mask has."""
-        return copied(self.numbers, t, np.flatnonzero(some).astype(np.int64))
+    def _given_parts(self, masks: Sequence[np.ndarray]) -> Any:
+        """What the classes of each round have that its mask has, for workers."""
+        parts = [
+            copied(self.numbers, t, np.flatnonzero(some).astype(np.int64))
+            for t, some in enumerate(masks)
+            if some.any()
+        ]
+        return self._cluster.given(parts) if parts else []
 
 
-def require_share(found: Any, asked: Asked, numbers: Numbers, worker: str, *, threads: int = 1) -> None:
+def require_share(
+    found: Any, asked: Asked, cut: Cut, numbers: Numbers, worker: str, *, threads: int = 1
+) -> None:
     """Refuse what no copy can have learnt that was asked for this.
 
     Args:
         found: what came.
         asked: for what.
+        cut: its interval's.
         numbers: to which it shall be put.
         worker: from whom.
         threads: that learnt; of several, one may undo a simultaneous visit of another.
@@ -308,18 +310,19 @@ def require_share(found: Any, asked: Asked, numbers: Numbers, worker: str, *, th
         raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
     made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
     for part in found.parts:
-        if not _is_part(part, numbers, asked.whole):
+        if not _is_part(part, numbers):
             raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
         made[part.t] += part.visits.sum(axis=1)
+    most = len(cut.deals(asked.share))
+    least = most if threads == 1 else min(1, most)
     for t, counts in enumerate(made):
-        least = found.n if threads == 1 else min(1, found.n)
-        if ((counts < least) | (counts > found.n)).any():
+        if ((counts < least) | (counts > most)).any():
             raise PeerError(
-                f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
+                f"{subject}: expected {most:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
             )
 
 
-def _is_part(part: Part, numbers: Numbers, whole: Sequence[bool]) -> bool:
+def _is_part(part: Part, numbers: Numbers) -> bool:
     """Whether arrays are those of classes of a round, each once, and finite."""
     n_classes = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_classes)):
@@ -338,5 +341,5 @@ def _is_part(part: Part, numbers: Numbers, whole: Sequence[bool]) -> bool:
         and part.visits.shape == (2, n)
         and bool((part.visits >= 0).all())
         and fits(part.regrets, numbers.regrets[t], kept)
-        and fits(part.sums, numbers.sums[t], kept if whole[t] else np.dtype(np.float32))
+        and fits(part.sums, numbers.sums[t], np.dtype(np.float32))
     )

@@ -53,16 +53,10 @@ class Setup:
 
 
 class Asked(NamedTuple):
-    """What a copy is to learn, and how it is to tell that.
-
-    Attributes:
-        interval, share: of which deals.
-        whole: by round: whether sums are to be those that the copy has; else what it has added to them.
-    """
+    """What a copy is to learn: a share of an interval."""
 
     interval: Interval
     share: int
-    whole: Sequence[bool]
 
 
 class Share(NamedTuple):
@@ -70,13 +64,11 @@ class Share(NamedTuple):
 
     Attributes:
         asked: what it was asked for.
-        n: deals.
         parts: of the classes that were visited, as `spewy.learn.exchange.added` tells them.
         seconds: that learning took.
     """
 
     asked: Asked
-    n: int
     parts: list[Part]
     seconds: float
 
@@ -110,7 +102,7 @@ class Copy(SampledEngine):
             opened=None,
         )
         self.stands = NOTHING
-        self._shares = Shares(setup.abstraction, setup.seed)
+        self.shares = Shares(setup.abstraction, setup.seed)
         self._deals, self._first = np.zeros(0, dtype=np.int64), 0
         self._before: list[Part] = []
         self._seen: list[Ints] = []
@@ -133,17 +125,16 @@ class Copy(SampledEngine):
         begun = time.perf_counter()
         self._before = []
         self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
-        self._deals = self._shares.deals(asked.interval, asked.share)
-        n, self._first = len(self._deals), asked.interval.first
-        self._cfr.iteration = self._first
-        self._cfr.run(n)
+        cut = self.shares.cut(asked.interval)
+        self._deals = cut.deals(asked.share)
+        self._first = self._cfr.iteration = asked.interval.first
+        self._cfr.run(len(self._deals))
         parts = []
         while self._before:
             before = self._before.pop()
             after = copied(self.numbers, before.t, before.classes)
-            told = added(before, after, self.schedule)
-            parts.append(told._replace(sums=after.sums) if asked.whole[told.t] else told)
-        return Share(asked, n, parts, time.perf_counter() - begun)
+            parts.append(added(before, after, self.schedule, alone=cut.alone[before.t][before.classes]))
+        return Share(asked, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:
         """Of the deals of the share; their classes are remembered as they were before anybody has visited them."""
@@ -165,14 +156,16 @@ class Copy(SampledEngine):
 _copies: dict[str, Copy] = {}
 
 
-def ordered(setup: Setup, order: Order, parts: Sequence[Part], last: Part, threads: int) -> Copy | None:
+def ordered(
+    setup: Setup, order: Order, parts: Sequence[Part], own: Sequence[Part], threads: int
+) -> Copy | None:
     """This worker's copy as it is ordered; None: it has none to go on from.
 
     Args:
         setup: what a new one is opened with.
         order: what it is to be.
-        parts: what others have changed in the rounds before the last.
-        last: what it lacks of the last round, of the classes that it is to know.
+        parts: what several copies visit, and some lack.
+        own: what it lacks beside them.
         threads: that it learns with.
     """
     copy = _copies.pop(order.solve, None)
@@ -183,25 +176,27 @@ def ordered(setup: Setup, order: Order, parts: Sequence[Part], last: Part, threa
             _copies.pop(next(iter(_copies))).close()
         copy = Copy(setup, threads)
     _copies[order.solve] = copy
-    return copy if copy.catch_up(order, [*parts, last]) else None
+    return copy if copy.catch_up(order, [*parts, *own]) else None
 
 
 def learn(
     setup: Setup,
     order: Order,
     parts: Sequence[Part],
-    last: Part,
+    own: Sequence[Part],
     threads: int,
     asked: Asked,
 ) -> Share | None:
     """In a worker: do a share of an interval on a copy; None: it has none to go on from."""
-    copy = ordered(setup, order, parts, last, threads)
+    copy = ordered(setup, order, parts, own, threads)
     return None if copy is None else copy.learn(asked)
 
 
-def catch_up(setup: Setup, order: Order, parts: Sequence[Part], last: Part, threads: int) -> bool | None:
+def catch_up(
+    setup: Setup, order: Order, parts: Sequence[Part], own: Sequence[Part], threads: int
+) -> bool | None:
     """In a worker: take what others have changed; None: there is nothing to go on from."""
-    return None if ordered(setup, order, parts, last, threads) is None else True
+    return None if ordered(setup, order, parts, own, threads) is None else True
 
 
 def judge(parent: object, order: Order, first: int) -> FlopFinding | None:

@@ -144,7 +144,7 @@ def test_deals_belong_to_their_numbers(made):
     room = made.room(4)
     assert made.deal(5, range(11, 15), room) is room
     np.testing.assert_array_equal(room.boards, part.boards)
-    np.testing.assert_array_equal(made.last_classes(5, 11, 4), part.classes[:, -1])
+    np.testing.assert_array_equal(made.classes_of_deals(5, 11, 4), part.classes)
     if sum(made.board_sizes):
         assert (made.deal(6, range(30)).boards != whole.boards).any()
 
@@ -339,7 +339,7 @@ def test_bad_questions_are_refused():
     with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
         leduc.deal(0, range(-1, 4))
     with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):
-        leduc.last_classes(0, -1, 5)
+        leduc.classes_of_deals(0, -1, 5)
     with pytest.raises(BucketError, match="seed: expected a number from 0"):
         leduc.deal(-1, range(5))
 

@@ -1,4 +1,4 @@
-"""Shares of an interval: each deal once, classes of the last round by one share alone."""
+"""Shares of an interval: each deal once, classes of a round by one share alone."""
 
 import tomllib
 
@@ -13,38 +13,69 @@ from spewy.learn.deal_shares import FEWEST_CLASSES, Interval, Shares
 from spewy.run.dealt_plan import wish_of
 
 SEED = 3
+DECK, SIZES, ROWS = Deck(6, 4), (0, 2, 1), (6, 4, 4)
 
 
 @pytest.fixture(scope="module")
-def many():
-    """Thirty-six boards of two cards up to suits, each a class."""
-    return Abstraction.make(Deck(6, 4), 1, (0, 2), ("all", "all"), (6, "hands"))
+def forgetting():
+    """Thirty-six flops, thirty turns that do not know them."""
+    return Abstraction.make(DECK, 2, SIZES, ("all", "all", 30), ROWS)
 
 
-def test_all_shares_are_all_deals_once(many):
-    found = [Shares(many, SEED).deals(Interval(100, 900, 3), share) for share in range(3)]
+@pytest.fixture(scope="module")
+def remembering():
+    """Turns that know their flop."""
+    return Abstraction.make(DECK, 2, SIZES, ("all", "all", 72), ROWS, remember=True)
+
+
+def test_all_shares_are_all_deals_once(forgetting):
+    cut = Shares(forgetting, SEED).cut(Interval(100, 900, 3))
+    found = [cut.deals(share) for share in range(3)]
     assert sorted(np.concatenate(found).tolist()) == list(range(100, 1000))
     assert all((np.diff(some) > 0).all() for some in found)
 
 
-def test_a_class_of_the_last_round_is_one_share_s_whatever_the_interval(many):
-    shares = Shares(many, SEED)
-    owners = shares.owners(3)
-    assert len(owners) == many.n_classes[-1]
+def test_last_classes_are_one_share_s_whatever_the_interval(forgetting):
+    shares = Shares(forgetting, SEED)
+    t, owners = shares.owners(3)
+    assert (t, len(owners)) == (2, 30)
     for first in (0, 5000):
+        cut = shares.cut(Interval(first, 400, 3))
         for share in range(3):
-            dealt = many.deal(SEED, shares.deals(Interval(first, 400, 3), share))
-            assert (owners[dealt.classes[:, -1]] == share).all()
+            dealt = forgetting.deal(SEED, cut.deals(share))
+            assert (owners[dealt.classes[:, 2]] == share).all()
+            for t in range(3):
+                assert set(np.flatnonzero(cut.visited(share, t))) == set(dealt.classes[:, t].tolist())
+        assert cut.alone[2].all()
+        assert not cut.alone[0].any()
+        assert not cut.alone[1].all()
 
 
-def test_shares_are_of_a_size(many):
-    sizes = [len(Shares(many, SEED).deals(Interval(0, 30_000, 3), share)) for share in range(3)]
-    assert max(sizes) < 1.03 * min(sizes)
+def test_where_classes_tell_the_flop_all_after_it_is_one_share_s(remembering):
+    shares = Shares(remembering, SEED)
+    assert shares.owners(3)[0] == 1
+    cut = shares.cut(Interval(0, 2000, 3))
+    assert not cut.alone[0].any()
+    assert cut.alone[1].all()
+    assert cut.alone[2].all()
+
+
+def test_shares_are_of_a_size(forgetting):
+    cut = Shares(forgetting, SEED).cut(Interval(0, 30_000, 3))
+    sizes = [len(cut.deals(share)) for share in range(3)]
+    assert max(sizes) < 1.1 * min(sizes)
 
 
 def test_few_classes_are_everybody_s():
     job = Job.of(tomllib.loads(DEALT_LEDUC))
     leduc = abstraction(wish_of(job.rules, job.dealing))
     assert leduc.n_classes[-1] < 3 * FEWEST_CLASSES
-    found = [Shares(leduc, SEED).deals(Interval(10, 100, 3), share).tolist() for share in range(3)]
-    assert found == [list(range(10, 43)), list(range(43, 76)), list(range(76, 110))]
+    cut = Shares(leduc, SEED).cut(Interval(10, 90, 3))
+    found = [cut.deals(share).tolist() for share in range(3)]
+    assert found == [list(range(10, 40)), list(range(40, 70)), list(range(70, 100))]
+
+
+def test_one_share_is_alone(forgetting):
+    cut = Shares(forgetting, SEED).cut(Interval(7, 20, 1))
+    assert cut.deals(0).tolist() == list(range(7, 27))
+    assert all(alone.all() for alone in cut.alone)

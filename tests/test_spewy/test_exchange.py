@@ -33,11 +33,12 @@ def everything(engine):
 def interval(whole, copies, first, n):
     """Have copies learn n deals together, and meet; what each of them has."""
     before, after = everything(whole), []
-    exchange = Exchange(whole.numbers, whole.schedule)
+    asked = Interval(first, n, len(copies))
+    exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(asked).alone)
     for i, copy in enumerate(copies):
         copy.catch_up(Order("leduc", NOTHING, 1), before)
-        for part in copy.learn(Asked(Interval(first, n, len(copies)), i, [i == 0] * len(before))).parts:
-            exchange.take(part, whole=i == 0)
+        for part in copy.learn(Asked(asked, i)).parts:
+            exchange.take(part)
         after.append(everything(copy))
     return before, after
 
