@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
 from spewy.learn.deal_shares import Cut, Interval, Shares
 from spewy.learn.engine import Stop
-from spewy.learn.exchange import Exchange, Part, copied
+from spewy.learn.exchange import Exchange, Part, copied, put
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -46,6 +46,8 @@ MOST_OF_ALL = 0.05
 """Of the deals that are done: as many an interval may have at most."""
 LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
 """Of an interval, once enough deals are done."""
+STEP = 1.0
+"""Times the square root of all deals so far: of all shares, between two meetings of rounds of a single class."""
 EXCHANGES = 0.2
 """Of the time, that sending and adding up may take before intervals get longer."""
 
@@ -116,9 +118,12 @@ class ClusterEngine(SampledEngine):
             PeerError: the scheduler is gone, or a worker answered what was not asked for.
         """
         interval = Interval(self.deals, n, min(n, self._n_shares))
-        waiting = list(range(interval.shares))
-        begun = time.perf_counter()
-        slowest = 0.0
+        begun, slowest, waiting = time.perf_counter(), 0.0, list(range(interval.shares))
+        there = self._cluster.workers(stop)
+        if 1 < interval.shares <= len(there):
+            together = self._learn_together(interval, sorted(there)[: interval.shares], there)
+            if together is not None:
+                slowest, waiting = together, []
         while waiting:
             there = self._cluster.workers(stop)
             if not there and self._settled:
@@ -128,12 +133,12 @@ class ClusterEngine(SampledEngine):
                     f"{self._cluster.name}: expected a worker to deal again what another has lost, found none when "
                     "it was interrupted; what was saved last is there"
                 )
-            asked, waiting = waiting[: len(there)], waiting[len(there) :]
+            shares, waiting = waiting[: len(there)], waiting[len(there) :]
             try:
-                lost, seconds = self._learn(interval, asked, there)
+                lost, seconds = self._learn(interval, shares, there)
             except NoWorkerError:  # before anything was begun
                 self._standing.clear()  # not all that was to be given was
-                lost, seconds = asked, 0.0
+                lost, seconds = shares, 0.0
             slowest += seconds
             waiting = lost + waiting
         self._cfr.iteration += n
@@ -180,6 +185,46 @@ class ClusterEngine(SampledEngine):
         self._cluster.tell_all(deal_copy.forget, self._setup.solve)
         self._cluster.close()
 
+    def _learn_together(
+        self, interval: Interval, workers: Sequence[str], there: dict[str, int]
+    ) -> float | None:
+        """Have each share of an interval learnt by a worker, in steps after which rounds of a single class meet.
+
+        Every deal visits those, so that they stand still for the shortest while, and they are small.
+
+        Returns:
+            The seconds of the slowest, summed up; None: a worker was lost, and nothing has been learnt.
+        """
+        cut, rounds = self._shares_of.cut(interval), range(len(self._changed))
+        single = [len(changed) == 1 for changed in self._changed]
+        wanted = [[cut.visited(share, t) for t in rounds] for share in range(interval.shares)]
+        further = [np.full(len(changed), one) for changed, one in zip(self._changed, single, strict=True)]
+        earlier = [copied(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in rounds if single[t]]
+        steps = math.ceil(interval.n / max(interval.shares, STEP * math.sqrt(interval.first + 1)))
+        seconds = 0.0
+        for step in range(steps):
+            asked = [Asked(interval, share, step, steps) for share in range(interval.shares)]
+            try:
+                orders = self._orders(workers, [further] * len(workers) if step else wanted, cut.alone)
+                answers = list(self._answers(asked, workers, orders, there))
+            except NoWorkerError:
+                answers = [Lost()]
+            if any(answer is None or isinstance(answer, Lost) for answer in answers):
+                for part in earlier:
+                    put(self.numbers, part)
+                self._standing.clear()
+                self._settled = True
+                return None
+            exchange = Exchange(self.numbers, self.schedule, cut.alone)
+            for what, worker, answer in zip(asked, workers, answers, strict=True):
+                require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
+            self._settled = False
+            self._exchange += 1
+            for worker, answer in zip(workers, answers, strict=True):
+                self._take(answer, exchange, cut.alone, self._standing[worker])
+            seconds += max(answer.seconds for answer in answers)
+        return seconds
+
     def _learn(
         self, interval: Interval, shares: Sequence[int], there: dict[str, int]
     ) -> tuple[list[int], float]:
@@ -188,27 +233,41 @@ class ClusterEngine(SampledEngine):
         workers = sorted(there)[: len(shares)]
         wanted = [[cut.visited(share, t) for t in range(len(self._changed))] for share in shares]
         orders = self._orders(workers, wanted, cut.alone)
-        calls = [
-            (worker, deal_copy.learn, (*order, there[worker], Asked(interval, share)))
-            for worker, order, share in zip(workers, orders, shares, strict=True)
-        ]
-        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule, cut.alone)
+        asked = [Asked(interval, share) for share in shares]
+        before, seconds, exchange = (
+            self._exchange,
+            0.0,
+            Exchange(self.numbers, self.schedule, cut.alone),
+        )
         lost = list[int]()
-        with closing(self._cluster.call(calls)) as answers:
-            for share, worker, answer in zip(shares, workers, answers, strict=True):
+        with closing(self._answers(asked, workers, orders, there)) as answers:
+            for what, worker, answer in zip(asked, workers, answers, strict=True):
                 standing = self._standing.pop(worker)
                 if answer is None or isinstance(answer, Lost):
-                    lost.append(share)
+                    lost.append(what.share)
                     continue
-                require_share(
-                    answer, Asked(interval, share), cut, self.numbers, worker, threads=there[worker]
-                )
+                require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
                 self._settled = False
                 self._exchange = before + 1
                 self._take(answer, exchange, cut.alone, standing)
                 seconds = max(seconds, answer.seconds)
                 self._standing[worker] = standing
         return lost, seconds
+
+    def _answers(
+        self,
+        asked: Sequence[Asked],
+        workers: Sequence[str],
+        orders: Sequence[tuple[Any, ...]],
+        there: dict[str, int],
+    ) -> Generator[Any, None, None]:
+        """What workers learn of what they are asked for, a share each."""
+        return self._cluster.call(
+            [
+                (worker, deal_copy.learn, (*order, there[worker], what))
+                for worker, order, what in zip(workers, orders, asked, strict=True)
+            ]
+        )
 
     def _take(
         self, share: Share, exchange: Exchange, alone: Sequence[np.ndarray], standing: _Standing
@@ -313,9 +372,12 @@ def require_share(
         if not _is_part(part, numbers):
             raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
         made[part.t] += part.visits.sum(axis=1)
-    most = len(cut.deals(asked.share))
-    least = most if threads == 1 else min(1, most)
+    deals = len(cut.deals(asked.share))
+    first_of, last_of = (i * deals // asked.steps for i in (asked.step, asked.step + 1))
     for t, counts in enumerate(made):
+        early, last = numbers.visits[t].shape[1] == 1, asked.step == asked.steps - 1
+        most = last_of - first_of if early else deals * last
+        least = most if threads == 1 else min(1, most)
         if ((counts < least) | (counts > most)).any():
             raise PeerError(
                 f"{subject}: expected {most:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"

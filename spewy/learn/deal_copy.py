@@ -53,10 +53,18 @@ class Setup:
 
 
 class Asked(NamedTuple):
-    """What a copy is to learn: a share of an interval."""
+    """What a copy is to learn: a share of an interval, or one of several parts of it, in turn.
+
+    Attributes:
+        interval, share: of which deals.
+        step, steps: which of so many equal parts. All but the last tell the rounds of a single class alone, which
+            every deal visits; the last tells all that has been learnt of the others since the first.
+    """
 
     interval: Interval
     share: int
+    step: int = 0
+    steps: int = 1
 
 
 class Share(NamedTuple):
@@ -104,8 +112,9 @@ class Copy(SampledEngine):
         self.stands = NOTHING
         self.shares = Shares(setup.abstraction, setup.seed)
         self._deals, self._first = np.zeros(0, dtype=np.int64), 0
-        self._before: list[Part] = []
+        self._before: list[list[Part]] = []
         self._seen: list[Ints] = []
+        self._done: Asked | None = None
         self._lock = threading.Lock()
 
     def catch_up(self, order: Order, parts: Sequence[Part]) -> bool:
@@ -120,20 +129,30 @@ class Copy(SampledEngine):
         self.stands = order.after
         return True
 
-    def learn(self, asked: Asked) -> Share:
-        """Do the deals of a share; what they have brought."""
+    def learn(self, asked: Asked) -> Share | None:
+        """Do the deals of a share, or of a part; what they have brought. None: it has not done the part before."""
         begun = time.perf_counter()
-        self._before = []
-        self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
-        cut = self.shares.cut(asked.interval)
-        self._deals = cut.deals(asked.share)
-        self._first = self._cfr.iteration = asked.interval.first
-        self._cfr.run(len(self._deals))
+        interval, share, step, steps = asked
+        if step == 0:
+            self._cut = self.shares.cut(interval)
+            self._deals, self._first = self._cut.deals(share), interval.first
+            self._before = [[] for _ in self.numbers.visits]
+            self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
+        elif self._done != asked._replace(step=step - 1):
+            return None
+        first, last = (i * len(self._deals) // steps for i in (step, step + 1))
+        self._cfr.iteration = self._first + first
+        self._cfr.run(last - first)
+        self._done = asked
         parts = []
-        while self._before:
-            before = self._before.pop()
-            after = copied(self.numbers, before.t, before.classes)
-            parts.append(added(before, after, self.schedule, alone=cut.alone[before.t][before.classes]))
+        for t, seen in enumerate(self._seen):
+            if step < steps - 1 and len(seen) > 1:
+                continue
+            seen[:] = False
+            while self._before[t]:
+                before = self._before[t].pop()
+                after = copied(self.numbers, t, before.classes)
+                parts.append(added(before, after, self.schedule, alone=self._cut.alone[t][before.classes]))
         return Share(asked, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:
@@ -145,7 +164,7 @@ class Copy(SampledEngine):
                 new = classes[~seen[classes]].astype(np.int64)
                 if len(new):
                     seen[new] = True
-                    self._before.append(copied(self.numbers, t, new))
+                    self._before[t].append(copied(self.numbers, t, new))
         return dealt
 
     def flop(self, first: int) -> FlopFinding:

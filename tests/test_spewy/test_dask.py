@@ -88,16 +88,16 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
 
 def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
     """The one dies as it is asked for its share, which is dealt again."""
-    learn, asked = ClusterEngine._learn, []
+    answers, asked = ClusterEngine._answers, []
 
-    def dying(engine, interval, shares, there):
-        asked.append(shares)
+    def dying(engine, *of_whom):
+        asked.append(of_whom)
         if len(asked) == 5:
             cluster.kill_one()
             cluster.join()
-        return learn(engine, interval, shares, there)
+        return answers(engine, *of_whom)
 
-    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    monkeypatch.setattr(ClusterEngine, "_answers", dying)
     heard = Noting()
     with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
@@ -111,7 +111,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
     leduc, tmp_path, cluster, monkeypatch
 ):
     monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 0.1)
-    learn, asked = ClusterEngine._learn, []
+    answers, asked = ClusterEngine._answers, []
     heard = Noting()
 
     def come_back():
@@ -119,15 +119,15 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
         for _ in range(3):
             cluster.join()
 
-    def dying(engine, interval, shares, there):
-        asked.append(shares)
+    def dying(engine, *of_whom):
+        asked.append(of_whom)
         if len(asked) == 5:
             for _ in range(3):
                 cluster.kill_one()
             threading.Thread(target=come_back, daemon=True).start()
-        return learn(engine, interval, shares, there)
+        return answers(engine, *of_whom)
 
-    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    monkeypatch.setattr(ClusterEngine, "_answers", dying)
     with DealtSession(Job.load(leduc), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
