@@ -1,12 +1,14 @@
 """The same whole game with one thread, with two, and on a Dask cluster of several processes.
 
-    python benchmarks/cluster.py compare [JOB] [--deals 8192] [--flops 100] [--workers 3] [--set ...] [--quick]
+    python benchmarks/cluster.py compare [JOB] [--deals 8192] [--flops all] [--workers 1,2,3] [--seeds 3] [--set ...]
+                                         [--quick]
     python benchmarks/cluster.py staleness [--deals 3000] [--seeds 3] [--quick]
 
-``compare`` solves a job from nothing for so many deals, or some more, in each way, judges what was saved on the same
-flops, and tells boards per second of wall time and per second of processor time, all processes together. The cluster
-is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc on
-copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
+``compare`` solves a job from nothing for so many deals, or some more, in each way and with each seed of the deals,
+judges what was saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards
+per second of wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
+cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc
+on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
 """
 
 import argparse
@@ -25,7 +27,8 @@ import numpy as np
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
-from spewy.learn.deal_copy import Copy, Order, Setup
+from spewy.learn.deal_copy import Asked, Copy, Order, Setup
+from spewy.learn.deal_shares import Interval
 from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
 from spewy.records.status import Status
@@ -48,8 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared = commands.add_parser("compare")
     compared.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml")
     compared.add_argument("--deals", type=int, default=8192)
-    compared.add_argument("--flops", type=int, default=100)
-    compared.add_argument("--workers", type=int, default=3)
+    compared.add_argument("--flops", type=int, default=0, help="to judge on, 0: all")
+    compared.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
+    compared.add_argument("--seeds", type=int, default=3)
     compared.add_argument("--set", action="append", default=[], dest="overrides")
     stale = commands.add_parser("staleness")
     stale.add_argument("--deals", type=int, default=3000)
@@ -66,36 +70,54 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
+
+
 def _compare(args: argparse.Namespace) -> None:
-    """Print a row of the table for each way."""
+    """Print the table of ways."""
     if args.quick:
-        args.flops = 2
+        args.flops, args.seeds, args.workers = 2, 1, [1, 2]
         args.overrides += ["boards.flop=3", "rows.flop=5"]
-    print("| workers | deals | exploitability, mbb (± of the sample) | boards per second | per core-second |")
+    rows: dict[str, list[tuple[float, float, float, float]]] = {}
+    for seed in range(1, args.seeds + 1):
+        with TemporaryDirectory(prefix="spewy-") as scratch:
+            for name, threads in (("one thread", 1), ("two threads", 2)):
+                found = _solved(args, seed, [f"solve.workers={threads}"], Path(scratch, name))
+                rows.setdefault(name, []).append(found)
+            for size in args.workers:
+                with _cluster(Path(scratch, str(size)), size) as (address, spent):
+                    dask = ['solve.workers="dask"', f'dask.address="{address}"']
+                    found = _solved(args, seed, dask, Path(scratch, f"dask {size}"), spent)
+                    rows.setdefault(f"Dask, {size}", []).append(found)
+    print("| workers | deals | exploitability, mbb | boards per second | per core-second |")
     print("|---|---|---|---|---|")
-    with TemporaryDirectory(prefix="spewy-") as scratch:
-        _row(args, "one", ["solve.workers=1"], Path(scratch, "one"))
-        few = argparse.Namespace(**vars(args) | {"deals": args.deals // args.workers})
-        _row(few, "one, as many deals as each of the cluster", ["solve.workers=1"], Path(scratch, "few"))
-        _row(args, "two threads", ["solve.workers=2"], Path(scratch, "two"))
-        with _cluster(Path(scratch), args.workers) as (address, spent):
-            dask = ['solve.workers="dask"', f'dask.address="{address}"']
-            _row(args, f"Dask, {args.workers}", dask, Path(scratch, "dask"), spent)
+    for name, points in rows.items():
+        deals, mbb, wall, core = np.mean(points, axis=0)
+        error = (
+            np.std([point[1] for point in points], ddof=1) / len(points) ** 0.5 if args.seeds > 1 else np.nan
+        )
+        print(f"| {name} | {deals:,.0f} | {mbb:.1f} ± {error:.1f} | {wall:,.0f} | {core:,.0f} |")
 
 
-def _row(
-    args: argparse.Namespace, name: str, settings: list[str], folder: Path, spent: Callable[[], float] = float
-) -> None:
-    """Deal until there are enough, judge once."""
-    job = Job.load(args.job, [*args.overrides, *settings, "solve.target=0 mbb"])
+def _solved(
+    args: argparse.Namespace,
+    seed: int,
+    settings: list[str],
+    folder: Path,
+    spent: Callable[[], float] = float,
+) -> tuple[float, float, float, float]:
+    """Deal until there are enough, judge once: deals, mbb, deals per second and per core-second."""
+    job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", "solve.target=0 mbb"])
     watch = _Watch(args.deals, spent)
     with DealtSession(job, folder) as session:
         deals = session.solve(watch, watch).sweeps
-    found = judge_folder(folder, _Unheard(), flops=args.flops, seed=1)
-    error = found.mbb(found.finding.stderr) or 0.0
-    told = f"{found.mbb(found.finding.exploitability):.1f} ± {error:.1f}"
-    wall, core = watch.rates()
-    print(f"| {name} | {deals:,} | {told} | {wall:.0f} | {core:.0f} |", flush=True)
+    found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
+    mbb = found.mbb(found.finding.exploitability)
+    assert mbb is not None
+    told = f"{folder.name}, seed {seed}: {deals:,} deals, {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
+    print(told, file=sys.stderr, flush=True)
+    return deals, mbb, *watch.rates()
 
 
 class _Watch(Silent):
@@ -135,6 +157,7 @@ class _Unheard:
 @contextmanager
 def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]]]:
     """A scheduler and workers; its address, and what tells their processor time."""
+    folder.mkdir()
     file = folder / "scheduler.json"
     at = ["--scheduler-file", os.fspath(file)]
     dask = "distributed.cli.dask_"
@@ -189,15 +212,16 @@ def _learnt(setups: Sequence[Setup], deals: int, most: float) -> tuple[float, in
     whole = Copy(setups[0], 1)
     done = exchanges = 0
     while done < deals:
-        n = max(1, min(int(most * done / len(workers)), (deals - done) // len(workers)))
+        n = max(len(workers), min(int(most * done), deals - done))
         rounds = range(len(whole.numbers.visits))
         now = [copied(whole.numbers, t, np.arange(whole.numbers.visits[t].shape[1])) for t in rounds]
-        exchange = Exchange(whole.numbers, whole.schedule)
+        interval = Interval(done, n, len(workers))
+        exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(interval).alone)
         for i, worker in enumerate(workers):
             worker.catch_up(Order("", 0, 1), now)
-            for part in worker.learn(done, n, whole=i == 0).parts:
-                exchange.take(part, whole=i == 0)
-            done += n
+            for part in worker.learn(Asked(interval, i)).parts:
+                exchange.take(part)
+        done += n
         exchanges += 1
     finding = whole.judge(1, _Never(), lambda done, of: None)
     assert finding is not None

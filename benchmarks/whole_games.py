@@ -99,7 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     one.add_argument("--seed", type=int, default=1, help="of the flops")
     one.add_argument("--set", action="append", default=[], dest="changes", metavar="KEY=VALUE")
     one.add_argument("--name", help="of the curve in the data; by default the folder's")
-    one.add_argument("--start-from", type=Path, metavar="FOLDER", help="of another curve, which this one takes over")
+    one.add_argument(
+        "--start-from", type=Path, metavar="FOLDER", help="of another curve, which this one takes over"
+    )
     one.add_argument("--start-name", metavar="NAME", help="of that curve; by default its folder's")
     one.add_argument("--data", type=Path, default=DATA)
     one.set_defaults(run=curve)
@@ -302,7 +304,7 @@ def _cfr(
         found.n_rows,
         found.n_hands,
         len(found.deck) - sum(found.board_sizes),
-        lambda first, n: found.deal(SEED, first, n),
+        lambda first, n: found.deal(SEED, range(first, first + n)),
         schedule=schedule,
         threads=threads,
         short=job.solve.short,
@@ -375,10 +377,10 @@ def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
 def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
     """Of a core, for a deal with its classes, rows and order of hands."""
     out = found.room(16)
-    found.deal(SEED, 0, 16, out)
+    found.deal(SEED, range(16), out)
     started = time.process_time()
     for first in range(0, n, 16):
-        found.deal(SEED, first, 16, out)
+        found.deal(SEED, range(first, first + 16), out)
     return (time.process_time() - started) / n
 
 

@@ -2,7 +2,8 @@
 
 A *class* of a round are boards that share rows. There are as many as asked for, of boards taken as sets of cards,
 which forget which card came when; or all, one for each canonical history (the order of rounds kept, as in
-`buckets.symmetry`). In a round without a card there is one.
+`buckets.symmetry`). In a round without a card there is one. Classes may *remember* the class of the first board: each
+class of first boards has later classes of its own then, which boards of one set may belong to.
 
 *Rows* are numbered within a class: before the first card the kinds of hands that suits alone tell apart, hold'em's
 169 as `preflop_classes` numbers them; later what `buckets.class_rows` makes; or single hands, ascending, of the
@@ -25,7 +26,7 @@ from buckets.board_maps import binomials
 from buckets.cards import NUM_CARDS, Deck
 from buckets.errors import BoardError
 from buckets.hands import hands
-from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, made_arrays
+from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, first_dealt, made_arrays
 from buckets.row_kinds import Intervals
 from buckets.symmetry import hand_permutation, suit_permutations
 
@@ -81,6 +82,7 @@ class Abstraction:
         *,
         seed: int = 0,
         intervals: Intervals = "equation 1",
+        remember: bool = False,
         progress: Progress = lambda done, of: None,
         kept: Kept | None = None,
     ) -> Self:
@@ -94,13 +96,14 @@ class Abstraction:
             rows: ``[t]``, of each class, at most, or "hands", which needs classes "all".
             seed: of the clusterings.
             intervals: how rows of the last round are cut.
+            remember: whether later classes remember that of the first board.
             progress: told (boards done, boards in all).
             kept: features of boards by name; what is there is read, what is missing is put there.
 
         Raises:
             BoardError: there are not so many boards, or too many, or a number is none.
         """
-        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals)
+        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals, remember)
         return cls.of(wish, progress, kept)
 
     @classmethod
@@ -123,6 +126,23 @@ class Abstraction:
     def n_rows(self) -> tuple[int, ...]:
         """``[t]``, rows of each class; some may be nobody's."""
         return tuple(self.arrays["n_rows"].tolist())
+
+    @property
+    def remembers(self) -> bool:
+        """Whether classes of a round remember that of the first board."""
+        return bool(self.arrays["memory"][:, 0].any())
+
+    @property
+    def first(self) -> int:
+        """The first round with a card; as many rounds as there are, if there is none."""
+        return first_dealt(self.board_sizes)
+
+    @property
+    def all_remember(self) -> bool:
+        """Whether a board's class tells the class of the first board, in all later rounds."""
+        dealt = [t for t, size in enumerate(self.board_sizes) if size]
+        groups, memory = (self.arrays["groups"] > 0).sum(axis=1), self.arrays["memory"][:, 0]
+        return all(memory[t] or groups[t] == i + 1 for i, t in enumerate(dealt))
 
     @property
     def n_hands(self) -> int:
@@ -149,26 +169,40 @@ class Abstraction:
         fill_boards(self._maps, t, cards, classes, rows)
         return classes, rows
 
-    def deal(self, seed: int, first: int, n: int, out: Dealt | None = None) -> Dealt:
-        """Deals number `first` to ``first + n - 1`` of those that a seed decides.
+    def deal(self, seed: int, numbers: Sequence[int] | NDArray[np.int64], out: Dealt | None = None) -> Dealt:
+        """Some of the deals that a seed decides.
 
         Args:
             seed: any number of 63 bits.
-            first: at least 0.
-            n: how many.
-            out: to be overwritten, if it has room for `n`.
+            numbers: of the deals, each at least 0.
+            out: to be overwritten, if it has room for so many.
+
+        Raises:
+            BoardError: a number is none.
         """
         from buckets.kernels.dealing import fill_deals
 
+        asked = np.asarray(numbers, dtype=np.int64)
+        if (asked < 0).any():
+            raise BoardError(f"deals: expected numbers of at least 0, got {asked.min()}")
+        if out is None or len(out.classes) != len(asked):
+            out = self.room(len(asked))
+        fill_deals(self._maps, self._sizes, _seed(seed), asked, self.stratified, *out)
+        return out
+
+    def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
+        """``[deal, t]``: classes of deals number `first` to ``first + n - 1``, a small part of the work of `deal`.
+
+        Raises:
+            BoardError: a number is none.
+        """
+        from buckets.kernels.dealing import fill_classes
+
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
-        if not 0 <= seed < 2**63:
-            raise BoardError(f"seed: expected a number from 0 to 2**63 - 1, got {seed}")
-        if out is None or len(out.classes) != n:
-            out = self.room(n)
-        sizes = np.array(self.board_sizes, dtype=np.int64)
-        fill_deals(self._maps, sizes, seed, first, self.stratified, *out)
-        return out
+        classes = np.empty((n, self.n_rounds), dtype=np.int32)
+        fill_classes(self._maps, self._sizes, _seed(seed), first, self.stratified, classes)
+        return classes
 
     def room(self, n: int) -> Dealt:
         """Arrays for n deals, with nothing in them."""
@@ -194,6 +228,10 @@ class Abstraction:
             raise BoardError("boards: expected each card once on a board, got one twice")
         return array
 
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array(self.board_sizes, dtype=np.int64)
+
     @cached_property
     def _maps(self) -> Any:
         from buckets.kernels.dealing import Maps
@@ -213,6 +251,15 @@ class Abstraction:
             np.cumsum(self.board_sizes, dtype=np.int64),
             *(
                 arrays[name]
-                for name in ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows")
+                for name in (
+                    *("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows"),
+                    *("memory", "pairs"),
+                )
             ),
         )
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise BoardError(f"seed: expected a number from 0 to 2**63 - 1, got {seed}")
+    return seed

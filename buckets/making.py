@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from buckets.board_features import board_features, start_kinds
 from buckets.board_maps import BoardMap, board_map
+from buckets.board_pairs import Pairs, board_pairs, require_pairs, shared_out
 from buckets.board_tree import BoardTree
 from buckets.cards import Deck
 from buckets.errors import BoardError
@@ -25,7 +26,10 @@ Arrays: TypeAlias = dict[str, Array]
 Kept: TypeAlias = MutableMapping[str, Array]
 Progress: TypeAlias = Callable[[int, int], object]
 
-ARRAYS = ("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows", "n_classes", "n_rows")
+ARRAYS = (
+    *("groups", "kinds", "starts", "canonical", "perm_of", "classes", "rows"),
+    *("memory", "pairs", "n_classes", "n_rows"),
+)
 """Names of the arrays of an abstraction."""
 
 METHOD = 1
@@ -46,6 +50,7 @@ class Wish:
     rows: tuple[Rows, ...]
     seed: int = 0
     intervals: Intervals = "equation 1"
+    remember: bool = False
 
     def __post_init__(self) -> None:
         n_rounds, n_cards = len(self.board_sizes), self.hole + sum(self.board_sizes)
@@ -72,6 +77,15 @@ class Wish:
                 f"rows of round {t}: expected a number, or all classes, got 'hands' of {classes}"
             )
 
+    def remembers(self, t: int) -> bool:
+        """Whether classes of a round remember that of the first board."""
+        return self.remember and self.classes[t] != "all" and t > self.first
+
+    @property
+    def first(self) -> int:
+        """The first round with a card; as many rounds as there are, if there is none."""
+        return first_dealt(self.board_sizes)
+
     def n_cards(self, t: int) -> int:
         """Cards of the board in a round."""
         return sum(self.board_sizes[: t + 1])
@@ -88,20 +102,21 @@ class Wish:
 
 
 class _Round(NamedTuple):
-    """One round of an abstraction: how rows are found, of how many; class of each canonical board."""
+    """One round of an abstraction: how rows are found, of how many; class of each canonical board, or pair."""
 
     map: BoardMap
     kind: int
     classes: NDArray[np.int32]
     rows: NDArray[np.uint8]
     n_rows: int
+    pairs: NDArray[np.int32]
 
 
 def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
     """The arrays of an abstraction, by the names in `ARRAYS`: of `kernels.dealing.Maps`, and how many there are."""
     maker = _Maker(wish, progress, kept)
     maker.check()
-    rounds = [maker.round(t) for t in range(len(wish.board_sizes))]
+    rounds = maker.rounds()
     sizes = [(len(one.map.canonical), len(one.classes), one.rows.size) for one in rounds]
     groups = np.zeros((len(rounds), max(len(rounds), 1)), dtype=np.int64)
     for t, one in enumerate(rounds):
@@ -114,9 +129,25 @@ def made_arrays(wish: Wish, progress: Progress, kept: Kept) -> Arrays:
         "perm_of": np.concatenate([one.map.perm_of for one in rounds]),
         "classes": np.concatenate([one.classes for one in rounds]),
         "rows": np.concatenate([one.rows.ravel() for one in rounds]),
+        "memory": np.array(
+            [
+                (
+                    len(one.map.boards) if wish.remembers(t) else 0,
+                    sum(len(above.pairs) for above in rounds[:t]),
+                )
+                for t, one in enumerate(rounds)
+            ],
+            dtype=np.int64,
+        ),
+        "pairs": np.concatenate([one.pairs for one in rounds]),
         "n_classes": np.array([one.classes.max() + 1 for one in rounds], dtype=np.int64),
         "n_rows": np.array([one.n_rows for one in rounds], dtype=np.int64),
     }
+
+
+def first_dealt(board_sizes: Sequence[int]) -> int:
+    """The first round with a card; as many rounds as there are, if there is none."""
+    return next((t for t, size in enumerate(board_sizes) if size), len(board_sizes))
 
 
 def feature_names(board_sizes: Sequence[int]) -> list[str]:
@@ -140,34 +171,56 @@ class _Maker:
 
     def check(self) -> None:
         """Refuse what there are not enough boards for, before anything takes time."""
-        for t, n_classes in enumerate(self.wish.classes):
-            n_boards = len(self._map(self.wish.groups(t)).boards)
+        wish = self.wish
+        for t, n_classes in enumerate(wish.classes):
+            n_boards = len(self._map(wish.groups(t)).boards)
             if n_classes != "all" and n_classes > n_boards:
                 raise BoardError(
                     f"classes of round {t}: expected 1 to its {n_boards:,} boards, got {n_classes:,}"
                 )
+            if wish.remembers(t):
+                asked = wish.classes[wish.first]
+                n_first = len(self._map(wish.groups(wish.first)).boards) if asked == "all" else asked
+                require_pairs(n_first, n_boards)
+                if n_classes != "all" and n_classes < n_first:
+                    raise BoardError(
+                        f"classes of round {t}: expected at least 1 for each of {n_first:,} classes that are "
+                        f"remembered, got {n_classes:,}"
+                    )
 
-    def round(self, t: int) -> _Round:
-        """Make one round."""
+    def rounds(self) -> list[_Round]:
+        """Make all rounds."""
+        made: list[_Round] = []
+        for t in range(len(self.wish.board_sizes)):
+            made.append(self._round(t, made))
+        return made
+
+    def _round(self, t: int, before: Sequence[_Round]) -> _Round:
+        """Make one round, after those before it."""
         wish = self.wish
         found, k = self._map(wish.groups(t)), wish.rows[t]
-        classes = self._classes(t, found)
+        boards, counts, pairs = found.boards, found.counts, np.empty(0, dtype=np.int32)
+        if wish.remembers(t):
+            above = before[wish.first]
+            every = board_pairs(wish.deck, above.map, above.classes, found)
+            boards, counts, pairs = found.boards[every.board], every.counts, every.numbers
+            classes = self._classes_of_pairs(t, found, every)
+        else:
+            classes = self._classes(t, found)
         if k == "hands":
             n_rows = comb(len(wish.deck) - wish.n_cards(t), wish.hole)
-            return _Round(found, BY_HAND, classes, np.empty(0, dtype=np.uint8), n_rows)
+            return _Round(found, BY_HAND, classes, np.empty(0, dtype=np.uint8), n_rows, pairs)
         kind = BY_BOARD
         if not wish.n_cards(t):
             rows = self._start_rows(k)
         elif t < len(wish.board_sizes) - 1:
-            rows = self._clustered(t, k, found, classes)
+            rows = self._clustered(t, k, boards, counts, classes, len(found.boards))
         else:
             kind = BY_GRADE
             from buckets.class_rows import interval_rows
 
-            rows = interval_rows(
-                self._percentiles.seen(found.boards, found.counts, classes), k, wish.intervals
-            )
-        return _Round(found, kind, classes, rows, int(rows[rows != NO_ROW].max()) + 1)
+            rows = interval_rows(self._percentiles.seen(boards, counts, classes), k, wish.intervals)
+        return _Round(found, kind, classes, rows, int(rows[rows != NO_ROW].max()) + 1, pairs)
 
     @cached_property
     def total(self) -> int:
@@ -200,12 +253,27 @@ class _Maker:
         n_classes, n_boards = self.wish.classes[t], len(found.boards)
         if n_classes == "all" or n_classes == n_boards:
             return np.arange(n_boards, dtype=np.int32)
+        return self._alike(self._features(found), found.counts, n_classes)
+
+    def _classes_of_pairs(self, t: int, found: BoardMap, pairs: Pairs) -> NDArray[np.int32]:
+        """The class of each pair: classes of the first board one after the other, each with a share of the classes."""
+        features, n_classes = self._features(found), self.wish.classes[t]
+        assert n_classes != "all"
+        shares = shared_out(n_classes, np.bincount(pairs.first, weights=pairs.counts))
+        classes, n_before = np.empty(len(pairs.board), dtype=np.int32), 0
+        for first, n in enumerate(shares.tolist()):
+            mine = pairs.first == first
+            classes[mine] = n_before + self._alike(features[pairs.board[mine]], pairs.counts[mine], n)
+            n_before = int(classes[mine].max()) + 1
+        return classes
+
+    def _alike(self, features: Array, counts: Array, n_classes: int) -> NDArray[np.int32]:
+        """Classes of boards that are alike."""
         from buckets.board_classes import BoardClustering
 
-        features = self._features(found)
         n_distinct = len(np.unique(features, axis=0))
         model = BoardClustering(min(n_classes, n_distinct), random_state=self.wish.seed)
-        return model.fit(features, sample_weight=found.counts).labels_
+        return model.fit(features, sample_weight=counts).labels_
 
     def _features(self, found: BoardMap) -> NDArray[Any]:
         """Features of boards that are sets, made where they are not kept."""
@@ -225,17 +293,24 @@ class _Maker:
         return tree.labels((), n_rows).astype(np.uint8)[None]
 
     def _clustered(
-        self, t: int, n_rows: int, found: BoardMap, classes: NDArray[np.int32]
+        self, t: int, n_rows: int, boards: Array, counts: Array, classes: NDArray[np.int32], n_told: int
     ) -> NDArray[np.uint8]:
+        """Rows of hands on boards, or pairs, of an earlier round; the progress of all is told as that of so many."""
         from buckets.class_rows import clustered_rows
 
         order = np.argsort(classes, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
         n_points = min(N_POINTS, self._percentiles.n_outcomes(self.wish.n_cards(t)))
+        done = told = 0
+
+        def tell(n: int) -> None:
+            nonlocal done, told
+            done += n
+            self._tell(done * n_told // len(boards) - told)
+            told = done * n_told // len(boards)
+
         seed = self.wish.seed
-        return clustered_rows(
-            self._percentiles, found.boards, found.counts, members, n_rows, n_points, seed, self._tell
-        )
+        return clustered_rows(self._percentiles, boards, counts, members, n_rows, n_points, seed, tell)
 
     def _tell(self, n: int) -> None:
         """So many boards more are done."""

@@ -39,7 +39,7 @@ def overlaps(old: Abstraction, new: Abstraction, seed: int = 0, n_deals: int = D
 
 def _places(one: Abstraction, seed: int, first: int, n: int) -> list[np.ndarray]:
     """Per round ``[deal, hand]``: class and row of each hand that the board leaves, in the order of hands."""
-    dealt = one.deal(seed, first, n)
+    dealt = one.deal(seed, range(first, first + n))
     order = np.argsort(dealt.hands, axis=1)
     return [
         np.take_along_axis(dealt.rows[:, t].astype(np.int64), order, axis=1)

@@ -31,6 +31,10 @@ class Maps(NamedTuple):
         starts: ``[t, array]``, where the round begins in canonical and perm_of, in classes, and in rows.
         canonical, perm_of: ``[number]`` of a board; classes ``[canonical]``; rows ``[canonical, hand]`` or
             ``[class, grade]``; each flat, the rounds one after the other.
+        memory: ``[t, 2]``: canonical boards of a round that remembers the first board's class, else 0, and where it
+            begins in pairs.
+        pairs: ``[class of the first board, canonical]``, numbers that take the place of the canonical board's in
+            classes and rows; flat.
     """
 
     hands: Ints
@@ -47,6 +51,8 @@ class Maps(NamedTuple):
     perm_of: NDArray[np.uint8]
     classes: NDArray[np.int32]
     rows: NDArray[np.uint8]
+    memory: Ints
+    pairs: NDArray[np.int32]
 
 
 class Scratch(NamedTuple):
@@ -91,20 +97,32 @@ def _write_rank(hands: Ints, cards: Ints, rank: Array) -> None:
 
 
 @kernel
-def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
-    """Canonical number of a board, the permutation that makes it so, and its class; ranks of hands where needed."""
+def _number(maps: Maps, t: int, board: Ints, s: Scratch) -> int:
+    """Where a board lies in the round's canonical and perm_of."""
     n = maps.n_cards[t]
     places = s.places[:n]
     for i in range(n):
         places[i] = maps.place[board[i]]
     n_groups = np.count_nonzero(maps.groups[t])
     number = board_number(places, maps.groups[t, :n_groups], len(maps.cards), maps.choose)
-    canonical = maps.canonical[maps.starts[t, 0] + number]
-    perm = maps.perm_of[maps.starts[t, 0] + number]
+    return int(maps.starts[t, 0] + number)
+
+
+@kernel
+def _locate(maps: Maps, t: int, board: Ints, s: Scratch) -> tuple[int, int, int]:
+    """Canonical number of a board, the permutation that makes it so, and its class; ranks of hands where needed."""
+    at = _number(maps, t, board, s)
+    canonical, perm = maps.canonical[at], maps.perm_of[at]
     if maps.kinds[t] == BY_HAND:
+        n = maps.n_cards[t]
+        places = s.places[:n]
         for i in range(n):
             places[i] = (board[i] & ~3) | maps.perms[perm, board[i] & 3]
         _write_rank(maps.hands, places, s.rank)
+    if maps.memory[t, 0]:
+        first = int(np.count_nonzero(maps.n_cards == 0))
+        class_ = maps.classes[maps.starts[first, 1] + maps.canonical[_number(maps, first, board, s)]]
+        canonical = maps.pairs[maps.memory[t, 1] + class_ * maps.memory[t, 0] + canonical]
     return canonical, perm, maps.classes[maps.starts[t, 1] + canonical]
 
 
@@ -167,7 +185,7 @@ def fill_deals(
     maps: Maps,
     sizes: Ints,
     seed: int,
-    first: int,
+    numbers: Ints,
     stratified: bool,
     classes: Array,
     rows: Array,
@@ -176,7 +194,7 @@ def fill_deals(
     hands: Array,
     boards: Array,
 ) -> None:
-    """Write deals from number `first` on, as `Dealt` has them; `sizes` is how many cards each round deals."""
+    """Write the deals of these numbers, as `Dealt` has them; `sizes` is how many cards each round deals."""
     n_rounds, n_cards = len(sizes), boards.shape[1]
     hole = maps.hands.shape[1]
     s = _scratch(len(maps.hands), n_cards)
@@ -184,7 +202,7 @@ def fill_deals(
     number = np.empty(NUM_CARDS, dtype=np.int64)
     last = n_rounds - 1
     for b in range(len(boards)):
-        n_left = _deal(maps, sizes, seed, first + b, stratified, left, s)
+        n_left = _deal(maps, sizes, seed, numbers[b], stratified, left, s)
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
@@ -202,6 +220,17 @@ def fill_deals(
             strength[b, i] = s.strength[0, h]
             cards[b, i, 0] = number[maps.hands[h, 0]]
             cards[b, i, 1] = number[maps.hands[h, 1]] if hole == 2 else n_left
+
+
+@kernel
+def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, stratified: bool, classes: Array) -> None:
+    """Write the classes ``[deal, t]`` of deals from number `first` on."""
+    s = _scratch(len(maps.hands), sizes.sum())
+    left = np.empty(len(maps.cards), dtype=np.int64)
+    for b in range(len(classes)):
+        _deal(maps, sizes, seed, first + b, stratified, left, s)
+        for t in range(len(sizes)):
+            classes[b, t] = _locate(maps, t, s.board[0], s)[2]
 
 
 @kernel

@@ -126,7 +126,12 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
         raise InputError(
             f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
         )
-    return stacks[0], policy, board_classes(game, policy.averages.arrays())
+    classes = board_classes(game, policy.averages.arrays())
+    if classes.remembers:
+        raise InputError(
+            f"folder {path_text(folder)}: expected classes of boards that forget the flop's, found boards.remember"
+        )
+    return stacks[0], policy, classes
 
 
 def _require_together(rungs: Sequence[tuple[int, ClassPolicy, Abstraction]], folders: Sequence[Path]) -> None:

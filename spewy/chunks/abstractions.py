@@ -54,7 +54,7 @@ def is_kept(wish: Wish, cache: BucketCache | None = None) -> bool:
 def _key(wish: Wish, name: str) -> bytes:
     """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.equation 1.1|rows``: all that decides an array, and its name."""
     sizes, classes, rows = ("-".join(map(str, part)) for part in (wish.board_sizes, wish.classes, wish.rows))
-    how = f"{wish.seed}.{wish.intervals}.{METHOD}"
+    how = f"{wish.seed}.{wish.intervals}{'.remember' if wish.remember else ''}.{METHOD}"
     return f"{_deck(wish)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
 
 

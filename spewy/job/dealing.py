@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ class Dealing:
     Attributes:
         classes: of boards, per round of the game; None: a class per board, up to suits.
         rows: per round of the game; None: a row per hand.
+        remember: whether later classes remember the class of the first board.
         seed: of the deals.
         answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
         check_seconds: between two checks.
@@ -39,6 +40,7 @@ class Dealing:
 
     classes: tuple[int | None, ...]
     rows: tuple[int | None, ...]
+    remember: bool
     seed: int
     answers: float
     check_seconds: float
@@ -54,7 +56,7 @@ class Dealing:
             InputError: more classes than boards, a row per hand of a class, or a check after so many sweeps.
         """
         names = game.round_names
-        classes = {"preflop": None} | boards.model_dump()
+        classes = {"preflop": None} | boards.model_dump(exclude={"remember"})
         every = solve.check_every if "check_every" in solve.model_fields_set else CHECK_EVERY
         if not isinstance(every, str):
             raise InputError(
@@ -63,6 +65,7 @@ class Dealing:
         dealing = cls(
             tuple(_number(classes[name]) for name in names),
             _rows(game, rows),
+            boards.remember,
             solve.seed,
             solve.answers,
             parse_duration(every),
@@ -70,11 +73,13 @@ class Dealing:
             solve.max_sweeps if "max_sweeps" in solve.model_fields_set else None,
             None if solve.max_time is None else parse_duration(solve.max_time),
         )
-        for name, number in boards.model_dump(exclude_defaults=True).items():
+        for name, number in boards.model_dump(exclude_defaults=True, exclude={"remember"}).items():
             if name not in names:
                 raise InputError(f"boards.{name}: expected one of the {len(names)} rounds of {game.name}")
             t = names.index(name)
             _require_classes(name, number, count_boards(game.deck, game.board_sizes[t]), dealing.rows[t])
+        if boards.remember:
+            _require_memory(game, dealing.classes)
         return dealing
 
 
@@ -141,6 +146,24 @@ def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:
 def _number(value: int | str | None) -> int | None:
     """A number that the file gives; None: its word for one of each."""
     return value if isinstance(value, int) else None
+
+
+def _require_memory(game: Game, classes: Sequence[int | None]) -> None:
+    """Refuse classes that remember where none can, or where there are fewer than what they remember."""
+    dealt = [t for t, size in enumerate(game.num_board_cards) if size]
+    later = [t for t in dealt[1:] if classes[t] is not None]
+    if not later:
+        raise InputError(
+            "boards.remember: expected a number of classes in a round after the first board, which would remember "
+            f"that one's, found none in {game.name}"
+        )
+    first = classes[dealt[0]] or count_boards(game.deck, game.board_sizes[dealt[0]])
+    for t in later:
+        if (classes[t] or first) < first:
+            raise InputError(
+                f"boards.{game.round_names[t]}: expected at least 1 for each of {first:,} classes of the "
+                f"{game.round_names[dealt[0]]} that are remembered, found {classes[t]:,}"
+            )
 
 
 def _require_classes(name: str, number: int, most: int, rows: int | None) -> None:

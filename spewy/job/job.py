@@ -296,6 +296,8 @@ class Job(Section):
             del data["unit"]
         if not self.sampled:
             del data["boards"]
+        elif not data["boards"]["remember"]:
+            del data["boards"]["remember"]
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if self.spot is not None and self.spot.rake is None:

@@ -160,6 +160,8 @@ class BoardsSection(Section):
     """Classes of turns."""
     river: int | Literal["all"] = "all"
     """Classes of rivers."""
+    remember: bool = False
+    """Whether classes of later rounds remember the class of the flop."""
 
     @field_validator("flop", "turn", "river", mode="before")
     @classmethod

@@ -150,7 +150,7 @@ def drawn_boards(abstraction: Abstraction, t: int, seed: int, n: int, turn: int 
     most = MOST_DEALS * n_classes * n
     first, last = turn * most, (turn + 1) * most
     while first < last and min(len(boards) for boards in drawn) < n:
-        dealt = abstraction.deal(seed, first, DEALS_AT_ONCE)
+        dealt = abstraction.deal(seed, range(first, first + DEALS_AT_ONCE))
         for class_, board in zip(dealt.classes[:, t].tolist(), dealt.boards[:, :size].tolist(), strict=True):
             if len(drawn[class_]) < n:
                 drawn[class_].append(tuple(board))

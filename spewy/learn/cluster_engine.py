@@ -1,9 +1,9 @@
 """A whole game learnt by deals on the workers of a cluster, each on a copy of its own for an interval.
 
-The deals of an interval are cut into shares, one for each worker. What these have learnt is put together in order of
-the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A share counts when it has come
-back and is what was asked for, and then once; one whose worker has left is dealt again, by another. So deals are those
-of one process, whoever comes and goes, and where it is interrupted none is left out.
+The deals of an interval are cut into shares, one for each worker (`spewy.learn.deal_shares`). What these have learnt
+is put together in order of the shares (`spewy.learn.exchange`), and goes to all of them before the next interval. A
+share counts when it has come back and is what was asked for, and then once; one whose worker has left is dealt again,
+by another. So deals are those of one process, whoever comes and goes, and where it is interrupted none is left out.
 
 How long an interval is makes little difference to what is learnt (docs/scale.md has the measurements), so it is as
 long as keeps sending and adding up a small part of the time; at first it is a share of the deals that are done.
@@ -14,9 +14,8 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +28,10 @@ from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import deal_copy
 from spewy.learn.combined_flops import Finding
-from spewy.learn.deal_copy import NOTHING, Order, Setup, Share
+from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
+from spewy.learn.deal_shares import Cut, Interval, Shares
 from spewy.learn.engine import Stop
-from spewy.learn.exchange import Exchange, Part, copied
+from spewy.learn.exchange import Exchange, Part, copied, put
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -42,12 +42,22 @@ if TYPE_CHECKING:
 
 FEWEST = 64
 """Deals of a share, if the interval is not limited otherwise."""
-MOST_OF_ALL = 0.25
+MOST_OF_ALL = 0.05
 """Of the deals that are done: as many an interval may have at most."""
 LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
 """Of an interval, once enough deals are done."""
+STEP = 1.0
+"""Times the square root of all deals so far: of all shares, between two meetings of rounds of a single class."""
 EXCHANGES = 0.2
 """Of the time, that sending and adding up may take before intervals get longer."""
+
+
+class _Standing:
+    """What is known of a worker's copy: after which exchange it stands, and each class of each round."""
+
+    def __init__(self, n_classes: Sequence[int]) -> None:
+        self.after = NOTHING
+        self.classes = [np.full(n, NOTHING, dtype=np.int64) for n in n_classes]
 
 
 class ClusterEngine(SampledEngine):
@@ -84,7 +94,8 @@ class ClusterEngine(SampledEngine):
         self._changed: list[Ints] = [
             np.where(visits.any(axis=0), self._exchange, NOTHING) for visits in self.numbers.visits
         ]
-        self._stands: dict[str, int] = {}
+        self._shares_of = Shares(abstraction, seed)
+        self._standing: dict[str, _Standing] = {}
         self._settled = True
         self._exchanging = 0.0
 
@@ -95,7 +106,7 @@ class ClusterEngine(SampledEngine):
 
     @property
     def settled(self) -> bool:
-        """Whether the numbers are those of the deals that are counted: each share before a later one is in."""
+        """Whether the numbers are those of the deals that are counted: all shares of an interval are in, or none."""
         return self._settled
 
     def run(self, n: int, stop: Stop) -> None:
@@ -106,10 +117,13 @@ class ClusterEngine(SampledEngine):
         Raises:
             PeerError: the scheduler is gone, or a worker answered what was not asked for.
         """
-        first, size = self.deals, min(n, self._n_shares)
-        waiting = list(pairwise(first + i * n // size for i in range(size + 1)))
-        begun = time.perf_counter()
-        slowest = 0.0
+        interval = Interval(self.deals, n, min(n, self._n_shares))
+        begun, slowest, waiting = time.perf_counter(), 0.0, list(range(interval.shares))
+        there = self._cluster.workers(stop)
+        if 1 < interval.shares <= len(there):
+            together = self._learn_together(interval, sorted(there)[: interval.shares], there)
+            if together is not None:
+                slowest, waiting = together, []
         while waiting:
             there = self._cluster.workers(stop)
             if not there and self._settled:
@@ -119,14 +133,16 @@ class ClusterEngine(SampledEngine):
                     f"{self._cluster.name}: expected a worker to deal again what another has lost, found none when "
                     "it was interrupted; what was saved last is there"
                 )
-            asked, waiting = waiting[: len(there)], waiting[len(there) :]
+            shares, waiting = waiting[: len(there)], waiting[len(there) :]
             try:
-                lost, seconds = self._learn(asked, there)
+                lost, seconds = self._learn(interval, shares, there)
             except NoWorkerError:  # before anything was begun
-                lost, seconds = asked, 0.0
+                self._standing.clear()  # not all that was to be given was
+                lost, seconds = shares, 0.0
             slowest += seconds
             waiting = lost + waiting
-            self._settled = not waiting or waiting[0][0] == self.deals
+        self._cfr.iteration += n
+        self._settled = True
         self._exchanging = time.perf_counter() - begun - slowest
 
     def next_portion(self, n: int, seconds: float) -> int:
@@ -169,51 +185,110 @@ class ClusterEngine(SampledEngine):
         self._cluster.tell_all(deal_copy.forget, self._setup.solve)
         self._cluster.close()
 
+    def _learn_together(
+        self, interval: Interval, workers: Sequence[str], there: dict[str, int]
+    ) -> float | None:
+        """Have each share of an interval learnt by a worker, in steps after which rounds of a single class meet.
+
+        Every deal visits those, so that they stand still for the shortest while, and they are small.
+
+        Returns:
+            The seconds of the slowest, summed up; None: a worker was lost, and nothing has been learnt.
+        """
+        cut, rounds = self._shares_of.cut(interval), range(len(self._changed))
+        single = [len(changed) == 1 for changed in self._changed]
+        wanted = [[cut.visited(share, t) for t in rounds] for share in range(interval.shares)]
+        further = [np.full(len(changed), one) for changed, one in zip(self._changed, single, strict=True)]
+        earlier = [copied(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in rounds if single[t]]
+        steps = math.ceil(interval.n / max(interval.shares, STEP * math.sqrt(interval.first + 1)))
+        seconds = 0.0
+        for step in range(steps):
+            asked = [Asked(interval, share, step, steps) for share in range(interval.shares)]
+            try:
+                orders = self._orders(workers, [further] * len(workers) if step else wanted, cut.alone)
+                answers = list(self._answers(asked, workers, orders, there))
+            except NoWorkerError:
+                answers = [Lost()]
+            if any(answer is None or isinstance(answer, Lost) for answer in answers):
+                for part in earlier:
+                    put(self.numbers, part)
+                self._standing.clear()
+                self._settled = True
+                return None
+            exchange = Exchange(self.numbers, self.schedule, cut.alone)
+            for what, worker, answer in zip(asked, workers, answers, strict=True):
+                require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
+            self._settled = False
+            self._exchange += 1
+            for worker, answer in zip(workers, answers, strict=True):
+                self._take(answer, exchange, cut.alone, self._standing[worker])
+            seconds += max(answer.seconds for answer in answers)
+        return seconds
+
     def _learn(
-        self, asked: Sequence[tuple[int, int]], there: dict[str, int]
-    ) -> tuple[list[tuple[int, int]], float]:
+        self, interval: Interval, shares: Sequence[int], there: dict[str, int]
+    ) -> tuple[list[int], float]:
         """Have a worker each learn a share; those that were lost, and the seconds of the slowest."""
-        workers = sorted(there)[: len(asked)]
-        calls = [
-            (worker, deal_copy.learn, (*order, there[worker], (first, last - first), i == 0))
-            for i, ((first, last), worker, order) in enumerate(
-                zip(asked, workers, self._orders(workers), strict=True)
-            )
-        ]
-        before, seconds, exchange = self._exchange, 0.0, Exchange(self.numbers, self.schedule)
-        lost, learnt = list[tuple[int, int]](), list[str]()
-        with closing(self._cluster.call(calls)) as answers:
-            for share, worker, answer in zip(asked, workers, answers, strict=True):
-                self._stands.pop(worker, None)
+        cut = self._shares_of.cut(interval)
+        workers = sorted(there)[: len(shares)]
+        wanted = [[cut.visited(share, t) for t in range(len(self._changed))] for share in shares]
+        orders = self._orders(workers, wanted, cut.alone)
+        asked = [Asked(interval, share) for share in shares]
+        before, seconds, exchange = (
+            self._exchange,
+            0.0,
+            Exchange(self.numbers, self.schedule, cut.alone),
+        )
+        lost = list[int]()
+        with closing(self._answers(asked, workers, orders, there)) as answers:
+            for what, worker, answer in zip(asked, workers, answers, strict=True):
+                standing = self._standing.pop(worker)
                 if answer is None or isinstance(answer, Lost):
-                    lost.append(share)
+                    lost.append(what.share)
                     continue
-                require_share(answer, share, self.numbers, worker, threads=there[worker])
-                self._settled = self._settled and not lost
+                require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
+                self._settled = False
                 self._exchange = before + 1
-                self._take(answer, exchange)
+                self._take(answer, exchange, cut.alone, standing)
                 seconds = max(seconds, answer.seconds)
-                self._cfr.iteration += answer.n
-                self._stands[worker] = before
-                learnt.append(worker)
-        if len(learnt) == 1:  # whose copy is what there is now
-            self._stands[learnt[0]] = self._exchange
+                self._standing[worker] = standing
         return lost, seconds
 
-    def _take(self, share: Share, exchange: Exchange) -> None:
-        """Put what a share has learnt to the rest."""
+    def _answers(
+        self,
+        asked: Sequence[Asked],
+        workers: Sequence[str],
+        orders: Sequence[tuple[Any, ...]],
+        there: dict[str, int],
+    ) -> Generator[Any, None, None]:
+        """What workers learn of what they are asked for, a share each."""
+        return self._cluster.call(
+            [
+                (worker, deal_copy.learn, (*order, there[worker], what))
+                for worker, order, what in zip(workers, orders, asked, strict=True)
+            ]
+        )
+
+    def _take(
+        self, share: Share, exchange: Exchange, alone: Sequence[np.ndarray], standing: _Standing
+    ) -> None:
+        """Put what a share has learnt to the rest; what nobody else has visited its copy has then, too."""
         for part in share.parts:
-            exchange.take(part, whole=share.whole)
+            exchange.take(part)
             self._changed[part.t][part.classes] = self._exchange
+            standing.classes[part.t][part.classes[alone[part.t][part.classes]]] = self._exchange
 
     def _all_caught_up(self) -> list[str]:
         """The workers whose copies are what there is now; at least one."""
+        everything = [np.ones(len(changed), dtype=np.bool_) for changed in self._changed]
         while True:
             there = self._cluster.workers()
             workers = sorted(there)
             try:
-                orders = list(self._orders(workers))
+                shared = [~some for some in everything] if len(workers) > 1 else everything
+                orders = self._orders(workers, [everything] * len(workers), shared)
             except NoWorkerError:
+                self._standing.clear()
                 continue
             calls = [
                 (worker, deal_copy.catch_up, (*order, there[worker]))
@@ -221,38 +296,65 @@ class ClusterEngine(SampledEngine):
             ]
             with closing(self._cluster.call(calls)) as answers:
                 good = [worker for worker, answer in zip(workers, answers, strict=True) if answer is True]
-            self._stands = dict.fromkeys(good, self._exchange)
+            self._standing = {worker: self._standing[worker] for worker in good}
             if good:
                 return good
 
-    def _orders(self, workers: Sequence[str]) -> Iterator[tuple[Any, Order, Any]]:
-        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks."""
+    def _orders(
+        self, workers: Sequence[str], wanted: Sequence[Sequence[np.ndarray]], alone: Sequence[np.ndarray]
+    ) -> list[tuple[Any, Order, Any, Any]]:
+        """For each worker what `spewy.learn.deal_copy.ordered` takes: the setup, the order, and the parts it lacks.
+
+        Args:
+            workers: who is asked.
+            wanted: by worker and round, masks of the classes that it needs.
+            alone: by round, those that a single worker needs; the others are given to all, who have them from each
+                other.
+        """
         if self._given is None or self._given.status != "finished":  # who had it has left
             self._given = self._cluster.given(self._setup)
-        given: dict[int, Any] = {}
-        for worker in workers:
-            stands = self._stands.get(worker, NOTHING)
-            if stands not in given:
-                parts = list(self._parts_since(stands))
-                given[stands] = self._cluster.given(parts) if parts else []
-            yield self._given, Order(self._setup.solve, stands, self._exchange), given[stands]
+        n_classes = [len(changed) for changed in self._changed]
+        standings = [self._standing.setdefault(worker, _Standing(n_classes)) for worker in workers]
+        lacking = [
+            [
+                mask & (changed > has)
+                for mask, changed, has in zip(mine, self._changed, standing.classes, strict=True)
+            ]
+            for mine, standing in zip(wanted, standings, strict=True)
+        ]
+        shared = [
+            np.any([mine[t] for mine in lacking], axis=0) & ~alone[t] for t in range(len(self._changed))
+        ]
+        everybody_s = self._given_parts(shared)
+        found = []
+        for standing, mine in zip(standings, lacking, strict=True):
+            own = [some & ~theirs for some, theirs in zip(mine, shared, strict=True)]
+            order = Order(self._setup.solve, standing.after, self._exchange)
+            found.append((self._given, order, everybody_s, self._given_parts(own)))
+            standing.after = self._exchange
+            for has, some, theirs in zip(standing.classes, own, shared, strict=True):
+                has[some | theirs] = self._exchange
+        return found
 
-    def _parts_since(self, exchange: int) -> Iterator[Part]:
-        """What has changed after an exchange."""
-        for t, changed in enumerate(self._changed):
-            classes = np.flatnonzero(changed > exchange).astype(np.int64)
-            if len(classes):
-                yield copied(self.numbers, t, classes)
+    def _given_parts(self, masks: Sequence[np.ndarray]) -> Any:
+        """What the classes of each round have that its mask has, for workers."""
+        parts = [
+            copied(self.numbers, t, np.flatnonzero(some).astype(np.int64))
+            for t, some in enumerate(masks)
+            if some.any()
+        ]
+        return self._cluster.given(parts) if parts else []
 
 
 def require_share(
-    found: Any, deals: tuple[int, int], numbers: Numbers, worker: str, *, threads: int = 1
+    found: Any, asked: Asked, cut: Cut, numbers: Numbers, worker: str, *, threads: int = 1
 ) -> None:
-    """Refuse what no copy can have learnt of these deals.
+    """Refuse what no copy can have learnt that was asked for this.
 
     Args:
         found: what came.
-        deals: the first, and the one behind the last.
+        asked: for what.
+        cut: its interval's.
         numbers: to which it shall be put.
         worker: from whom.
         threads: that learnt; of several, one may undo a simultaneous visit of another.
@@ -260,23 +362,29 @@ def require_share(
     Raises:
         PeerError: it is something else, or a part of it.
     """
-    subject = f"Dask worker {worker}, deals {deals[0]:,} to {deals[1]:,}"
-    if not isinstance(found, Share) or (found.first, found.first + found.n) != deals:
+    first, n, shares = asked.interval
+    of = f"share {asked.share + 1} of {shares} of the deals {first:,} to {first + n:,}"
+    subject = f"Dask worker {worker}, {of}"
+    if not isinstance(found, Share) or found.asked != asked:
         raise PeerError(f"{subject}: expected what was learnt of them, found {shown(found)}")
     made = [np.zeros(2, dtype=np.int64) for _ in numbers.visits]
     for part in found.parts:
-        if not _is_part(part, numbers, found.whole):
+        if not _is_part(part, numbers):
             raise PeerError(f"{subject}: expected finite numbers of classes, found something else")
         made[part.t] += part.visits.sum(axis=1)
+    deals = len(cut.deals(asked.share))
+    first_of, last_of = (i * deals // asked.steps for i in (asked.step, asked.step + 1))
     for t, counts in enumerate(made):
-        least = found.n if threads == 1 else 1
-        if ((counts < least) | (counts > found.n)).any():
+        early, last = numbers.visits[t].shape[1] == 1, asked.step == asked.steps - 1
+        most = last_of - first_of if early else deals * last
+        least = most if threads == 1 else min(1, most)
+        if ((counts < least) | (counts > most)).any():
             raise PeerError(
-                f"{subject}: expected {found.n:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
+                f"{subject}: expected {most:,} visits of round {t}, found {counts[0]:,} and {counts[1]:,}"
             )
 
 
-def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
+def _is_part(part: Part, numbers: Numbers) -> bool:
     """Whether arrays are those of classes of a round, each once, and finite."""
     n_classes = [visits.shape[1] for visits in numbers.visits]
     if not isinstance(part, Part) or part.t not in range(len(n_classes)):
@@ -295,5 +403,5 @@ def _is_part(part: Part, numbers: Numbers, whole: bool) -> bool:
         and part.visits.shape == (2, n)
         and bool((part.visits >= 0).all())
         and fits(part.regrets, numbers.regrets[t], kept)
-        and fits(part.sums, numbers.sums[t], kept if whole else np.dtype(np.float32))
+        and fits(part.sums, numbers.sums[t], np.dtype(np.float32))
     )

@@ -20,6 +20,7 @@ from solvers.sampled.engine import Dealt
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
+from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.exchange import Part, added, copied, put
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -51,19 +52,31 @@ class Setup:
     answers: float
 
 
-class Share(NamedTuple):
-    """What a copy has learnt of some deals.
+class Asked(NamedTuple):
+    """What a copy is to learn: a share of an interval, or one of several parts of it, in turn.
 
     Attributes:
-        first, n: the deals.
-        whole: whether sums are those that the copy has; else what it has added to them.
+        interval, share: of which deals.
+        step, steps: which of so many equal parts. All but the last tell the rounds of a single class alone, which
+            every deal visits; the last tells all that has been learnt of the others since the first.
+    """
+
+    interval: Interval
+    share: int
+    step: int = 0
+    steps: int = 1
+
+
+class Share(NamedTuple):
+    """What a copy has learnt.
+
+    Attributes:
+        asked: what it was asked for.
         parts: of the classes that were visited, as `spewy.learn.exchange.added` tells them.
         seconds: that learning took.
     """
 
-    first: int
-    n: int
-    whole: bool
+    asked: Asked
     parts: list[Part]
     seconds: float
 
@@ -97,8 +110,11 @@ class Copy(SampledEngine):
             opened=None,
         )
         self.stands = NOTHING
-        self._before: list[Part] = []
+        self.shares = Shares(setup.abstraction, setup.seed)
+        self._deals, self._first = np.zeros(0, dtype=np.int64), 0
+        self._before: list[list[Part]] = []
         self._seen: list[Ints] = []
+        self._done: Asked | None = None
         self._lock = threading.Lock()
 
     def catch_up(self, order: Order, parts: Sequence[Part]) -> bool:
@@ -113,31 +129,42 @@ class Copy(SampledEngine):
         self.stands = order.after
         return True
 
-    def learn(self, first: int, n: int, *, whole: bool) -> Share:
-        """Do some deals; what they have brought."""
+    def learn(self, asked: Asked) -> Share | None:
+        """Do the deals of a share, or of a part; what they have brought. None: it has not done the part before."""
         begun = time.perf_counter()
-        self._before = []
-        self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
-        self._cfr.iteration = first
-        self._cfr.run(n)
+        interval, share, step, steps = asked
+        if step == 0:
+            self._cut = self.shares.cut(interval)
+            self._deals, self._first = self._cut.deals(share), interval.first
+            self._before = [[] for _ in self.numbers.visits]
+            self._seen = [np.zeros(visits.shape[1], dtype=np.bool_) for visits in self.numbers.visits]
+        elif self._done != asked._replace(step=step - 1):
+            return None
+        first, last = (i * len(self._deals) // steps for i in (step, step + 1))
+        self._cfr.iteration = self._first + first
+        self._cfr.run(last - first)
+        self._done = asked
         parts = []
-        while self._before:
-            before = self._before.pop()
-            after = copied(self.numbers, before.t, before.classes)
-            told = added(before, after, self.schedule)
-            parts.append(told._replace(sums=after.sums) if whole else told)
-        return Share(first, n, whole, parts, time.perf_counter() - begun)
+        for t, seen in enumerate(self._seen):
+            if step < steps - 1 and len(seen) > 1:
+                continue
+            seen[:] = False
+            while self._before[t]:
+                before = self._before[t].pop()
+                after = copied(self.numbers, t, before.classes)
+                parts.append(added(before, after, self.schedule, alone=self._cut.alone[t][before.classes]))
+        return Share(asked, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:
-        """Deals, the classes of which are remembered as they were before anybody has visited them."""
-        dealt = super()._dealt(first, n)
+        """Of the deals of the share; their classes are remembered as they were before anybody has visited them."""
+        dealt = self._abstraction.deal(self._seed, self._deals[first - self._first :][:n])
         with self._lock:
             for t, seen in enumerate(self._seen):
                 classes = np.unique(dealt.classes[:, t])
                 new = classes[~seen[classes]].astype(np.int64)
                 if len(new):
                     seen[new] = True
-                    self._before.append(copied(self.numbers, t, new))
+                    self._before[t].append(copied(self.numbers, t, new))
         return dealt
 
     def flop(self, first: int) -> FlopFinding:
@@ -148,8 +175,18 @@ class Copy(SampledEngine):
 _copies: dict[str, Copy] = {}
 
 
-def ordered(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> Copy | None:
-    """This worker's copy as it is ordered; None: it has none to go on from."""
+def ordered(
+    setup: Setup, order: Order, parts: Sequence[Part], own: Sequence[Part], threads: int
+) -> Copy | None:
+    """This worker's copy as it is ordered; None: it has none to go on from.
+
+    Args:
+        setup: what a new one is opened with.
+        order: what it is to be.
+        parts: what several copies visit, and some lack.
+        own: what it lacks beside them.
+        threads: that it learns with.
+    """
     copy = _copies.pop(order.solve, None)
     if copy is None or copy.threads != threads:
         if order.before != NOTHING:
@@ -158,20 +195,27 @@ def ordered(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> 
             _copies.pop(next(iter(_copies))).close()
         copy = Copy(setup, threads)
     _copies[order.solve] = copy
-    return copy if copy.catch_up(order, parts) else None
+    return copy if copy.catch_up(order, [*parts, *own]) else None
 
 
 def learn(
-    setup: Setup, order: Order, parts: Sequence[Part], threads: int, deals: tuple[int, int], whole: bool
+    setup: Setup,
+    order: Order,
+    parts: Sequence[Part],
+    own: Sequence[Part],
+    threads: int,
+    asked: Asked,
 ) -> Share | None:
-    """In a worker: do some deals on a copy; None: it has none to go on from."""
-    copy = ordered(setup, order, parts, threads)
-    return None if copy is None else copy.learn(*deals, whole=whole)
+    """In a worker: do a share of an interval on a copy; None: it has none to go on from."""
+    copy = ordered(setup, order, parts, own, threads)
+    return None if copy is None else copy.learn(asked)
 
 
-def catch_up(setup: Setup, order: Order, parts: Sequence[Part], threads: int) -> bool | None:
+def catch_up(
+    setup: Setup, order: Order, parts: Sequence[Part], own: Sequence[Part], threads: int
+) -> bool | None:
     """In a worker: take what others have changed; None: there is nothing to go on from."""
-    return None if ordered(setup, order, parts, threads) is None else True
+    return None if ordered(setup, order, parts, own, threads) is None else True
 
 
 def judge(parent: object, order: Order, first: int) -> FlopFinding | None:

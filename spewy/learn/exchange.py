@@ -17,6 +17,7 @@ Their mean loses nothing but scale, which regret matching does not know.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,11 +62,19 @@ def put(numbers: Numbers, part: Part) -> None:
     numbers.visits[part.t][:, part.classes] = part.visits
 
 
-def added(before: Part, after: Part, schedule: Schedule) -> Part:
-    """What a copy has to tell: its regrets as they are, the visits that it made, what these have added to sums."""
+def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -> Part:
+    """What a copy has to tell: its regrets as they are, the visits that it made, what these have added to sums.
+
+    Args:
+        before: what the classes had.
+        after: what they have.
+        schedule: of learning.
+        alone: ``[n]``, whether no other copy visits a class, whose sums are told as they are.
+    """
     made = after.visits - before.visits
     first, second = (
-        now - then for now, then in zip(after.sums, _weakened(before, made, schedule), strict=True)
+        np.where(alone[:, None], now, now - then)
+        for now, then in zip(after.sums, _weakened(before, made, schedule), strict=True)
     )
     return Part(before.t, before.classes, after.regrets, (first, second), made)
 
@@ -76,33 +85,29 @@ class Exchange:
     Args:
         numbers: with which they began; they become what all have learnt.
         schedule: of learning.
+        alone: per round ``[class]``, as `added` takes it.
     """
 
-    def __init__(self, numbers: Numbers, schedule: Schedule) -> None:
-        self._numbers, self._schedule = numbers, schedule
+    def __init__(self, numbers: Numbers, schedule: Schedule, alone: Sequence[np.ndarray]) -> None:
+        self._numbers, self._schedule, self._alone = numbers, schedule, alone
         self._copies = [np.zeros(visits.shape[1], dtype=np.int64) for visits in numbers.visits]
 
-    def take(self, part: Part, *, whole: bool) -> None:
-        """Take what a copy has to tell.
-
-        Args:
-            part: as `added` gives it.
-            whole: whether its sums are those that the copy has, which is the first one that is heard.
-        """
+    def take(self, part: Part) -> None:
+        """Take what a copy has to tell, as `added` gives it."""
         now, copies = copied(self._numbers, part.t, part.classes), self._copies[part.t]
         copies[part.classes] += 1
         share = (1 / copies[part.classes]).astype(np.float32)[:, None]
+        single, alone = share == 1, self._alone[part.t][part.classes][:, None]
         first, second = (
-            mine + (new - mine) * share for mine, new in zip(now.regrets, part.regrets, strict=True)
+            np.where(single, new, mine + (new - mine) * share)  # of one copy, to the bit
+            for mine, new in zip(now.regrets, part.regrets, strict=True)
         )
-        sums = part.sums
-        if not whole:
-            kept = _weakened(now, part.visits, self._schedule)
-            sums = kept[0] + part.sums[0], kept[1] + part.sums[1]
-        alone = (share == 1).ravel()
-        for mean, new in zip((first, second), part.regrets, strict=True):
-            mean[alone] = new[alone]  # to the bit
-        put(self._numbers, Part(part.t, part.classes, (first, second), sums, now.visits + part.visits))
+        kept = _weakened(now, part.visits, self._schedule)
+        sums = tuple(np.where(alone, new, old + new) for old, new in zip(kept, part.sums, strict=True))
+        put(
+            self._numbers,
+            Part(part.t, part.classes, (first, second), (sums[0], sums[1]), now.visits + part.visits),
+        )
 
 
 def _weakened(part: Part, made: Ints, schedule: Schedule) -> Pair:

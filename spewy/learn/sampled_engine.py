@@ -200,7 +200,7 @@ class SampledEngine(Closing):
 
     def _dealt(self, first: int, n: int) -> Dealt:
         """Deals of the endless sequence."""
-        return self._abstraction.deal(self._seed, first, n)
+        return self._abstraction.deal(self._seed, range(first, first + n))
 
     @cached_property
     def _real_game(self) -> RealGame:

@@ -164,6 +164,7 @@ def wish_of(game: Game, dealing: Dealing) -> Wish:
         tuple(game.num_board_cards),
         tuple("all" if k is None else k for k in dealing.classes),
         tuple("hands" if k is None else k for k in dealing.rows),
+        remember=dealing.remember,
     )
 
 

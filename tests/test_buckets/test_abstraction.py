@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import combinations
 from math import comb
 
 import naive_boards as naive
@@ -18,6 +19,7 @@ from buckets import (
     suit_permutations,
 )
 from buckets.board_maps import board_map
+from buckets.board_pairs import board_pairs, require_pairs
 from buckets.class_rows import interval_rows
 from buckets.making import feature_names
 from buckets.symmetry import permute_cards
@@ -37,6 +39,14 @@ GAMES = {
         ("all", 4, "all", 9),
         (8, 6, "hands", 5),
     ),
+    "small hold'em that remembers": (SMALL, 2, (0, 2, 1), ("all", 4, 12), (50, 6, 5)),
+    "small hold'em that remembers the flop itself": (
+        SMALL,
+        2,
+        (0, 2, 0, 1),
+        ("all", "all", 25, 90),
+        (50, 6, 4, 5),
+    ),
     "small hold'em, hands on the last board": (SMALL, 2, (0, 2, 1), ("all", 4, "all"), (50, 6, "hands")),
     "flop hold'em": (FULL, 2, (0, 3), ("all", 100), (169, 40)),
 }
@@ -44,7 +54,7 @@ GAMES = {
 
 @pytest.fixture(scope="module", params=GAMES)
 def made(request):
-    return Abstraction.make(*GAMES[request.param])
+    return Abstraction.make(*GAMES[request.param], remember="remembers" in request.param)
 
 
 def drawn(made, t, n=12, seed=0):
@@ -73,8 +83,41 @@ def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
                 np.testing.assert_array_equal(moved, rows)
 
 
+@pytest.mark.parametrize("name", [name for name in GAMES if "remembers" in name])
+def test_a_class_that_remembers_has_one_class_before(name):
+    made = Abstraction.make(*GAMES[name], remember=True)
+    boards = made.deal(0, range(2000)).boards
+    first, _ = made.boards(1, boards[:, :2])
+    for t in range(2, made.n_rounds):
+        later, _ = made.boards(t, boards[:, : sum(made.board_sizes[: t + 1])])
+        before = {class_: set(first[later == class_].tolist()) for class_ in set(later.tolist())}
+        assert all(len(found) == 1 for found in before.values())
+        assert set.union(*before.values()) == set(range(made.n_classes[1]))
+    last, _ = made.boards(made.n_rounds - 1, np.sort(boards))
+    assert (last != later).any()  # the same cards, another one last
+
+
+def test_pairs_are_counted_as_they_are_dealt():
+    firsts, later = board_map(SMALL, (2,)), board_map(SMALL, (3,))
+    classes = np.arange(len(firsts.boards), dtype=np.int32) % 4
+    found = board_pairs(SMALL, firsts, classes, later)
+    numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
+    seen = Counter()
+    for i, board in enumerate(combinations(SMALL.cards, 3)):
+        for pair in combinations(board, 2):
+            first = classes[firsts.canonical[numbers[pair]]]
+            seen[int(first), int(later.canonical[i])] += 1
+    pairs = zip(found.first.tolist(), found.board.tolist(), strict=True)
+    assert dict(zip(pairs, found.counts.tolist(), strict=True)) == seen
+    table = found.numbers.reshape(4, -1)
+    assert (table[found.first, found.board] == np.arange(len(found.board))).all()
+    assert (table >= 0).sum() == len(found.board)
+    with pytest.raises(BucketError, match="boards that remember: expected at most"):
+        require_pairs(10_000, 10_000)
+
+
 def test_deals_are_what_boards_say(made):
-    dealt = made.deal(7, 3, 25)
+    dealt = made.deal(7, range(3, 28))
     n_left = len(made.deck) - sum(made.board_sizes)
     all_hands = hands(made.deck, made.hole)
     for t in range(made.n_rounds):
@@ -94,15 +137,16 @@ def test_deals_are_what_boards_say(made):
 
 
 def test_deals_belong_to_their_numbers(made):
-    whole = made.deal(5, 0, 30)
-    part = made.deal(5, 11, 4)
+    whole = made.deal(5, range(30))
+    part = made.deal(5, range(11, 15))
     for all_of, some in zip(whole, part, strict=True):
         np.testing.assert_array_equal(all_of[11:15], some)
     room = made.room(4)
-    assert made.deal(5, 11, 4, room) is room
+    assert made.deal(5, range(11, 15), room) is room
     np.testing.assert_array_equal(room.boards, part.boards)
+    np.testing.assert_array_equal(made.classes_of_deals(5, 11, 4), part.classes)
     if sum(made.board_sizes):
-        assert (made.deal(6, 0, 30).boards != whole.boards).any()
+        assert (made.deal(6, range(30)).boards != whole.boards).any()
 
 
 def test_rows_on_final_boards_never_fall_with_strength(made):
@@ -169,7 +213,7 @@ def test_every_board_is_dealt_as_often_as_any_other(stratified):
     made = Abstraction.make(*GAMES["small hold'em"])
     free = Abstraction(made.deck, made.hole, made.board_sizes, made.arrays, stratified=stratified)
     n_boards = comb(15, 2) * 13
-    dealt = free.deal(3, 0, 6 * n_boards)
+    dealt = free.deal(3, range(6 * n_boards))
     seen = Counter((*sorted(board[:2]), board[2]) for board in dealt.boards.tolist())
     if stratified:
         assert set(seen.values()) == {6}
@@ -183,7 +227,7 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
     made = Abstraction.make(*GAMES["small hold'em"])
     orders = []
     for block in range(40):
-        flops = made.deal(9, 105 * block, 105).boards[:, :2].tolist()
+        flops = made.deal(9, range(105 * block, 105 * (block + 1))).boards[:, :2].tolist()
         assert len({tuple(flop) for flop in flops}) == 105
         assert all(first < second for first, second in flops)
         orders.append(flops)
@@ -195,7 +239,7 @@ def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
 
 def test_what_follows_a_board_comes_once_before_any_comes_again():
     made = Abstraction.make(*GAMES["small hold'em"])
-    boards = made.deal(2, 0, 105 * 13).boards
+    boards = made.deal(2, range(105 * 13)).boards
     assert len(np.unique(boards, axis=0)) == 105 * 13
 
 
@@ -292,10 +336,12 @@ def test_bad_questions_are_refused():
             leduc.boards(t, boards)
     with pytest.raises(BucketError, match="boards: expected each card once on a board, got one twice"):
         Abstraction.make(*GAMES["rhode island"]).boards(2, [[3, 3]])
+    with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
+        leduc.deal(0, range(-1, 4))
     with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):
-        leduc.deal(0, -1, 5)
+        leduc.classes_of_deals(0, -1, 5)
     with pytest.raises(BucketError, match="seed: expected a number from 0"):
-        leduc.deal(-1, 0, 5)
+        leduc.deal(-1, range(5))
 
 
 @pytest.mark.slow
@@ -304,7 +350,7 @@ def test_hold_em_from_the_deal_to_the_river():
     made = Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10), kept=kept)
     assert made.n_classes == (1, 20, 40, 80)
     assert made.n_rows == (169, 10, 10, 10)
-    dealt = made.deal(1, 0, 22_100)
+    dealt = made.deal(1, range(22_100))
     assert len({tuple(flop) for flop in dealt.boards[:, :3].tolist()}) == 22_100
     for t in (1, 2, 3):
         boards = dealt.boards[:50, : 2 + t]

@@ -25,7 +25,7 @@ def test_an_abstraction_lies_on_itself():
 def test_shares_are_counts_of_hands():
     old, new = make((2, 3), (4, 3)), make((4, 9), (6, 5))
     found = overlaps(old, new, seed=3, n_deals=50)
-    dealt = old.deal(3, 0, 50), new.deal(3, 0, 50)
+    dealt = old.deal(3, range(50)), new.deal(3, range(50))
     for t, shares in enumerate(found):
         counts = np.zeros(shares.shape)
         for d in range(50):

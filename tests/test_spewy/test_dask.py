@@ -21,12 +21,14 @@ from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
+from spewy.learn.deal_shares import Interval  # noqa: E402
 from spewy.run.dealt_session import DealtSession  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
 
 SHORT = DEALT_LEDUC.replace("3000", "300")
+WHOLE = deal_copy.Asked(Interval(0, 10, 1), 0)
 DASK = SHORT + 'workers = "dask"\n[dask]\n'
 
 
@@ -86,16 +88,16 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
 
 def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
     """The one dies as it is asked for its share, which is dealt again."""
-    learn, asked = ClusterEngine._learn, []
+    answers, asked = ClusterEngine._answers, []
 
-    def dying(engine, shares, there):
-        asked.append(shares)
+    def dying(engine, *of_whom):
+        asked.append(of_whom)
         if len(asked) == 5:
             cluster.kill_one()
             cluster.join()
-        return learn(engine, shares, there)
+        return answers(engine, *of_whom)
 
-    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    monkeypatch.setattr(ClusterEngine, "_answers", dying)
     heard = Noting()
     with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
@@ -109,7 +111,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
     leduc, tmp_path, cluster, monkeypatch
 ):
     monkeypatch.setattr(cluster_module, "SPEAK_SECONDS", 0.1)
-    learn, asked = ClusterEngine._learn, []
+    answers, asked = ClusterEngine._answers, []
     heard = Noting()
 
     def come_back():
@@ -117,15 +119,15 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
         for _ in range(3):
             cluster.join()
 
-    def dying(engine, shares, there):
-        asked.append(shares)
+    def dying(engine, *of_whom):
+        asked.append(of_whom)
         if len(asked) == 5:
             for _ in range(3):
                 cluster.kill_one()
             threading.Thread(target=come_back, daemon=True).start()
-        return learn(engine, shares, there)
+        return answers(engine, *of_whom)
 
-    monkeypatch.setattr(ClusterEngine, "_learn", dying)
+    monkeypatch.setattr(ClusterEngine, "_answers", dying)
     with DealtSession(Job.load(leduc), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
@@ -233,19 +235,19 @@ def share():
     found = abstraction(wish_of(job.rules, job.dealing))
     setup = deal_copy.Setup("x", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
     with deal_copy.Copy(setup, 1) as copy, deal_copy.Copy(setup, 1) as other:
-        yield copy.learn(0, 10, whole=False), other.numbers
+        yield copy.learn(WHOLE), copy.shares.cut(WHOLE.interval), other.numbers
 
 
 def test_a_share_is_what_was_asked_for(share):
-    found, numbers = share
-    require_share(found, (0, 10), numbers, "w")
+    found, cut, numbers = share
+    require_share(found, WHOLE, cut, numbers, "w")
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         (lambda share: None, "expected what was learnt of them, found None"),
-        (lambda share: share._replace(n=9), "expected what was learnt"),
+        (lambda share: share._replace(asked=WHOLE._replace(share=1)), "expected what was learnt"),
         (lambda share: share._replace(parts=share.parts[:-1]), "expected 10 visits of round"),
         (lambda share: share._replace(parts=share.parts + share.parts[:1]), "expected 10 visits of round"),
         (
@@ -265,10 +267,10 @@ def test_a_share_is_what_was_asked_for(share):
     ],
 )
 def test_a_worker_that_answers_nonsense_or_half_of_it_is_refused(share, change, told):
-    found, numbers = share
+    found, cut, numbers = share
     with pytest.raises(PeerError, match=told) as raised:
-        require_share(change(found), (0, 10), numbers, "tcp://x")
-    assert str(raised.value).startswith("Dask worker tcp://x, deals 0 to 10: ")
+        require_share(change(found), WHOLE, cut, numbers, "tcp://x")
+    assert str(raised.value).startswith("Dask worker tcp://x, share 1 of 1 of the deals 0 to 10: ")
     assert "\n" not in str(raised.value)
 
 

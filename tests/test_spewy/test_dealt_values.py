@@ -95,8 +95,9 @@ def test_leduc_in_classes_is_as_exploitable_as_open_spiel_says(tmp_path, classes
 
 
 @pytest.mark.slow
-def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_says(tmp_path):
-    told = solve(tmp_path, SMALL_RHODE_ISLAND, 20_000)
+@pytest.mark.parametrize("remember", ["false", "true"])
+def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_says(tmp_path, remember):
+    told = solve(tmp_path, SMALL_RHODE_ISLAND, 20_000, f"boards.remember={remember}")
     found = good_json("exploit", tmp_path / "out", "--workers", 1)
     exact, value = walked(tmp_path / "out", tmp_path / "job.toml")
     assert found["best_response"] == pytest.approx(exact.best_response, rel=1e-4)

@@ -9,7 +9,8 @@ from dealt_jobs import DEALT_LEDUC
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.job.job import Job
-from spewy.learn.deal_copy import NOTHING, Copy, Order, Setup
+from spewy.learn.deal_copy import NOTHING, Asked, Copy, Order, Setup
+from spewy.learn.deal_shares import Interval
 from spewy.learn.exchange import Exchange, copied
 from spewy.run.dealt_plan import wish_of
 
@@ -30,21 +31,22 @@ def everything(engine):
 
 
 def interval(whole, copies, first, n):
-    """Have copies learn n deals each, and meet; what each of them has."""
+    """Have copies learn n deals together, and meet; what each of them has."""
     before, after = everything(whole), []
-    exchange = Exchange(whole.numbers, whole.schedule)
+    asked = Interval(first, n, len(copies))
+    exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(asked).alone)
     for i, copy in enumerate(copies):
         copy.catch_up(Order("leduc", NOTHING, 1), before)
-        for part in copy.learn(first + i * n, n, whole=i == 0).parts:
-            exchange.take(part, whole=i == 0)
+        for part in copy.learn(Asked(asked, i)).parts:
+            exchange.take(part)
         after.append(everything(copy))
     return before, after
 
 
 def test_copies_meet_in_the_mean_of_regrets_and_in_all_their_sums(setup):
     with Copy(setup, 1) as whole, Copy(setup, 1) as one, Copy(setup, 1) as other:
-        interval(whole, [one, other], 0, 30)
-        before, after = interval(whole, [one, other], 60, 40)
+        interval(whole, [one, other], 0, 60)
+        before, after = interval(whole, [one, other], 60, 80)
         for t, now in enumerate(everything(whole)):
             then, (first, second) = before[t], (mine[t] for mine in after)
             made = [mine.visits - then.visits for mine in (first, second)]

@@ -90,6 +90,14 @@ def test_what_is_no_time(text):
     ("change", "message"),
     [
         ({"boards": {"flop": 1756}}, "boards.flop: expected at most 1,755 classes"),
+        (
+            {"boards": {"flop": 20, "turn": 19, "river": 40, "remember": True}},
+            "boards.turn: expected at least 1 for each of 20 classes of the flop that are remembered, found 19",
+        ),
+        (
+            {"boards": {"flop": 20, "remember": True}},
+            "boards.remember: expected a number of classes in a round",
+        ),
         ({"boards": {"turn": 16433}}, "boards.turn: expected at most 16,432 classes"),
         ({"boards": {"river": 134460}}, "boards.river: expected at most 134,459 classes"),
         (
