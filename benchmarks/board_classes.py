@@ -46,7 +46,6 @@ CASES = (
     Case((10, 20, 40), 80),
     Case((20, 40, 320)),
     Case((20, 40, 320), remember=True),
-    Case((20, 160, 320), remember=True),
 )
 
 
