@@ -4,9 +4,9 @@
                                          [--quick]
     python benchmarks/cluster.py staleness [--deals 3000] [--seeds 3] [--quick]
 
-``compare`` solves a job from nothing for so many deals, or some more, in each way and with each seed of the deals,
-judges what was saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards
-per second of wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
+``compare`` solves a job from nothing for so many deals in each way and with each seed of the deals, judges what was
+saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards per second of
+wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
 cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc
 on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
 """
@@ -79,7 +79,7 @@ def _compare(args: argparse.Namespace) -> None:
     if args.quick:
         args.flops, args.seeds, args.workers = 2, 1, [1, 2]
         args.overrides += ["boards.flop=3", "rows.flop=5"]
-    rows: dict[str, list[tuple[float, float, float, float]]] = {}
+    rows: dict[str, list[tuple[float, float, float]]] = {}
     for seed in range(1, args.seeds + 1):
         with TemporaryDirectory(prefix="spewy-") as scratch:
             for name, threads in (("one thread", 1), ("two threads", 2)):
@@ -90,14 +90,14 @@ def _compare(args: argparse.Namespace) -> None:
                     dask = ['solve.workers="dask"', f'dask.address="{address}"']
                     found = _solved(args, seed, dask, Path(scratch, f"dask {size}"), spent)
                     rows.setdefault(f"Dask, {size}", []).append(found)
-    print("| workers | deals | exploitability, mbb | boards per second | per core-second |")
-    print("|---|---|---|---|---|")
+    print(
+        f"| workers | exploitability after {args.deals:,} deals, mbb | boards per second | per core-second |"
+    )
+    print("|---|---|---|---|")
     for name, points in rows.items():
-        deals, mbb, wall, core = np.mean(points, axis=0)
-        error = (
-            np.std([point[1] for point in points], ddof=1) / len(points) ** 0.5 if args.seeds > 1 else np.nan
-        )
-        print(f"| {name} | {deals:,.0f} | {mbb:.1f} ± {error:.1f} | {wall:,.0f} | {core:,.0f} |")
+        mbb, wall, core = np.mean(points, axis=0)
+        error = np.std(points, axis=0, ddof=1)[0] / len(points) ** 0.5 if len(points) > 1 else np.nan
+        print(f"| {name} | {mbb:.1f} ± {error:.1f} | {wall:,.0f} | {core:,.0f} |")
 
 
 def _solved(
@@ -106,39 +106,35 @@ def _solved(
     settings: list[str],
     folder: Path,
     spent: Callable[[], float] = float,
-) -> tuple[float, float, float, float]:
-    """Deal until there are enough, judge once: deals, mbb, deals per second and per core-second."""
-    job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", "solve.target=0 mbb"])
-    watch = _Watch(args.deals, spent)
+) -> tuple[float, float, float]:
+    """Deal, judge once: mbb, deals per second and per core-second."""
+    ended = ["solve.target=0 mbb", f"solve.max_sweeps={args.deals}", "solve.check_flops=1"]
+    job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", *ended])
+    watch = _Watch(spent)
     with DealtSession(job, folder) as session:
-        deals = session.solve(watch, watch).sweeps
+        session.solve(watch)
     found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
     mbb = found.mbb(found.finding.exploitability)
     assert mbb is not None
-    told = f"{folder.name}, seed {seed}: {deals:,} deals, {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
+    told = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
     print(told, file=sys.stderr, flush=True)
-    return deals, mbb, *watch.rates()
+    return mbb, *watch.rates()
 
 
 class _Watch(Silent):
-    """Ends a solve after so many deals, without a check, and times it from the first time that it is told of.
+    """Times a solve from the first time that it is told of.
 
     Args:
-        deals: how many.
         spent: processor time of other processes.
     """
 
-    def __init__(self, deals: int, spent: Callable[[], float]) -> None:
-        self._deals, self._spent = deals, spent
+    def __init__(self, spent: Callable[[], float]) -> None:
+        self._spent = spent
         self._points: list[tuple[int, float, float]] = []
 
     def stands(self, status: Status, threads: int) -> None:
         """Remember it."""
         self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
-
-    def is_set(self) -> bool:
-        """Whether there are enough deals."""
-        return bool(self._points) and self._points[-1][0] >= self._deals
 
     def rates(self) -> tuple[float, float]:
         """Deals per second, and per second of all processors."""
