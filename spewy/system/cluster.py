@@ -212,6 +212,7 @@ class Cluster(Closing):
                 return Lost()
             except CancelledError:
                 self._require_scheduler()
+                self._looked = float("-inf")  # somebody has left
                 return Lost()
             except Exception as error:
                 self._require_scheduler()
