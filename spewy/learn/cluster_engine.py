@@ -31,7 +31,7 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
 from spewy.learn.deal_shares import Cut, Interval, Shares
 from spewy.learn.engine import Stop
-from spewy.learn.exchange import Exchange, Part, copied, put
+from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -199,7 +199,7 @@ class ClusterEngine(SampledEngine):
         single = [len(changed) == 1 for changed in self._changed]
         wanted = [[cut.visited(share, t) for t in rounds] for share in range(interval.shares)]
         further = [np.full(len(changed), one) for changed, one in zip(self._changed, single, strict=True)]
-        earlier = [copied(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in rounds if single[t]]
+        earlier = [self._copied_single(t) for t in rounds if single[t]]
         steps = math.ceil(interval.n / max(interval.shares, STEP * math.sqrt(interval.first + 1)))
         seconds = 0.0
         for step in range(steps):
@@ -220,10 +220,17 @@ class ClusterEngine(SampledEngine):
                 require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
             self._settled = False
             self._exchange += 1
+            before = [self._copied_single(t) for t in rounds if single[t]]
             for worker, answer in zip(workers, answers, strict=True):
                 self._take(answer, exchange, cut.alone, self._standing[worker])
+            for then in before:
+                put(self.numbers, summed(then, self._copied_single(then.t), len(workers)))
             seconds += max(answer.seconds for answer in answers)
         return seconds
+
+    def _copied_single(self, t: int) -> Part:
+        """What the only class of a round has."""
+        return copied(self.numbers, t, np.zeros(1, dtype=np.int64))
 
     def _learn(
         self, interval: Interval, shares: Sequence[int], there: dict[str, int]

@@ -12,7 +12,9 @@ count as if they had been made one copy after the other, and one copy alone leav
 
 Regrets are not added up. Each copy answers to what it sees by itself, so that their increments together answer several
 times, and play swings from one side to the other: three copies of Leduc end at 500 mbb instead of 20 (docs/scale.md).
-Their mean loses nothing but scale, which regret matching does not know.
+Their mean loses nothing but scale, which regret matching does not know; but it moves a share as far as all copies have.
+Where they meet so often that all increments are small beside the regrets, which grow like the square root of visits,
+`summed` takes the increments of all.
 """
 
 from __future__ import annotations
@@ -77,6 +79,23 @@ def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -
         for now, then in zip(after.sums, _weakened(before, made, schedule), strict=True)
     )
     return Part(before.t, before.classes, after.regrets, (first, second), made)
+
+
+def summed(before: Part, mean: Part, copies: int) -> Part:
+    """Classes with the increments of regrets of so many copies, which all have visited them, in place of their mean.
+
+    Where the mean is below 0 it stays, since it sinks there by a factor; nothing else falls below 0.
+
+    Args:
+        before: with what they began.
+        mean: what `Exchange` has made of them.
+        copies: how many.
+    """
+    first, second = (
+        np.where(now < 0, now, np.maximum(then + copies * (now - then), 0)).astype(now.dtype)
+        for then, now in zip(before.regrets, mean.regrets, strict=True)
+    )
+    return mean._replace(regrets=(first, second))
 
 
 class Exchange:

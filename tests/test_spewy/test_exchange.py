@@ -11,7 +11,7 @@ from spewy.chunks.rounds import line_forests
 from spewy.job.job import Job
 from spewy.learn.deal_copy import NOTHING, Asked, Copy, Order, Setup
 from spewy.learn.deal_shares import Interval
-from spewy.learn.exchange import Exchange, copied
+from spewy.learn.exchange import Exchange, Part, copied, summed
 from spewy.run.dealt_plan import wish_of
 
 WEIGHING = 2.0
@@ -60,6 +60,18 @@ def test_copies_meet_in_the_mean_of_regrets_and_in_all_their_sums(setup):
                 added = second.sums[p] - (then.visits[1 - p][:, None] / mine) ** WEIGHING * then.sums[p]
                 left = (v / (v + m)) ** WEIGHING * first.sums[p] + added
                 np.testing.assert_allclose(now.sums[p], left, rtol=1e-3, atol=1e-3)
+
+
+def test_increments_of_all_copies_in_place_of_their_mean():
+    def part(*regrets):
+        numbers = np.array([regrets], dtype=np.float32)
+        return Part(0, np.zeros(1, dtype=np.int64), (numbers, -numbers), (numbers, numbers), np.zeros((2, 1)))
+
+    before, mean = part(10.0, 10.0, 1.0, -4.0, -1.0), part(12.0, 7.0, 0.5, -3.0, 2.0)
+    found = summed(before, mean, 3)
+    assert found.regrets[0].tolist() == [[16.0, 1.0, 0.0, -3.0, 8.0]]
+    assert found.regrets[1].tolist() == [[-12.0, -7.0, -0.5, 1.0, -2.0]]
+    assert found.sums is mean.sums
 
 
 def test_one_copy_alone_leaves_what_it_has_to_the_bit(setup):
