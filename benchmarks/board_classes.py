@@ -5,7 +5,8 @@
 
 The whole game with four rounds and the betting of limit hold'em, but with six ranks, so that all flops are judged
 within a minute or two. One abstraction after another learns from as many deals; their tables are of about the same
-size, but for the last one's. What is found is kept in the data file at once, and is not looked for again; ``table`` prints it.
+size, but for the last one's. What is found is kept in the data file at once, and is not looked for again; ``table``
+prints it.
 """
 
 import argparse
