@@ -5,8 +5,9 @@ is put together in order of the shares (`spewy.learn.exchange`), and goes to all
 share counts when it has come back and is what was asked for, and then once; one whose worker has left is dealt again,
 by another. So deals are those of one process, whoever comes and goes, and where it is interrupted none is left out.
 
-How long an interval is makes little difference to what is learnt (docs/scale.md has the measurements), so it is as
-long as keeps sending and adding up a small part of the time; at first it is a share of the deals that are done.
+Rounds of a single class, which every deal visits, stand still for the shortest while: where there are as many workers
+as shares, they meet in steps within an interval. For all else an interval may be as long as keeps sending and adding up
+a small part of the time; at first it is a share of the deals that are done (docs/scale.md has the measurements).
 """
 
 from __future__ import annotations
