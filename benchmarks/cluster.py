@@ -137,8 +137,9 @@ class _Watch(Silent):
         self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
 
     def rates(self) -> tuple[float, float]:
-        """Deals per second, and per second of all processors."""
-        (first, begun, before), (last, ended, after) = self._points[0], self._points[-1]
+        """Deals per second, and per second of all processors; the check at the end does not count."""
+        first, begun, before = self._points[0]
+        last, ended, after = next(point for point in self._points if point[0] == self._points[-1][0])
         return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
 
 

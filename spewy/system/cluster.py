@@ -16,6 +16,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 import uuid
 import warnings
@@ -308,6 +309,7 @@ class DaskCrew(Crew):
         self._cluster, self._workers_asked = cluster, None if workers is None else list(workers)
         self._token = uuid.uuid4().hex
         self._running: dict[int, Any] = {}
+        self._ended = threading.Event()
 
     def stop(self) -> None:
         """Tell those who work to stop; what they return then is a result as any other."""
@@ -344,6 +346,7 @@ class DaskCrew(Crew):
                         workers=self._workers_asked,
                         pure=False,
                     )
+                    self._running[number].add_done_callback(lambda _: self._ended.set())
                 if not self._running:
                     return
                 if not most:
@@ -367,6 +370,7 @@ class DaskCrew(Crew):
     def _heard(self, news: SimpleQueue[tuple[int, bytes]]) -> Iterator[Word | None]:
         """Words that there are; None where there is none for a while."""
         said = False
+        self._ended.clear()
         while True:
             try:
                 number, value = news.get_nowait()
@@ -379,7 +383,7 @@ class DaskCrew(Crew):
             said = True
             yield self._word(number, self._running.pop(number))
         if not said:
-            time.sleep(POLL_SECONDS)
+            self._ended.wait(POLL_SECONDS)
             yield None
 
     def _word(self, number: int, future: Any) -> Word:
