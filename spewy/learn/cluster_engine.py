@@ -242,12 +242,8 @@ class ClusterEngine(SampledEngine):
         wanted = [[cut.visited(share, t) for t in range(len(self._changed))] for share in shares]
         orders = self._orders(workers, wanted, cut.alone)
         asked = [Asked(interval, share) for share in shares]
-        before, seconds, exchange = (
-            self._exchange,
-            0.0,
-            Exchange(self.numbers, self.schedule, cut.alone),
-        )
-        lost = list[int]()
+        exchange = Exchange(self.numbers, self.schedule, cut.alone)
+        before, seconds, lost = self._exchange, 0.0, list[int]()
         with closing(self._answers(asked, workers, orders, there)) as answers:
             for what, worker, answer in zip(asked, workers, answers, strict=True):
                 standing = self._standing.pop(worker)
@@ -292,9 +288,9 @@ class ClusterEngine(SampledEngine):
         while True:
             there = self._cluster.workers()
             workers = sorted(there)
+            alone = [np.full(len(changed), len(workers) == 1) for changed in self._changed]
             try:
-                shared = [~some for some in everything] if len(workers) > 1 else everything
-                orders = self._orders(workers, [everything] * len(workers), shared)
+                orders = self._orders(workers, [everything] * len(workers), alone)
             except NoWorkerError:
                 self._standing.clear()
                 continue
