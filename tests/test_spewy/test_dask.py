@@ -3,6 +3,7 @@
 import shutil
 import threading
 import tomllib
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -35,11 +36,8 @@ DASK = SHORT + 'workers = "dask"\n[dask]\n'
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """Three workers."""
-    found = DaskCluster(tmp_path_factory.mktemp("cluster"), 3)
-    try:
+    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 3)) as found:
         yield found
-    finally:
-        found.close()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Batches on a Dask cluster whose workers share no folder: what processes here solve, whoever comes and goes."""
 
 import signal
+from contextlib import closing
 
 import pytest
 from cli_runs import TURN, good, good_json, refused, spewy, write
@@ -25,11 +26,8 @@ FOLDERS = tuple("".join(board.split()) for board in BOARDS)
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """Two workers."""
-    found = DaskCluster(tmp_path_factory.mktemp("cluster"), 2)
-    try:
+    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
         yield found
-    finally:
-        found.close()
 
 
 def told(rows):
