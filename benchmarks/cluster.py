@@ -2,23 +2,26 @@
 
     python benchmarks/cluster.py compare [JOB] [--deals 8192] [--flops all] [--workers 1,2,3] [--seeds 3] [--set ...]
                                          [--quick]
+    python benchmarks/cluster.py stored [JOB] [--sweeps 6] [--workers 1,2,3] [--rounds 3] [--set ...] [--quick]
     python benchmarks/cluster.py staleness [--deals 3000] [--seeds 3] [--quick]
 
 ``compare`` solves a job from nothing for so many deals in each way and with each seed of the deals, judges what was
 saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards per second of
 wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
-cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``staleness`` learns Leduc
-on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
+cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``stored`` sweeps over a
+job's stored chunks in each way, by turns, and tells seconds of a sweep, the first one left out. ``staleness`` learns
+Leduc on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,6 +38,7 @@ from spewy.records.status import Status
 from spewy.run.dealt_plan import wish_of
 from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.child import start_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,16 +59,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
     compared.add_argument("--seeds", type=int, default=3)
     compared.add_argument("--set", action="append", default=[], dest="overrides")
+    stored = commands.add_parser("stored")
+    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml")
+    stored.add_argument("--sweeps", type=int, default=6)
+    stored.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
+    stored.add_argument("--rounds", type=int, default=3, help="of taking turns")
+    stored.add_argument("--set", action="append", default=[], dest="overrides")
     stale = commands.add_parser("staleness")
     stale.add_argument("--deals", type=int, default=3000)
     stale.add_argument("--seeds", type=int, default=3)
-    for command in (compared, stale):
+    for command in (compared, stored, stale):
         command.add_argument("--quick", action="store_true")
     args = parser.parse_args(argv)
     if args.quick:
         args.deals = 300
     if args.command == "compare":
         _compare(args)
+    elif args.command == "stored":
+        _stored(args)
     else:
         _staleness(args.deals, 1 if args.quick else args.seeds)
     return 0
@@ -141,6 +153,47 @@ class _Watch(Silent):
         first, begun, before = self._points[0]
         last, ended, after = next(point for point in self._points if point[0] == self._points[-1][0])
         return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
+
+
+def _stored(args: argparse.Namespace) -> None:
+    """Print what a sweep takes in each way."""
+    if args.quick:
+        args.sweeps, args.rounds, args.workers = 2, 1, [1]
+        args.overrides += ["rows.turn=7", "rows.river=5"]
+    ways = [("one process", 1, 0), ("two processes", 2, 0), *((f"Dask, {n}", n, n) for n in args.workers)]
+    times: dict[str, list[float]] = {name: [] for name, _, _ in ways}
+    for _ in range(args.rounds):
+        for name, workers, size in ways:
+            with TemporaryDirectory(prefix="spewy-") as scratch:
+                times[name].append(_sweep_seconds(args, Path(scratch), workers, size))
+    print("| workers | seconds of a sweep | times as fast as one process |\n|---|---|---|")
+    for name, found in times.items():
+        ratio = statistics.median(one / mine for one, mine in zip(times["one process"], found, strict=True))
+        print(f"| {name} | {statistics.median(found):.3g} | {ratio:.2f} |")
+
+
+def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: int) -> float:
+    """Mean of all sweeps but the first; of a cluster where there is a size, else of processes."""
+    ended = ["solve.leaves=stored", "solve.target=0 chips", f"solve.max_sweeps={args.sweeps}"]
+    settings = [*args.overrides, *ended, f"solve.check_every={args.sweeps}"]
+    with _cluster(scratch / "cluster", size) if size else nullcontext(("", float)) as (address, _):
+        own = ['solve.workers="dask"', f'dask.address="{address}"'] if size else [f"solve.workers={workers}"]
+        sweeps = _Sweeps()
+        with Session(Job.load(args.job, [*settings, *own]), scratch / "out") as session:
+            session.solve(sweeps)
+    return (sweeps.ends[-1] - sweeps.ends[0]) / (len(sweeps.ends) - 1)
+
+
+class _Sweeps(Silent):
+    """Remembers when sweeps ended."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Remember it, if it is the end of one."""
+        if done == total and number > len(self.ends):
+            self.ends.append(time.perf_counter())
 
 
 class _Unheard:

@@ -422,10 +422,10 @@ class Job(Section):
             raise InputError(
                 f'dask: expected none without solve.workers = "dask", found one beside {self.solve.workers}'
             )
-        if self.solve.workers == "dask" and not self.sampled:
+        if self.solve.workers == "dask" and not self.sampled and (self.live or self.one_program):
             raise InputError(
-                'solve.workers: expected a number of threads where all boards are walked through, "dask" is for '
-                'jobs with [boards]; found "dask"'
+                'solve.workers: expected a number of threads where leaves are live, "dask" is for stored chunks and '
+                'for jobs with [boards]; found "dask"'
             )
 
     def _check_sampled(self) -> None:

@@ -229,7 +229,7 @@ class SolveSection(Section):
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
     """Of regrets and sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
-    """Threads, or processes of stored chunks; "dask": the workers of a Dask cluster, see [dask]."""
+    """Threads, or processes of stored chunks; "dask", of these or with [boards]: a cluster's workers, see [dask]."""
     memory: str = "2 GiB"
     """At most so much, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
 

@@ -61,7 +61,7 @@ class MatrixLeaf:
 
     def __init__(self, layout: Layout, store: Reads, schedule: Variant, payoffs: Payoffs) -> None:
         self._layout, self._schedule, self._payoffs = layout, schedule, payoffs
-        self._chunks = {kind: Chunks(layout, store, kind) for kind in _kinds(schedule)}
+        self._chunks = {kind: Chunks(layout, store, kind) for kind in kinds(schedule)}
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> Entered:
         """Build the chunk's matrix game."""
@@ -163,5 +163,6 @@ class _EnteredLive:
         return {Kind.REGRETS: cfr.regrets, Kind.SUMS: cfr.sums, **guesses}
 
 
-def _kinds(schedule: Variant) -> tuple[Kind, ...]:
+def kinds(schedule: Variant) -> tuple[Kind, ...]:
+    """The arrays that regrets are kept in, and what comes of them."""
     return (Kind.REGRETS, Kind.SUMS, *((Kind.GUESSES,) if schedule.predictive else ()))

@@ -1,11 +1,14 @@
-"""The stored way to sweep over all chunks, in a crew's processes; the last rounds may be live below the stored ones."""
+"""The stored way to sweep over all chunks; the last rounds may be live below the stored ones.
+
+Visits are made in a crew's processes, which open the lockers, or by a cluster's workers, who have none.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
-from typing import Literal
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,21 +17,43 @@ from solvers.exploit import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
+from spewy.errors import PeerError, short
 from spewy.learn.engine import Check, Goal, measured, unmeasured, visits_at_once
+from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
 from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_sweeps
+from spewy.system.cluster import Cluster, DaskCrew, NoWorkerError
 from spewy.system.crew import Crew, Parent
+
+if TYPE_CHECKING:
+    from distributed import Future
 
 Order = Literal["bottom-up", "top-down"]
 
 
 class StoredEngine:
-    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped."""
+    """Visits chunk by chunk through the lockers. An interrupted sweep goes on where it stopped.
+
+    Args:
+        layout: of the problem.
+        store: its lockers.
+        settings: how chunks are solved.
+        order: of the rounds.
+        workers: processes.
+        cluster: whose workers make the visits of all but the smallest rounds, in place of processes here; closed with
+            the engine.
+    """
 
     def __init__(
-        self, layout: Layout, store: Store, settings: VisitSettings, order: Order, workers: int = 1
+        self,
+        layout: Layout,
+        store: Store,
+        settings: VisitSettings,
+        order: Order,
+        workers: int = 1,
+        cluster: Cluster | None = None,
     ) -> None:
         self.layout = layout
         self.store = store
@@ -38,9 +63,12 @@ class StoredEngine:
         self._token = uuid.uuid4().hex
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
         self._crew = Crew(self._processes)
+        self._cluster = cluster
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
         self._parts = Parts(layout)
+        self._errands = Errands(self._parts, store, settings)
+        self._sent: Future | None = None
         self._judge = Judge(layout, workers)
 
     @property
@@ -90,17 +118,23 @@ class StoredEngine:
         self.store.flush()
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, or leave the cluster."""
         self._crew.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def _visit(self, t: int, number: int) -> Generator[int, None, None]:
         """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
         chunks = list(self.layout.chunks(t))
-        if visits_at_once(len(chunks), self._processes) == 1:
+        at_once = self._processes if self._cluster is None else self._cluster.threads
+        if visits_at_once(len(chunks), at_once) == 1:
             visitor = self._visitor()
             for b, r in chunks:
                 visitor.visit(t, b, r, number)
                 yield 1
+            return
+        if self._cluster is not None:
+            yield from self._elsewhere(self._cluster, t, number)
             return
         if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
             self._begun.add(t)
@@ -115,11 +149,52 @@ class StoredEngine:
             for word in words:
                 yield 0 if word is None else word.value
 
+    def _elsewhere(self, cluster: Cluster, t: int, number: int) -> Generator[int, None, None]:
+        """Have a cluster make a level's visits; those of workers that leave are given to others.
+
+        Raises:
+            PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
+        """
+        while portions := list(self._errands.portions(t, number, cluster.threads)):
+            done, sent = 0, dict[int, Errand]()
+            crew = DaskCrew(cluster)
+            with closing(crew.work(do_errand, self._tasks(cluster, t, portions, sent))) as words:
+                for word in words:
+                    if word is not None and word.kind == "failed":
+                        raise PeerError(f"{cluster.name}: expected visits, found {_told(word.value)}")
+                    errand = None if word is None else sent.pop(word.task, None)
+                    if word is None or errand is None or word.kind != "done":
+                        yield 0
+                        continue
+                    made = self._errands.commit(errand, number, word.value, f"{cluster.name}, a worker")
+                    done += made
+                    yield made
+            if not done:
+                raise PeerError(
+                    f"{cluster.name}: expected workers that finish what they begin, found that all of "
+                    f"{len(portions):,} portions of visits were lost"
+                )
+            self._sent = None  # who had it may be gone
+
+    def _tasks(
+        self, cluster: Cluster, t: int, portions: Sequence[Sequence[Place]], sent: dict[int, Errand]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Arguments of `do_errand` for each portion, packed when somebody is free; ``sent`` remembers the errands."""
+        for i, portion in enumerate(portions):
+            while self._sent is None:
+                with suppress(NoWorkerError):
+                    cluster.workers()
+                    layout = self.layout
+                    self._sent = cluster.given(Layout(layout.problem, layout.betting, layout.boards))
+            sent[i] = self._errands.pack(t, portion)
+            yield self._token, self._sent, self.settings, sent[i]
+
     def _visitor(self) -> Visitor:
         return Visitor(self.layout, self.store, self.settings, self._parts, self._workers)
 
 
-_parts: dict[str, Parts] = {}
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {short(' '.join(str(error).split()), 200)}"
 
 
 def _visit_portion(
@@ -133,10 +208,7 @@ def _visit_portion(
     chunks: Sequence[tuple[int, int]],
 ) -> int:
     """Run in a worker: it lays the problem out once and keeps that for all later portions of the same engine."""
-    if token not in _parts:
-        _parts.clear()
-        _parts[token] = Parts(Layout.of(problem))
-    parts = _parts[token]
+    parts = kept_parts(token, lambda: Layout.of(problem))
     visitor = Visitor(parts.layout, store, settings, parts)
     for b, r in chunks:
         visitor.visit(t, b, r, number)

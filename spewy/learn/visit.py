@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lockers import Store
+from lockers import Reads, Store
 from solvers.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.learn.leaves import Stored, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.playdown import PlayDown
-from spewy.learn.seam import Leaf, LiveLeaf, MatrixLeaf
+from spewy.learn.seam import Leaf, LiveLeaf, MatrixLeaf, kinds
 from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
 
@@ -47,9 +47,84 @@ class VisitSettings:
             return Kind.SUMS
         return Kind.GUESSES if variant(self.variant).predictive else Kind.REGRETS
 
+    @property
+    def kept(self) -> tuple[Kind, ...]:
+        """The arrays that a visit reads of its own chunk, and leaves of it."""
+        return (Kind.SUMS,) if self.integrate == "average" else kinds(variant(self.variant))
+
+    def enters_live(self, layout: Layout, t: int) -> bool:
+        """Whether the chunks below round t of a layout improve with those of round t."""
+        return layout.boards[t].round + 1 == self.first_live
+
+    def views(self, layout: Layout, t: int) -> int:
+        """How many payoff matrices a chunk of round t leaves at its root.
+
+        One will do where rows are hands: what weighs a hand against itself cancels.
+        """
+        one = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
+        return 1 if one else 2
+
+
+class Improver:
+    """Makes what visits leave, for one level of one sweep: strategies above it are read once and kept.
+
+    Args:
+        layout: of the problem.
+        store: what visits read.
+        settings: how chunks are solved.
+        parts: of the layout, where several share them.
+        threads: of a visit to a chunk over live ones.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        store: Reads,
+        settings: VisitSettings,
+        parts: Parts | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.layout = layout
+        self.settings = settings
+        schedule = variant(settings.variant)
+        self._payoffs = Stored(layout, store)
+        self._stored = MatrixLeaf(layout, store, schedule, self._payoffs)
+        self._live = LiveLeaf(parts or Parts(layout), store, schedule, threads)
+        self._sums = Chunks(layout, store)
+        self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
+
+    def visit(self, t: int, b: int, r: int, number: int) -> Visit:
+        """What visit ``number`` of chunk (t, b, r) leaves, from 1."""
+        improve = self._regret if self.settings.integrate == "regret" else self._average
+        return improve(t, b, r, number)
+
+    def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
+        """Discounts go by visits, whatever sweeps missed the chunk."""
+        layout, iterations = self.layout, self.settings.iterations
+        leaf: Leaf = self._live if self.settings.enters_live(layout, t) else self._stored
+        entered = leaf.enter(t, b, r, [side[r] for side in self._play_down.ranges(t, b)])
+        entered.iterate((number - 1) * iterations, iterations)
+        return Visit(
+            entered.arrays(), entered.root_payoffs(self.settings.views(layout, t)) if t > 0 else None
+        )
+
+    def _average(self, t: int, b: int, r: int, number: int) -> Visit:
+        settings, layout = self.settings, self.layout
+        ranges = [side[r] for side in self._play_down.ranges(t, b)]
+        weighing = one_view(layout, t, b, ranges, settings.tremble)
+        chunk = build_chunk(layout, t, b, r, weighing, self._payoffs)
+        local = local_optimum(chunk, settings, number)
+        sums = self._sums.get(t, b, r) or chunk.zeros()
+        own_reach = row_reach(layout, t, b, weighing.own)
+        for p in (0, 1):
+            sums[p][:] += number * reach_of(chunk, local, p, own_reach[p])[1:]
+        arrays = {layout.key(t, b, r): {Kind.SUMS: sums}}
+        views = settings.views(layout, t)
+        return Visit(arrays, root_payoffs(chunk, normalise(chunk, sums), views) if t > 0 else None)
+
 
 class Visitor:
-    """Makes visits against one store, for one level of one sweep: strategies above it are read once and kept.
+    """Makes visits against one store, for one level of one sweep.
 
     Args:
         layout: of the problem.
@@ -69,48 +144,17 @@ class Visitor:
     ) -> None:
         self.layout = layout
         self.store = store
-        self.settings = settings
-        schedule = variant(settings.variant)
-        self._payoffs = Stored(layout, store)
-        self._stored = MatrixLeaf(layout, store, schedule, self._payoffs)
-        self._live = LiveLeaf(parts or Parts(layout), store, schedule, threads)
-        self._sums = Chunks(layout, store)
-        self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
+        self._improver = Improver(layout, store, settings, parts, threads)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
         """Visit chunk (t, b, r) for a sweep. False if this sweep's visit was counted before: nothing changes then."""
-        improve = self._regret if self.settings.integrate == "regret" else self._average
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:
                 return False
-            left = improve(t, b, r, seen[0] + 1)
+            left = self._improver.visit(t, b, r, seen[0] + 1)
             if commit_visit(self.layout, self.store, (t, b, r), seen, sweep, left):
                 return True
-
-    def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """The chunk's visit of this number, from 1: discounts go by visits, whatever sweeps missed it."""
-        layout, iterations = self.layout, self.settings.iterations
-        below_is_live = layout.boards[t].round + 1 == self.settings.first_live
-        leaf: Leaf = self._live if below_is_live else self._stored
-        entered = leaf.enter(t, b, r, [side[r] for side in self._play_down.ranges(t, b)])
-        entered.iterate((number - 1) * iterations, iterations)
-        # one payoff matrix will do where rows are hands: what weighs a hand against itself cancels
-        views = 1 if layout.problem.rows[layout.boards[t].round] is None else 2
-        return Visit(entered.arrays(), entered.root_payoffs(views) if t > 0 else None)
-
-    def _average(self, t: int, b: int, r: int, number: int) -> Visit:
-        settings, layout = self.settings, self.layout
-        ranges = [side[r] for side in self._play_down.ranges(t, b)]
-        weighing = one_view(layout, t, b, ranges, settings.tremble)
-        chunk = build_chunk(layout, t, b, r, weighing, self._payoffs)
-        local = local_optimum(chunk, settings, number)
-        sums = self._sums.get(t, b, r) or chunk.zeros()
-        own_reach = row_reach(layout, t, b, weighing.own)
-        for p in (0, 1):
-            sums[p][:] += number * reach_of(chunk, local, p, own_reach[p])[1:]
-        arrays = {layout.key(t, b, r): {Kind.SUMS: sums}}
-        return Visit(arrays, root_payoffs(chunk, normalise(chunk, sums), 1) if t > 0 else None)
 
 
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:

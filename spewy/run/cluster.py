@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import joblib
-
 from spewy.job.sections import DaskSection
 from spewy.system.cluster import Cluster
 
@@ -21,4 +19,6 @@ def open_cluster(settings: DaskSection, note: Callable[[str], None]) -> Cluster:
         MissingError: Dask is not installed.
         InputError: there is no scheduler, or all of its workers are of another version.
     """
-    return Cluster(settings.address, settings.workers or joblib.cpu_count(), note)
+    from joblib import cpu_count  # a tenth of a second, which other jobs shall not pay
+
+    return Cluster(settings.address, settings.workers or cpu_count(), note)

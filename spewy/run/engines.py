@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +12,26 @@ from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
 from solvers.solver import Solver
 from solvers.variants import variant
-from spewy.job.sections import SolveSection
+from spewy.job.sections import DaskSection, SolveSection
 from spewy.learn.engine import Engine
 from spewy.learn.live_engine import LiveEngine
 from spewy.learn.visit import VisitSettings
+from spewy.run.cluster import open_cluster
 from spewy.run.plan import Plan
 
 
-def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
+def open_engine(plan: Plan, store: Store, folder: Path | None, note: Callable[[str], None]) -> Engine:
     """Get an engine ready; it goes on from what the store holds.
 
     Args:
         plan: of the job.
         store: its lockers.
         folder: where the store is; None: in memory.
+        note: hears of workers of a cluster that come and go.
+
+    Raises:
+        MissingError: the job asks for a cluster, and Dask is not installed.
+        InputError: it asks for one that is not there, or of another version.
     """
     solve, layout = plan.job.solve, plan.layout
     if plan.engine == "program":
@@ -35,7 +42,9 @@ def open_engine(plan: Plan, store: Store, folder: Path | None) -> Engine:
         from spewy.learn.stored_engine import StoredEngine
 
         settings = visit_settings(solve, plan.variant, plan.job.first_live)
-        return StoredEngine(layout, store, settings, solve.order, plan.threads)
+        on_cluster = solve.workers == "dask"
+        cluster = open_cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
+        return StoredEngine(layout, store, settings, solve.order, plan.threads, cluster)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:

@@ -108,7 +108,9 @@ class Session(Closing):
         are left alone. A ``reporter`` that raises is told of in the log, and the solve goes on without it.
 
         Raises:
-            InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's.
+            InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's; or
+                there is no cluster where the job says.
+            PeerError: the cluster went away, or answered nonsense; what came before is saved.
         """
         report = unfailing(reporter or Silent())
         for line in self.job.left_out:
@@ -129,7 +131,7 @@ class Session(Closing):
         begun = time.perf_counter()
         if self.cost.program is not None and not saved_sweeps(self.store):
             report.note(f"{name}: one linear program, {self.cost.program}; it has no steps to save")
-        engine = open_engine(plan, self.store, self.folder)
+        engine = open_engine(plan, self.store, self.folder, report.note)
         building = self.build_seconds + time.perf_counter() - begun
         try:
             return self._run(engine, report, building, stop)

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from cli_runs import LEDUC, good, good_json, refused, spewy, write
+from cli_runs import good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_LEDUC, exploitability_of, numbers_in
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
@@ -184,12 +184,6 @@ def test_without_dask_the_extra_is_named(leduc, tmp_path, monkeypatch):
     result = spewy("solve", leduc, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "pip install 'spewy[dask]'" in result.stderr.splitlines()[-1]
-
-
-def test_dask_is_for_dealt_boards(tmp_path):
-    job = write(tmp_path, LEDUC)
-    told = refused("solve", job, "--set", 'solve.workers="dask"', "--out", tmp_path / "out")
-    assert 'solve.workers: expected a number of threads where all boards are walked through, "dask"' in told
 
 
 def test_a_cluster_that_nobody_asks_is_refused(tmp_path):

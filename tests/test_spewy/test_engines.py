@@ -43,7 +43,7 @@ def start():
 
     def open_one(name, folder=None):
         session = Session(JOBS[name], folder)
-        opened.append((session, open_engine(session.plan, session.store, session.folder)))
+        opened.append((session, open_engine(session.plan, session.store, session.folder, print)))
         return opened[-1]
 
     yield open_one

@@ -26,7 +26,7 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = open_engine(session.plan, session.store, session.folder)
+    engine = open_engine(session.plan, session.store, session.folder, print)
     engine.solver.run(sweeps)
     return session, engine
 

@@ -1,0 +1,221 @@
+"""Visits of a sweep for a worker that has no lockers: what they read goes there, what they leave comes back.
+
+A worker is sent entries of the lockers, and writes none: whoever sent them commits what comes back, visit by visit, as
+if it had been made at home. So a worker that is lost on the way has changed nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lockers import Store
+from spewy.chunks.layout import Layout
+from spewy.chunks.part import Parts
+from spewy.errors import PeerError, short
+from spewy.learn.visit import Improver, VisitSettings
+from spewy.records.carried import Carried
+from spewy.records.chunks import Visit, commit_visit, visits
+
+if TYPE_CHECKING:
+    from spewy.learn.engine import Stop
+
+MOST_BYTES = 32 * 2**20
+"""Of entries that an errand takes along, unless a single visit reads more."""
+ITEMSIZE = 8
+
+Place = tuple[int, int]
+"""(b, r) of a chunk."""
+Shape = tuple[int, int]
+"""[slot, row] of a player's array."""
+Shapes = dict[bytes, tuple[Shape, Shape]]
+"""Of both players' arrays, by chunk's key."""
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Visits of one round, and what they read.
+
+    Attributes:
+        t: the round, from the layout's root.
+        places: the chunks.
+        seen: how many visits of each were counted, and the sweep of the last one.
+        read: entries of the lockers.
+    """
+
+    t: int
+    places: tuple[Place, ...]
+    seen: tuple[tuple[int, int], ...]
+    read: Carried
+
+
+class Errands:
+    """Packs errands for one solve, and commits what they bring back.
+
+    Args:
+        parts: of the problem's layout.
+        store: the lockers.
+        settings: how chunks are solved.
+    """
+
+    def __init__(self, parts: Parts, store: Store, settings: VisitSettings) -> None:
+        self._parts, self._layout = parts, parts.layout
+        self._store, self._settings = store, settings
+        self._known: dict[tuple[int, Place], Shapes] = {}
+
+    def portions(self, t: int, sweep: int, workers: int) -> Iterator[list[Place]]:
+        """The visits of a round that a sweep still needs, cut into errands: several for each worker, none too heavy."""
+        places = [place for place in self._layout.chunks(t) if self._seen(t, place)[1] < sweep]
+        most, portion, weight = -(-len(places) // (4 * workers)), list[Place](), 0
+        for place in places:
+            mine = self._weight(t, place)
+            if portion and (len(portion) >= most or weight + mine > MOST_BYTES):
+                yield portion
+                portion, weight = [], 0
+            portion.append(place)
+            weight += mine
+        if portion:
+            yield portion
+
+    def pack(self, t: int, places: Sequence[Place]) -> Errand:
+        """What is to be visited, with all that this reads."""
+        seen = tuple(self._seen(t, place) for place in places)
+        own = [key for place in places for key in self._shapes(t, place)]
+        arrays = {kind: list(own) for kind in self._settings.kept}
+        arrays.setdefault(self._settings.played, []).extend(self._above(t, {b for b, _ in places}))
+        payoffs = [self._layout.key(t + 1, *below) for place in places for below in self._below(t, place)]
+        return Errand(t, tuple(places), seen, Carried(self._store, arrays, payoffs))
+
+    def commit(self, errand: Errand, sweep: int, found: Any, who: str) -> int:
+        """Write what came back; how many visits that was.
+
+        Raises:
+            PeerError: it is not what visits of these chunks leave.
+        """
+        shapes = [self._shapes(errand.t, place) for place in errand.places]
+        self._require(errand, shapes, found, who)
+        done = 0
+        for (b, r), seen, visit in zip(errand.places, errand.seen, found, strict=True):
+            done += commit_visit(self._layout, self._store, (errand.t, b, r), seen, sweep, visit)
+        return done
+
+    def _seen(self, t: int, place: Place) -> tuple[int, int]:
+        return visits(self._layout, self._store, t, *place)
+
+    def _above(self, t: int, boards: set[int]) -> Iterator[bytes]:
+        """Keys of the chunks through which lines lead to some boards of round t."""
+        layout = self._layout
+        for a in reversed(range(t)):
+            boards = {layout.board(a + 1, b).parent for b in boards}
+            for b in sorted(boards):
+                for r, chunk in enumerate(layout.betting[a].chunks):
+                    if len(chunk.exits):
+                        yield layout.key(a, b, r)
+
+    def _below(self, t: int, place: Place) -> list[Place]:
+        """The chunks of the next round whose payoffs a visit reads."""
+        layout, (b, r) = self._layout, place
+        exits = layout.tree(t, r).exits.tolist()
+        if not exits or self._settings.enters_live(layout, t):
+            return []
+        return [(entry.child, root) for entry in layout.board(t, b).entries for root in exits]
+
+    def _shapes(self, t: int, place: Place) -> Shapes:
+        """What a visit improves: this chunk, and those below that are live."""
+        found = self._known.get((t, place))
+        if found is None:
+            layout, (b, r) = self._layout, place
+            if self._settings.enters_live(layout, t):
+                part = self._parts.of(t, b, r)
+                inside = [(i, *inner) for i in range(part.n_rounds) for inner in part.chunks(i)]
+                found = {part.key(*inner): _shapes(part, *inner) for inner in inside}
+            else:
+                found = {layout.key(t, b, r): _shapes(layout, t, b, r)}
+            self._known[t, place] = found
+        return found
+
+    def _weight(self, t: int, place: Place) -> int:
+        """Bytes that a visit reads, strategies above left out."""
+        layout, settings = self._layout, self._settings
+        arrays = sum(x * y for shapes in self._shapes(t, place).values() for x, y in shapes)
+        matrices = 0
+        if below := self._below(t, place):
+            rows = [layout.n_rows(t + 1, board) for board, _ in below]
+            matrices = settings.views(layout, t + 1) * sum(x * y for x, y in rows)
+        return ITEMSIZE * (len(settings.kept) * arrays + matrices)
+
+    def _require(self, errand: Errand, shapes: Sequence[Shapes], found: Any, who: str) -> None:
+        """Refuse what is not what visits of these chunks leave."""
+        layout, t, settings = self._layout, errand.t, self._settings
+        subject = (
+            f"{who}, {len(errand.places):,} visits from chunk {layout.key(t, *errand.places[0]).decode()} on"
+        )
+        if not isinstance(found, list) or len(found) != len(shapes):
+            told = short(" ".join(repr(found).split()))
+            raise PeerError(f"{subject}: expected what each of them leaves, found {told}")
+        for (b, r), mine, visit in zip(errand.places, shapes, found, strict=True):
+            views = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
+            if not (isinstance(visit, Visit) and _is_whole(visit, mine, set(settings.kept), views)):
+                raise PeerError(
+                    f"{subject}: expected finite numbers of chunk {layout.key(t, b, r).decode()} in their places, "
+                    "found others"
+                )
+
+
+def _shapes(layout: Layout, t: int, b: int, r: int) -> tuple[Shape, Shape]:
+    slots, rows = layout.tree(t, r).forest.n_slots, layout.n_rows(t, b)
+    return (slots[0], rows[0]), (slots[1], rows[1])
+
+
+def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, ...] | None) -> bool:
+    """Whether a visit left finite arrays of these shapes, by key, and payoffs of that one."""
+    try:
+        arrays: list[tuple[Any, Any]] = [
+            (array, shape)
+            for key, mine in shapes.items()
+            for pair in visit.arrays[key].values()
+            for array, shape in zip(pair, mine, strict=True)
+        ]
+        if visit.payoffs is not None or payoffs is not None:
+            arrays.append((visit.payoffs, payoffs))
+        return (
+            visit.arrays.keys() == shapes.keys()
+            and all(kinds.keys() == kept for kinds in visit.arrays.values())
+            and all(
+                isinstance(array, np.ndarray)
+                and array.dtype == np.float64
+                and array.shape == shape
+                and bool(np.isfinite(array).all())
+                for array, shape in arrays
+            )
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):  # it has another form
+        return False
+
+
+_mine = threading.local()
+
+
+def kept_parts(token: str, layout: Callable[[], Layout]) -> Parts:
+    """Parts of a layout, the same for all portions of a solve that this thread is asked for."""
+    if getattr(_mine, "token", None) != token:
+        _mine.parts, _mine.token = Parts(layout()), token
+    parts: Parts = _mine.parts
+    return parts
+
+
+def do_errand(
+    parent: Stop, token: str, layout: Layout, settings: VisitSettings, errand: Errand
+) -> list[Visit]:
+    """Run in a worker: make the visits; fewer where the parent says to stop."""
+    improver = Improver(layout, errand.read, settings, kept_parts(token, lambda: layout))
+    found = []
+    for (b, r), (number, _) in zip(errand.places, errand.seen, strict=True):
+        if parent.is_set():
+            break
+        found.append(improver.visit(errand.t, b, r, number + 1))
+    return found

@@ -1,0 +1,227 @@
+"""Stored chunks that a Dask cluster's workers visit, who have no lockers: what one process here leaves, to the bit."""
+
+import itertools
+from contextlib import closing
+from dataclasses import replace
+from threading import Event
+
+import numpy as np
+import pytest
+from cli_runs import LEDUC, good, good_json, refused, write
+from jobs import EXAMPLES
+from naive_chunks import three_rounds
+
+distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
+
+from dask_cluster import DaskCluster  # noqa: E402
+
+from lockers import MemoryStore, open_store  # noqa: E402
+from spewy.chunks.layout import Layout  # noqa: E402
+from spewy.chunks.part import Parts  # noqa: E402
+from spewy.errors import PeerError  # noqa: E402
+from spewy.learn.engine import Goal  # noqa: E402
+from spewy.learn.errands import Errands, do_errand  # noqa: E402
+from spewy.learn.stored_engine import StoredEngine  # noqa: E402
+from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
+from spewy.records.chunks import Kind, Visit  # noqa: E402
+from spewy.system.cluster import Cluster  # noqa: E402
+
+T1 = (EXAMPLES / "T1.toml", "--set", "rows.turn=7", "--set", "rows.river=5", "--set", "solve.target=0 chips")
+WAYS = {
+    "regret": VisitSettings(),
+    "predictive": VisitSettings(variant="pcfr+", iterations=2),
+    "average": VisitSettings("average", iterations=3),
+    "rivers live": VisitSettings(first_live=2),
+    "turns live": VisitSettings(first_live=1),
+}
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    """Two workers."""
+    with closing(DaskCluster(tmp_path_factory.mktemp("cluster"), 2)) as found:
+        yield found
+
+
+def joined(started):
+    return Cluster(started.address, 0, lambda note: None)
+
+
+@pytest.fixture(scope="module")
+def layout():
+    """Three rounds of a small game."""
+    return Layout.of(three_rounds(1, held=(7, 5), rows=True)[1])
+
+
+def everything(store):
+    """All that a store holds, but for when it was written."""
+    lockers = ("regret", "strategy", "guess", "payoff")
+    arrays = {(name, key): store.get(name, key).tobytes() for name in lockers for key in store.keys(name)}
+    return arrays, {key: store.tickets(key) for _, key in arrays}
+
+
+def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
+    """What is stored after some sweeps."""
+    store = MemoryStore({}, shards=1)
+    with closing(StoredEngine(layout, store, settings, order, cluster=cluster)) as engine:
+        list(engine.checks(Goal(0.0, sweeps, sweeps, Event(), lambda *told: None)))
+    return everything(store)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_cluster_leaves_what_one_process_leaves(way, layout, started):
+    order = "top-down" if way == "average" else "bottom-up"
+    there = swept(layout, WAYS[way], joined(started), order=order)
+    assert there == swept(layout, WAYS[way], order=order)
+    assert set(there[1].values()) <= {(3, 3), (0, 0)}
+
+
+def test_a_job_on_a_cluster_is_the_job_here(started, tmp_path):
+    sweeps = (
+        *T1,
+        "--set",
+        "solve.leaves=stored",
+        "--set",
+        "solve.max_sweeps=4",
+        "--set",
+        "solve.check_every=2",
+    )
+    here = good_json("solve", *sweeps, "--out", tmp_path / "here")
+    settings = ("--set", 'solve.workers="dask"', "--set", f'dask.address="{started.address}"')
+    there = good_json("solve", *sweeps, *settings, "--out", tmp_path / "there")
+    assert there["trace"][0][2] == here["trace"][0][2]
+    with (
+        open_store(tmp_path / "here", read_only=True) as one,
+        open_store(tmp_path / "there", read_only=True) as two,
+    ):
+        assert everything(one) == everything(two)
+    assert good("check", tmp_path / "there").endswith(": healthy\n")
+    good("solve", *sweeps, *settings, "--out", tmp_path / "there", "--set", "solve.max_sweeps=5")
+    good(
+        "solve", *sweeps, "--out", tmp_path / "here", "--set", "solve.max_sweeps=5"
+    )  # goes on, in either way
+    with (
+        open_store(tmp_path / "here", read_only=True) as one,
+        open_store(tmp_path / "there", read_only=True) as two,
+    ):
+        assert everything(one) == everything(two)
+
+
+def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, monkeypatch):
+    pack, packed = Errands.pack, itertools.count()
+
+    def dying(errands, *what):
+        if next(packed) == 5:
+            started.kill_one()
+            started.join()
+        return pack(errands, *what)
+
+    monkeypatch.setattr(Errands, "pack", dying)
+    assert swept(layout, WAYS["regret"], joined(started)) == swept(layout, WAYS["regret"])
+    assert next(packed) > 6
+
+
+def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
+    store, stop = MemoryStore({}, shards=1), Event()
+
+    def progress(sweep, done, total):
+        if sweep == 2 and 0 < done < total:
+            stop.set()
+
+    with closing(StoredEngine(layout, store, WAYS["regret"], "bottom-up", cluster=joined(started))) as engine:
+        list(engine.checks(Goal(0.0, 3, 3, stop, progress)))
+        assert engine.sweeps == 1
+    assert {number for number, _ in everything(store)[1].values()} == {1, 2}
+    with closing(StoredEngine(layout, store, WAYS["regret"], "bottom-up", cluster=joined(started))) as engine:
+        list(engine.checks(Goal(0.0, 3, 3, Event(), lambda *told: None)))
+    assert everything(store) == swept(layout, WAYS["regret"])
+
+
+def test_live_leaves_have_nothing_for_a_cluster(tmp_path):
+    job = write(tmp_path, LEDUC.replace('"stored"', '"live"'))
+    told = refused("solve", job, "--set", 'solve.workers="dask"', "--out", tmp_path / "out")
+    assert (
+        'solve.workers: expected a number of threads where leaves are live, "dask" is for stored chunks'
+        in told
+    )
+
+
+@pytest.fixture
+def errand(layout):
+    """Errands of a store that holds one sweep, one of them, and what it brings back."""
+    store, settings = MemoryStore({}, shards=1), VisitSettings()
+    visitor = Visitor(layout, store, settings)
+    for t in reversed(range(layout.n_rounds)):
+        for b, r in layout.chunks(t):
+            visitor.visit(t, b, r, 1)
+    errands = Errands(Parts(layout), store, settings)
+    one = errands.pack(1, next(errands.portions(1, 2, 1)))
+    return errands, one, do_errand(Event(), "x", layout, settings, one), store
+
+
+def test_what_comes_back_is_written_once(errand):
+    errands, one, found, store = errand
+    assert errands.commit(one, 2, found, "w") == len(one.places)
+    before = everything(store)
+    assert errands.commit(one, 2, found, "w") == 0
+    assert everything(store) == before
+
+
+def test_nothing_else_is_taken_along(errand):
+    _, one, _, _ = errand
+    with pytest.raises(KeyError):
+        one.read.get("regret", b"elsewhere")
+
+
+def test_a_portion_is_no_heavier_than_asked_unless_it_is_a_single_visit(errand, monkeypatch):
+    errands, _, _, _ = errand
+    places = list(itertools.chain.from_iterable(errands.portions(1, 2, 1)))
+    monkeypatch.setattr("spewy.learn.errands.MOST_BYTES", 1)
+    assert list(errands.portions(1, 2, 1)) == [[place] for place in places]
+    assert not list(errands.portions(1, 1, 1))
+
+
+def spoilt(change):
+    """What comes back, with one visit changed."""
+    return lambda found: [change(found[0]), *found[1:]]
+
+
+def every(array_of):
+    """A visit whose arrays are changed."""
+    return spoilt(
+        lambda visit: Visit(
+            {
+                key: {k: tuple(map(array_of, pair)) for k, pair in kinds.items()}
+                for key, kinds in visit.arrays.items()
+            },
+            visit.payoffs,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: None,
+        lambda found: found[:-1],
+        lambda found: [*found, found[0]],
+        spoilt(lambda visit: 7),
+        spoilt(lambda visit: replace(visit, payoffs=None)),
+        spoilt(lambda visit: replace(visit, payoffs=visit.payoffs[:, :-1])),
+        spoilt(lambda visit: replace(visit, payoffs=visit.payoffs * np.nan)),
+        spoilt(lambda visit: replace(visit, arrays={})),
+        spoilt(lambda visit: replace(visit, arrays=dict.fromkeys(visit.arrays))),
+        spoilt(lambda visit: replace(visit, arrays={key: {Kind.SUMS: 1} for key in visit.arrays})),
+        every(lambda array: array[:-1]),
+        every(lambda array: np.full_like(array, np.inf)),
+        every(lambda array: array.astype(np.float32)),
+        every(lambda array: array.tolist()),
+    ],
+)
+def test_nonsense_or_half_an_answer_is_refused_and_nothing_written(change, errand):
+    errands, one, found, store = errand
+    before = everything(store)
+    with pytest.raises(PeerError, match=r"^w, \d+ visits from chunk .* on: expected .*, found ") as raised:
+        errands.commit(one, 2, change(found), "w")
+    assert "\n" not in str(raised.value)
+    assert everything(store) == before
