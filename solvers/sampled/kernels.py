@@ -87,7 +87,7 @@ _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _HALF: Any = np.float32(0.5)
 _TINY: Any = np.float32(1e-30)
-BLOCK = 8  # hands whose best responses are found at once
+BLOCK = 8  # hands whose best responses are found at once, a multiple of 4
 ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WIDTH = range(9)
 
 
@@ -1016,29 +1016,14 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
 
 @inlined
 def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: int, reach_: int) -> None:
-    """Best responses of at most `BLOCK` hands from the first on: ``nodes[0]``; in the last round after `level_up`."""
+    """Best responses of at most `BLOCK` hands from the first on, in a round that boards follow: ``nodes[0]``."""
     program, strips, code = x.program, x.program.strips, x.program.code
-    n_folds, all_ = int64_at(strips, at + N_FOLDS), HANDS * (v.n_places - 1)
-    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    behind = n_folds + 2 * int64_at(strips, at + N_SHOWS)
+    all_, width = HANDS * (v.n_places - 1), HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
     for i in range(n):
         put_int64(s.ways, 3 * i, HANDS * int32_at(v.cards, 2 * (first + i)))
         put_int64(s.ways, 3 * i + 1, HANDS * int32_at(v.cards, 2 * (first + i) + 1))
         put_int64(s.ways, 3 * i + 2, begin + width * int32_at(v.rows, first + i))
-    pay, lanes, within = int64_at(strips, at + PAY), int64_at(strips, at + SHOWS), HANDS * first
-    for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
-        where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-        j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
-        d, sequence = (behind + j) * v.stride, int64_at(code, lanes + j)
-        everybody = load16(s.totals, d + all_)
-        for i in range(n):
-            a, c = d + int64_at(s.ways, 3 * i), d + int64_at(s.ways, 3 * i + 1)
-            won = everybody - (load16(s.totals, a) + load16(s.totals, c))
-            sigma = load16(s.other, int64_at(s.ways, 3 * i + 2) + sequence)
-            won = won + sigma * load16(s.within, within + HANDS * i)
-            store(s.nodes, to + HANDS * i, won * chips)
-        pay += HANDS
-    lanes = int64_at(strips, at + FOLDS)
+    pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + FOLDS)
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
         where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
         j, to, chips = int64_at(code, where), BLOCK * int64_at(code, where + 1), load16(program.pay, pay)
@@ -1058,6 +1043,52 @@ def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: i
         below = HANDS * ((exit_ + e) * s.n_most + first)
         for i in range(0, HANDS * n, HANDS):
             store(s.nodes, to + i, load16(s.below, below + i))
+    _best_up(x, s, at, n)
+
+
+@inlined
+def respond_last(x: Table, s: Scratch, v: View, at: int, first: int, n: int, row: int) -> None:
+    """The same in the last round, after `level_up`, for hands of one row: four at a time share what is loaded."""
+    program, strips, code = x.program, x.program.strips, x.program.code
+    all_, sigmas = HANDS * (v.n_places - 1), HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)) * row
+    behind = int64_at(strips, at + N_FOLDS) + 2 * int64_at(strips, at + N_SHOWS)
+    for h in range(first, first + n, 4):
+        end, pay = first + n - 1, int64_at(strips, at + PAY)
+        h1, h2, h3 = min(h + 1, end), min(h + 2, end), min(h + 3, end)
+        a0, c0 = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+        a1, c1 = HANDS * int32_at(v.cards, 2 * h1), HANDS * int32_at(v.cards, 2 * h1 + 1)
+        a2, c2 = HANDS * int32_at(v.cards, 2 * h2), HANDS * int32_at(v.cards, 2 * h2 + 1)
+        a3, c3 = HANDS * int32_at(v.cards, 2 * h3), HANDS * int32_at(v.cards, 2 * h3 + 1)
+        for kind in range(2):  # showdowns and then folds, as in `Program.pay`
+            shown = kind == 0
+            leaves = int64_at(strips, at + (SHOW_LEAVES if shown else FOLD_LEAVES))
+            n_leaves = int64_at(strips, at + (N_SHOW_LEAVES if shown else N_FOLD_LEAVES))
+            lanes, counted = int64_at(strips, at + (SHOWS if shown else FOLDS)), behind if shown else 0
+            same = s.within if shown else s.reach
+            own0, own1 = load16(same, HANDS * h), load16(same, HANDS * h1)
+            own2, own3 = load16(same, HANDS * h2), load16(same, HANDS * h3)
+            for where in range(leaves, leaves + 3 * n_leaves, 3):
+                j, to = int64_at(code, where), BLOCK * int64_at(code, where + 1) + HANDS * (h - first)
+                d, chips, sigma = (counted + j) * v.stride, load16(program.pay, pay), fill16(_ZERO)
+                if shown or v.two:
+                    sigma = load16(s.other, sigmas + int64_at(code, lanes + j))
+                everybody = load16(s.totals, d + all_)
+                won0 = everybody - (load16(s.totals, d + a0) + load16(s.totals, d + c0)) + sigma * own0
+                won1 = everybody - (load16(s.totals, d + a1) + load16(s.totals, d + c1)) + sigma * own1
+                won2 = everybody - (load16(s.totals, d + a2) + load16(s.totals, d + c2)) + sigma * own2
+                won3 = everybody - (load16(s.totals, d + a3) + load16(s.totals, d + c3)) + sigma * own3
+                store(s.nodes, to, won0 * chips)
+                store(s.nodes, to + HANDS, won1 * chips)
+                store(s.nodes, to + 2 * HANDS, won2 * chips)
+                store(s.nodes, to + 3 * HANDS, won3 * chips)
+                pay += HANDS
+    _best_up(x, s, at, n)
+
+
+@inlined
+def _best_up(x: Table, s: Scratch, at: int, n: int) -> None:
+    """Values of a strip's nodes for n hands at once, from those of its leaves: p's best, q's sum."""
+    strips, code = x.program.strips, x.program.code
     for k in range(int64_at(strips, at + N_UP)):
         where = int64_at(strips, at + UP) + 5 * k
         mine, n_actions = int64_at(code, where), int64_at(code, where + 1)

@@ -39,6 +39,7 @@ from solvers.sampled.kernels import (
     prepare,
     reach,
     respond,
+    respond_last,
     show_group,
     sums_grow,
     total_folds,
@@ -242,7 +243,7 @@ def _go_up(
             first, wide = HANDS * strip * s.n_most, strip * s.n_wide
             total_folds(x, s, v, at, wide, first)
             if mode == BEST:
-                _respond(mode_above, x, s, above, cards, v, w, way, at, 0, v.n_hands, wide, first)
+                _respond(mode_above, x, s, above, cards, v, w, way, strip)
             else:
                 _follow(mode, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
@@ -272,9 +273,14 @@ def _respond_last(
     while g < n_groups:
         end = level_end(s, g, n_groups)
         level_up(x, s, v, at, g, end)
-        stop = int64_at(s.segment_end, end - 1)
-        _respond(mode_above, x, s, above, cards, v, w, way, at, h, stop, 0, 0)
-        g, h = end, stop
+        while g < end:
+            stop, row = int64_at(s.segment_end, g), int64_at(s.segment_row, g)
+            while h < stop:
+                n = min(BLOCK, stop - h)
+                respond_last(x, s, v, at, h, n, row)
+                _out(mode_above, x, s, above, cards, v, w, way, h, n)
+                h += n
+            g += 1
 
 
 @inlined
@@ -287,19 +293,32 @@ def _respond(
     v: View,
     w: View,
     way: Way,
-    at: int,
-    first: int,
-    stop: int,
-    begin: int,
-    reach_: int,
+    strip: int,
 ) -> None:
-    """Best responses of hands first to stop - 1."""
-    while first < stop:
-        n = min(BLOCK, stop - first)
-        respond(x, s, v, at, first, n, begin, reach_)
-        for i in range(n):
-            hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
-        first += n
+    """The same in a round that boards follow."""
+    at, begin, reach_ = WIDTH * strip, strip * s.n_wide, HANDS * strip * s.n_most
+    for h in range(0, v.n_hands, BLOCK):
+        n = min(BLOCK, v.n_hands - h)
+        respond(x, s, v, at, h, n, begin, reach_)
+        _out(mode_above, x, s, above, cards, v, w, way, h, n)
+
+
+@inlined
+def _out(
+    mode_above: int,
+    x: Table,
+    s: Scratch,
+    above: Scratch,
+    cards: Boards,
+    v: View,
+    w: View,
+    way: Way,
+    first: int,
+    n: int,
+) -> None:
+    """What best responses are worth to hands."""
+    for i in range(n):
+        hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
 
 
 @inlined
