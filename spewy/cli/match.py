@@ -55,7 +55,7 @@ NAMES = {
 @click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
 @click.option(
     "--seconds",
-    type=Seconds(),
+    type=Seconds(some=True),
     default=600.0,
     show_default=True,
     help="For one answer; a bot that takes longer folds to the end.",
@@ -106,10 +106,13 @@ def match(
     from spewy.match.entrants import entrant
     from spewy.match.match import Match
     from spewy.match.match import outcome as stands
+    from spewy.match.phh import variant
 
     settings = tuple(how.items())
     entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
     played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
+    if phh is not None:
+        variant(played.game)  # refused before the hands are played, not after
     with logs_folder(out, "match") as folder:
         try:
             outcome = _play(played, folder, workers)
