@@ -139,13 +139,17 @@ def test_a_hand_is_told_and_reviewed():
 
 def test_costs_are_told_where_somebody_works_them_out():
     def review(bot, hand, players, seed):
-        return [Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25)]
+        return [
+            Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25),
+            Decided(1, "", (), "f", ("f", "r"), (0.2, 0.8), None, -0.001),
+        ]
 
     told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
     assert (
         "  preflop (first): folds (never quite that); the strategy calls 20%, raises to 20 80%; cost 1.25 chips"
         in told
     )
+    assert "  preflop (first): folds; the strategy folds 20%, raises to 20 80%; cost 0.00 chips" in told
 
 
 class Fails(Tells):
