@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
 
+from spewy.bot.transport import Doors
 from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
@@ -65,6 +66,19 @@ def test_nothing_is_played_that_cannot_be_written(tmp_path):
         assert f"{folder}: expected one that is there or can be made" in refused(
             *call, "--out", tmp_path / folder
         )
+
+
+def test_who_is_waited_for_is_told():
+    with Doors("127.0.0.1", (0,)) as doors:
+        (port,) = doors.ports
+    result = spewy("match", f"tcp:{port}", "call", "--game", "kuhn", "--hands", 1, "--seconds", 0.1)
+    assert result.exit_code == 1
+    first, *_, last = result.stderr.splitlines()
+    assert (
+        first
+        == f"tcp-{port}: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}, once in each of 2 runs"
+    )
+    assert last == f"Error: tcp-{port}: expected to connect in time, found nobody"
 
 
 def test_no_time_at_all_is_refused(leduc):
