@@ -15,10 +15,11 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from buckets.cards import parse_cards
+from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from buckets.hands import blocked
 from solvers.gadget import Gadget
@@ -173,6 +174,7 @@ class Player:
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
         self._hand: Hand | None = None
+        self._seat = 0
 
     @property
     def hand(self) -> Hand:
@@ -200,6 +202,7 @@ class Player:
             raise InputError(f"seat: expected 0 or 1, found {shown(seat)}")
         cards = _cards("hole cards", hole)
         self._hand = Hand.start(self.bot.game, (cards, None) if seat == 0 else (None, cards))
+        self._seat = seat
         self.bot.new_hand(self._hand, seat, seed)
 
     def observe(self, what: str | tuple[int, ...]) -> None:
@@ -214,8 +217,16 @@ class Player:
             self.bot.hand_over(self._hand)
 
     def act(self) -> str:
-        """The bot's action, which is to be observed like any other."""
-        return self.bot.act(self.hand)
+        """The bot's action, which is to be observed like any other.
+
+        Raises:
+            InputError: it is not this player's turn.
+        """
+        hand = self.hand
+        if hand.to_act != self._seat:
+            found = "nobody's" if hand.to_act is None else "the other player's"
+            raise InputError(f"act after {hand.betting.line!r}: expected this player's turn, found {found}")
+        return self.bot.act(hand)
 
     def strategy(self) -> Mix:
         """What the player to act would do with each hand.
@@ -223,9 +234,9 @@ class Player:
         Raises:
             InputError: nobody acts, or the bot does not tell.
         """
-        if not isinstance(self.bot, LockerBot):
+        if not hasattr(self.bot, "strategy"):
             raise InputError("strategy: expected a bot that tells it, found one that does not")
-        return self.bot.strategy(self.hand)
+        return cast("Reveals", self.bot).strategy(self.hand)
 
 
 def open_bot(
@@ -281,7 +292,7 @@ def _make_ready(bot: LockerBot) -> None:
 
 def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:
     try:
-        return parse_cards(given) if isinstance(given, str) else tuple(given)
+        return parse_cards(given if isinstance(given, str) else cards_name(given))
     except CardError as error:
         raise InputError(f"{subject}: {error}") from None
 

@@ -5,10 +5,12 @@ Times are of `time.monotonic`. What goes wrong on the way is a `PeerError`, whos
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import time
 
-from spewy.errors import PeerError
+from spewy.errors import InputError, PeerError, shown
 from spewy.system.closing import Closing
 
 MOST_OF_LINE = 4095
@@ -145,6 +147,7 @@ class Doors(Closing):
         ports: their numbers; 0: any that is free.
 
     Raises:
+        InputError: this machine has no such address.
         PeerError: a port is taken.
     """
 
@@ -185,9 +188,19 @@ class Doors(Closing):
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    if not host:  # which for the system are all addresses
+        raise InputError("address: expected one of this machine, or 0.0.0.0 for all, found none")
+    subject = f"address {shown(host)}: expected one of this machine"
+    try:
+        socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise InputError(f"{subject}, found: {getattr(error, 'strerror', error)}") from None
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        raise PeerError(
-            f"port {port} of {host}: expected one that is free, found: {error.strerror or error}"
-        ) from None
+        reason = (
+            os.strerror(error.errno) if error.errno else str(error)
+        )  # its own text has the address once more
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InputError(f"{subject}, found: {reason}") from None
+        raise PeerError(f"port {port} of {host}: expected one that is free, found: {reason}") from None

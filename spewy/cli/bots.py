@@ -65,7 +65,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     budget_option = click.option(
         "--budget",
         metavar="SECONDS",
-        type=Seconds(),
+        type=Seconds(some=True),
         default=1.0,
         show_default=True,
         help="Of a decision that is solved anew, at most; what is best by then is played.",

@@ -129,6 +129,8 @@ def _ports(text: str | None) -> tuple[int, ...]:
     found = tuple(int(word) for word in words)
     if max(found) > 65535:
         raise InputError(f"ports: expected numbers up to 65535, found {shown(text)}")
+    if found[0] == found[1] != 0:
+        raise InputError(f"ports: expected one for each seat, found {shown(text)}")
     return found
 
 

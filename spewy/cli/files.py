@@ -94,6 +94,9 @@ def line_writer(file: Path | None, add: bool = False) -> Iterator[Callable[[str]
     except (OSError, ValueError) as error:
         if failure_text(error) is not None:
             raise
-        raise InputError(f"file {path_text(file)}: expected to be able to write it, found: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(
+            f"file {path_text(file)}: expected to be able to write it, found: {reason}"
+        ) from None
     with opened:
         yield lambda text: print(text, file=opened)

@@ -10,8 +10,13 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
-    """Where logs are: one that stays, or one that goes."""
+    """Where logs are: one that stays, or one that goes.
+
+    Raises:
+        InputError: it cannot be made.
+    """
     if out is not None:
+        _make(out)
         yield out
         return
     with TemporaryDirectory(prefix=f"spewy-{name}-") as folder:
@@ -31,3 +36,17 @@ def shelf_folder(given: Path | None) -> Path:
     if found is None:
         raise InputError("--data: expected a folder, as the user has no home, found none")
     return found
+
+
+def _make(folder: Path) -> None:
+    from spewy.errors import InputError, path_text
+    from spewy.system.failures import failure_text
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if failure_text(error) is not None:
+            raise
+        raise InputError(
+            f"folder {path_text(folder)}: expected one that is there or can be made, found: {error.strerror or error}"
+        ) from None

@@ -55,7 +55,7 @@ NAMES = {
 @click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
 @click.option(
     "--seconds",
-    type=Seconds(),
+    type=Seconds(some=True),
     default=600.0,
     show_default=True,
     help="For one answer; a bot that takes longer folds to the end.",
@@ -83,7 +83,7 @@ def match(
 
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
-    ACPC's protocol) or tcp:PORT (listened at, for such a client).
+    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run).
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
@@ -106,10 +106,14 @@ def match(
     from spewy.match.entrants import entrant
     from spewy.match.match import Match
     from spewy.match.match import outcome as stands
+    from spewy.match.phh import variant
 
     settings = tuple(how.items())
     entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
     played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
+    if phh is not None:
+        variant(played.game)  # refused before the hands are played, not after
+    _tell_ports(played)
     with logs_folder(out, "match") as folder:
         try:
             outcome = _play(played, folder, workers)
@@ -119,6 +123,18 @@ def match(
         if phh is not None:
             _write_phh(played, folder, phh)
     _show(played, outcome, as_json)
+
+
+def _tell_ports(played: Match) -> None:
+    """Who is waited for: somebody has to start them."""
+    from spewy.match.entrants import Remote
+    from spewy.match.remote import HOST
+
+    for each in played.entrants:
+        if isinstance(each, Remote) and each.port:
+            runs = count(len(played.runs), "run")
+            where = f"{HOST}:{each.port}, once in each of {runs}"
+            say(f"{each.name}: a client of the ACPC's protocol is waited for at {where}")
 
 
 def _show(played: Match, outcome: Outcome, as_json: bool) -> None:

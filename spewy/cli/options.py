@@ -18,10 +18,14 @@ _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds from 0 on; click's own range takes ``nan``."""
+    """A finite number of seconds from 0 on; click's own range takes ``nan``.
 
-    def __init__(self) -> None:
-        super().__init__(min=0)
+    Args:
+        some: whether 0 is too few.
+    """
+
+    def __init__(self, some: bool = False) -> None:
+        super().__init__(min=0, min_open=some)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read it."""

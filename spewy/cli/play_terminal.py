@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from spewy.cli.bots import lockers_option, open_bot, solving_options
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
+from spewy.cli.tables import count
 
 MOST_OF_LINE = 1000
 
@@ -45,10 +46,13 @@ def terminal(
     from spewy.match.terminal import Terminal
 
     def ask(prompt: str) -> str | None:
-        click.echo(prompt, nl=False)
-        line = sys.stdin.buffer.readline(MOST_OF_LINE).decode(errors="replace") if sys.stdin else ""
-        if not line:
-            click.echo()
+        line = ""
+        try:
+            click.echo(prompt, nl=False)
+            line = _line(sys.stdin.buffer) if sys.stdin else ""
+        finally:
+            if not line:  # nobody ended the prompt's line
+                click.echo()
         return line or None
 
     chosen = secrets.randbits(32) if seed is None else seed
@@ -60,6 +64,14 @@ def terminal(
             try:
                 table.play(hands)
             finally:
-                click.echo(f"{table.hands} hands, {table.chips:+d} chips")
+                click.echo(f"{count(table.hands, 'hand')}, {table.chips:+d} chips")
     finally:
         bot.close()
+
+
+def _line(source: BinaryIO) -> str:
+    """The next line, empty at the end; what is too long is read to its end, which is no line of its own."""
+    line = piece = source.readline(MOST_OF_LINE)
+    while len(piece) == MOST_OF_LINE and not piece.endswith(b"\n"):
+        piece = source.readline(MOST_OF_LINE)
+    return line.decode(errors="replace")

@@ -33,14 +33,16 @@ BOARDS = 200
 def estimate(played: Played, known: tuple[bool, bool], seed: int) -> float:
     """Chips that player 0 won, without luck; where both tell their strategies the mean of two estimates.
 
-    A hand in which a player did something else than it told is worth what was won.
+    A hand in which a player did something else than it told is worth what was won. What goes wrong with a player who
+    tells nothing changes nothing: its decisions may depend on its cards in any way.
 
     Args:
         played: the hand, with all cards, and with the strategies of those who tell them.
         known: which players tell their strategies.
         seed: of the final boards.
     """
-    if played.faults or not all(_tells(step) for step in played.steps if known[step.player]):
+    failed = any(known[fault.player] for fault in played.faults)
+    if failed or not all(_tells(step) for step in played.steps if known[step.player]):
         return float(played.hand.net()[0])
     averaged = [player for player in (0, 1) if known[player]] or [0]
     found = [_Estimate(played, player, known, seed).chips() for player in averaged]

@@ -71,7 +71,7 @@ class Table:
 
     def __post_init__(self) -> None:
         """Check names, hands and seed."""
-        if not self.name.isprintable():
+        if not self.name or not self.name.isprintable():
             raise InputError(f"match: expected a name on one line, found {shown(self.name)}")
         for name in self.names:
             check_name(name)

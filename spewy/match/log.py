@@ -41,10 +41,14 @@ def read_hands(game: Game, path: Path) -> Iterator[LoggedHand]:
     """The hands of a file: of a PHH by its name's end, else of a log.
 
     Raises:
-        InputError: it cannot be read, or tells what cannot have been played.
+        InputError: it cannot be read, has no hands, or tells what cannot have been played.
     """
     subject = f"file {path_text(path)}"
     text = read_text(path, subject)
-    if path.suffix.lower() in SUFFIXES:
-        return read_phh(game, text, subject)
-    return read_log(game, text.splitlines(), subject)
+    is_phh = path.suffix.lower() in SUFFIXES
+    found = read_phh(game, text, subject) if is_phh else read_log(game, text.splitlines(), subject)
+    first = next(found, None)
+    if first is None:
+        raise InputError(f"{subject}: expected hands that were played, found none")
+    yield first
+    yield from found

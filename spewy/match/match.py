@@ -90,6 +90,8 @@ class Match:
         for seed in self.seeds:
             if not 0 <= seed <= MOST_SEED:
                 raise InputError(f"seeds: expected 0 to {MOST_SEED}, found {shown(seed)}")
+        if self.seconds is not None and not self.seconds > 0:  # a timer of 0 seconds never rings
+            raise InputError(f"seconds: expected more than 0, found {shown(self.seconds)}")
 
     @property
     def names(self) -> tuple[str, str]:

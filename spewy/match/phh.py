@@ -39,6 +39,19 @@ def phh_text(records: Iterable[LoggedHand]) -> str:
     )
 
 
+def variant(game: Game) -> str:
+    """The format's name of a game.
+
+    Raises:
+        InputError: it has none.
+    """
+    holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
+    stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
+    if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
+        raise InputError(f"game {game.name!r}: expected hold'em with a small and a big blind, found another")
+    return "FT" if game.limit else "NT"
+
+
 def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[LoggedHand]:
     """The hands of a file.
 
@@ -62,15 +75,6 @@ def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[L
             raise InputError(f"{subject}, hand {number}: {error}") from None
 
 
-def _variant(game: Game) -> str:
-    """The format's name of a game."""
-    holdem = (len(game.deck), game.num_hole_cards, game.num_board_cards) == (52, 2, (0, 3, 1, 1))
-    stakes = not game.limit or game.raise_sizes == tuple(game.raise_sizes[t] for t in (0, 0, -1, -1))
-    if not (holdem and stakes and 0 < game.blinds[1] < game.blinds[0]):
-        raise InputError(f"game {game.name!r}: expected hold'em with a small and a big blind, found another")
-    return "FT" if game.limit else "NT"
-
-
 def _stacks(game: Game) -> tuple[int, int]:
     """What players begin with: in games without stacks more than can be bet."""
     if game.stacks is not None:
@@ -84,7 +88,7 @@ def _stacks(game: Game) -> tuple[int, int]:
 def _fields(record: LoggedHand) -> dict[str, Any]:
     game = record.hand.game
     fields: dict[str, Any] = {
-        "variant": _variant(game),
+        "variant": variant(game),
         "antes": [0, 0],
         "blinds_or_straddles": list(reversed(game.blinds)),
     }
@@ -133,7 +137,7 @@ def _action(action: str, total: int) -> str:
 def _record(game: Game, number: int, table: Any) -> LoggedHand:
     if not isinstance(table, dict):
         raise InputError(f"expected a table, found {shown(table)}")
-    _require(table, "variant", _variant(game))
+    _require(table, "variant", variant(game))
     _require(table, "blinds_or_straddles", list(reversed(game.blinds)))
     _require(table, "antes", [0, 0])
     if game.stacks is not None:

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from spewy.bot.acpc import LoggedHand
-from spewy.errors import InputError, path_text, shown
+from spewy.bot.acpc import MOST_TOLD, LoggedHand
+from spewy.errors import InputError, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.log import read_log
 from spewy.match.table import Played
@@ -144,8 +144,11 @@ class RunLog:
         if not text.startswith(head):
             if head.startswith(text):
                 return ""
+            lines = zip(head.split("\n"), [*text.split("\n"), ""], strict=False)
+            expected, found = next((first, second) for first, second in lines if first != second)
             raise InputError(
-                f"log {path_text(self.path)}: expected one that begins with {shown(head)}, found {shown(text)}"
+                f"log {path_text(self.path)}: expected one with the line {short(expected, MOST_TOLD)!r}, "
+                f"found {short(found, MOST_TOLD)!r}; another match is in another folder"
             )
         ends = [match.end() for match in _WHOLE.finditer(text)]
         return text[: ends[-1]] if ends else head

@@ -143,6 +143,6 @@ def verdict_text(hand: Hand, verdict: Decided) -> str:
     mix = dict(zip(verdict.actions, verdict.frequencies, strict=True))
     kept = {each: share for each, share in mix.items() if share >= LEAST_TOLD or each == verdict.action}
     plays = ", ".join(f"{action_text(state.betting, each)} {share:.0%}" for each, share in kept.items())
-    cost = "" if verdict.cost is None else f"; cost {verdict.cost:.2f} chips"
+    cost = "" if verdict.cost is None else f"; cost {verdict.cost:z.2f} chips"
     other = "" if verdict.action in mix else " (never quite that)"
     return f"{where}{other}; the strategy {plays}{cost}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -17,11 +17,12 @@ from typing import Any
 import joblib
 
 from spewy.errors import InputError, path_text, shown
-from spewy.game.gamefile import load_game
+from spewy.game.gamefile import load_game, shipped_games
 from spewy.match.cards import MOST_SEED
 from spewy.match.entrants import entrant
 from spewy.match.match import Entrant, Match, outcome, results, runs_to_play
 from spewy.match.match import play_run as play_hands
+from spewy.match.opponents import OPPONENTS
 from spewy.match.referee import Limits
 from spewy.match.runs import side_by_side
 from spewy.match.score import Mean
@@ -43,7 +44,7 @@ from spewy.match.standings import (
 )
 from spewy.match.tournament_file import AcpcSection, BotSection, HigcSection, TournamentFile, UpacSection
 from spewy.system.interrupts import interruptible
-from spewy.system.textfile import read_text
+from spewy.system.textfile import exists, read_text
 
 Watcher = Callable[[int, int], None]
 SEEDS_APART = 1_000_003
@@ -210,12 +211,12 @@ class _Acpc:
         first = (self.file.seed + number * SEEDS_APART) % (MOST_SEED - self.section.series)
         seeds = tuple(range(first, first + self.section.series))
         entrants = self._entrant(pair[0]), self._entrant(pair[1])
-        game = load_game(_beside(self.base, self.section.game))
+        game = load_game(_beside(self.base, self.section.game, shipped_games()))
         return Match(game, entrants, self.section.hands, seeds, False, self.section.seconds)
 
     def _entrant(self, name: str) -> Entrant:
         word = next(bot.bot for bot in self.file.bots if bot.name == name) or ""
-        return Named(name, entrant(_beside(self.base, word), self.section.seconds))
+        return Named(name, entrant(_beside(self.base, word, OPPONENTS), self.section.seconds))
 
 
 @dataclass(frozen=True)
@@ -376,6 +377,6 @@ def _table(stage: Stage) -> Table:
     return Table(stage.names, {pair: played.total for pair, played in stage.played.items()})
 
 
-def _beside(base: Path, word: str) -> str:
-    """A path beside the file, where there is something; else the word itself."""
-    return str(base / word) if word and (base / word).exists() else word
+def _beside(base: Path, word: str, known: Collection[str]) -> str:
+    """A path beside the file, where there is something; else the word itself, and always one that is known."""
+    return str(base / word) if word and word not in known and exists(base / word) else word

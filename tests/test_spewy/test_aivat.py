@@ -13,8 +13,11 @@ from spewy.match.aivat import estimate
 from spewy.match.table import Fault, Played, Step
 
 
-def moments(game, bots, known):
-    """Mean and standard deviation of chips and of the estimate, over everything that can happen."""
+def moments(game, bots, known, wrong=lambda hand: ()):
+    """Mean and standard deviation of chips and of the estimate, over everything that can happen.
+
+    ``wrong`` gives the faults of a hand that is over.
+    """
     rows = []
     deals = list(all_deals(game))
     for first, second, board in deals:
@@ -24,7 +27,7 @@ def moments(game, bots, known):
                 Step(public(at), action, bots[at.to_act].strategy(public(at)) if known[at.to_act] else None)
                 for at, action in steps
             )
-            found = estimate(Played(hand, told, ()), known, seed=0)
+            found = estimate(Played(hand, told, tuple(wrong(hand))), known, seed=0)
             rows.append((weight / len(deals), hand.net()[0], found))
     weights, won, found = np.array(rows).T
     assert weights.sum() == pytest.approx(1)
@@ -50,6 +53,19 @@ def test_it_is_unbiased_and_narrower(name, known):
     won, found, plain, narrow = moments(game, (Told(game, 3), Told(game, 4)), known)
     assert found == pytest.approx(won, abs=1e-9)
     assert narrow < (0.9 if any(known) else 1.0) * plain
+
+
+@pytest.mark.parametrize("name", ["kuhn", "one suit"])
+def test_faults_of_who_tells_nothing_are_no_bias(name):
+    """They may come with good cards only, whose luck is to be taken out all the same."""
+    game = GAMES[name]
+    best = game.deck.cards[-1]
+
+    def wrong(hand):
+        return (Fault(1, "act: expected r4"),) if best in hand.hole[1] else ()
+
+    won, found, _, _ = moments(game, (Told(game, 3), Told(game, 4)), (True, False), wrong)
+    assert found == pytest.approx(won, abs=1e-9)
 
 
 def test_a_hand_with_a_fault_is_worth_what_was_won():

@@ -10,6 +10,7 @@ import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
+from stand_ins import Told
 
 from buckets.cards import parse_cards
 from solvers.exact import ExactCfr
@@ -22,6 +23,7 @@ from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.look.policy import open_policy
+from spewy.match.opponents import opponent
 from spewy.records.averages import Averages
 from spewy.records.policy import Policy
 from spewy.run.session import Session
@@ -233,7 +235,11 @@ def test_a_player_is_told_one_thing_at_a_time(folders):
             player.act()
         player.new_hand("JdTd", seat=1, seed=4)
         player.observe("c")
+        with pytest.raises(InputError, match="act after 'c': expected this player's turn, found the other"):
+            player.act()
         player.observe("c")
+        with pytest.raises(InputError, match="expected this player's turn, found nobody's"):
+            player.act()
         player.observe("Qd Qh Qs")
         player.observe("r")
         mix = player.strategy()
@@ -245,6 +251,19 @@ def test_a_player_is_told_one_thing_at_a_time(folders):
             player.new_hand("JdTd", seat=2)
         with pytest.raises(InputError, match="hole cards"):
             player.new_hand("2s3s", seat=0)
+        with pytest.raises(InputError, match="hole cards: card: expected an int from 0 to 51"):
+            player.new_hand((999, 3), seat=0)
+
+
+def test_a_player_tells_the_strategy_of_any_bot_that_has_one():
+    game = load_game("kuhn")
+    player = Player(Told(game))
+    player.new_hand("As", seat=0)
+    assert player.strategy().actions == ("c", "r")
+    quiet = Player(opponent("call", game))
+    quiet.new_hand("As", seat=0)
+    with pytest.raises(InputError, match="strategy: expected a bot that tells it"):
+        quiet.strategy()
 
 
 def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):

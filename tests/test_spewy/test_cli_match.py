@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
 
+from spewy.bot.transport import Doors
 from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
@@ -56,6 +57,36 @@ def test_bad_words():
     )
 
 
+def test_nothing_is_played_that_cannot_be_written(tmp_path):
+    call = ("match", "call", "call", "--game", "leduc", "--hands", 1)
+    assert "expected hold'em" in refused(*call, "--phh", tmp_path / "x.phhs", "--out", tmp_path / "logs")
+    assert not (tmp_path / "logs").exists()
+    (tmp_path / "file").write_text("")
+    for folder in ("file", "file/logs"):
+        assert f"{folder}: expected one that is there or can be made" in refused(
+            *call, "--out", tmp_path / folder
+        )
+
+
+def test_who_is_waited_for_is_told():
+    with Doors("127.0.0.1", (0,)) as doors:
+        (port,) = doors.ports
+    result = spewy("match", f"tcp:{port}", "call", "--game", "kuhn", "--hands", 1, "--seconds", 0.1)
+    assert result.exit_code == 1
+    first, *_, last = result.stderr.splitlines()
+    assert (
+        first
+        == f"tcp-{port}: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}, once in each of 2 runs"
+    )
+    assert last == f"Error: tcp-{port}: expected to connect in time, found nobody"
+
+
+def test_no_time_at_all_is_refused(leduc):
+    call = ("match", leduc, "call", "--hands", 1)
+    for option in ("--seconds", "--budget"):
+        assert f"Invalid value for '{option}': 0.0 is not in the range x>0" in refused(*call, option, 0)
+
+
 def test_hands_are_written_and_reviewed_from_either_file(tmp_path):
     """In limit hold'em, whose lockers are too large here: the file alone."""
     file = tmp_path / "hands.phhs"
@@ -82,6 +113,11 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     assert "expected a readable text file" in refused("review", tmp_path / "x", "--lockers", leduc)
     (tmp_path / "x").write_text("STATE:0\n")
     assert "line 1: log line: expected STATE:" in refused("review", tmp_path / "x", "--lockers", leduc)
+    for name in ("empty.log", "empty.phhs"):
+        (tmp_path / name).write_text("# a match that was interrupted\n")
+        assert f"{name}: expected hands that were played, found none" in refused(
+            "review", tmp_path / name, "--lockers", leduc, "--player", "x"
+        )
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"

@@ -89,12 +89,29 @@ def test_ctrl_c_keeps_what_was_dealt(tmp_path):
     [
         (("a", "chess", 5, 0, "A", "B"), "game 'chess': expected a .game file or one of"),
         (("a\nb", "kuhn", 5, 0, "A", "B"), "match: expected a name on one line, found 'a\\nb'"),
+        (("", "kuhn", 5, 0, "A", "B"), "match: expected a name on one line, found ''"),
         (("a", "kuhn", 0, 0, "A", "B"), "Invalid value for 'HANDS'"),
         (("a", "kuhn", 5, -1, "A", "B"), "-1"),
         (("a", "kuhn", 5, 2**32, "A", "B"), "Invalid value for 'SEED'"),
         (("a", "kuhn", 5, 0, "A:", "B"), "player's name: expected"),
         (("a", "kuhn", 5, 0, "A", "B", "-p", "1"), "ports: expected two numbers"),
         (("a", "kuhn", 5, 0, "A", "B", "-p", "70000,70001"), "ports: expected numbers up to 65535"),
+        (
+            ("a", "kuhn", 5, 0, "A", "B", "-p", "7001,7001"),
+            "ports: expected one for each seat, found '7001,7001'",
+        ),
+        (
+            ("a", "kuhn", 5, 0, "A", "B", "--bind", "256.0.0.1"),
+            "address '256.0.0.1': expected one of this machine",
+        ),
+        (
+            ("a", "kuhn", 5, 0, "A", "B", "--bind", "192.0.2.1"),
+            "address '192.0.2.1': expected one of this machine",
+        ),
+        (
+            ("a", "kuhn", 5, 0, "A", "B", "--bind", ""),
+            "address: expected one of this machine, or 0.0.0.0 for all",
+        ),
         (("a", "kuhn", 5, 0, "A", "B", "-a"), "-a goes on from a transaction log: expected -T too"),
         (
             ("no/folder/a", "kuhn", 5, 0, "A", "B", "-T", "-a"),
@@ -113,7 +130,7 @@ def test_a_port_that_is_taken(tmp_path, monkeypatch):
     with Doors("127.0.0.1", (0,)) as taken:
         result = spewy("dealer", "a", "kuhn", 5, 0, "A", "B", "-p", f"{taken.ports[0]},0")
     assert result.exit_code == 1
-    assert "expected one that is free, found: Address already in use" in result.stderr
+    assert result.stderr.endswith("expected one that is free, found: Address already in use\n")
 
 
 class Warns(Seat):

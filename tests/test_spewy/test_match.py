@@ -73,6 +73,12 @@ def test_a_bot_that_thinks_forever_is_asked_once():
     assert lines[0].faults[0].text == "act: expected an answer within 0.2 s, found none"
 
 
+def test_a_match_without_time_is_refused():
+    """A timer of 0 seconds never rings."""
+    with pytest.raises(InputError, match=r"seconds: expected more than 0, found 0\.0"):
+        replace(MATCH, seconds=0.0)
+
+
 def test_a_wrong_raise_is_moved_to_the_nearest():
     played = one_hand(NO_LIMIT, call, lambda game: Rule(game, lambda hand: "r120"))
     assert played.hand.betting.rounds[0] == ("r200", "c")
@@ -166,8 +172,10 @@ def test_luck_is_taken_out(whole):
 def test_another_match_in_the_folder_is_refused(whole, tmp_path):
     for name, text in whole[1].items():
         (tmp_path / name).write_bytes(text)
-    with pytest.raises(InputError, match="expected one that begins with"):
+    with pytest.raises(InputError, match=r"leduc 31 3', found '.* leduc 30 3'; another match is in another"):
         play(replace(MATCH, hands=31), tmp_path)
+    with pytest.raises(InputError, match=r"without aivat', found '# seats .*, with aivat'"):
+        play(replace(MATCH, aivat=False), tmp_path)
     assert logs(tmp_path) == whole[1]
 
 

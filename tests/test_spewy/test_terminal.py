@@ -139,13 +139,17 @@ def test_a_hand_is_told_and_reviewed():
 
 def test_costs_are_told_where_somebody_works_them_out():
     def review(bot, hand, players, seed):
-        return [Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25)]
+        return [
+            Decided(1, "", (), "f", ("c", "r"), (0.2, 0.8), None, 1.25),
+            Decided(1, "", (), "f", ("f", "r"), (0.2, 0.8), None, -0.001),
+        ]
 
     told, _, _ = sat(Tells(LIMIT), ["f"], review=review)
     assert (
         "  preflop (first): folds (never quite that); the strategy calls 20%, raises to 20 80%; cost 1.25 chips"
         in told
     )
+    assert "  preflop (first): folds; the strategy folds 20%, raises to 20 80%; cost 0.00 chips" in told
 
 
 class Fails(Tells):
@@ -198,6 +202,12 @@ def test_the_end_of_input_is_no_error(monkeypatch, text):
     assert result.stdout.splitlines()[-1].endswith(" chips")
 
 
+def test_the_end_of_a_line_that_is_too_long_is_no_action(monkeypatch):
+    result = run(monkeypatch, Tells(KUHN), "x" * 3000 + "c\n", "--hands", "1")
+    assert result.stdout.count("(1,000 characters): expected check, raise") == 1
+    assert "You: " not in result.stdout
+
+
 def test_ctrl_c_leaves(tmp_path):
     code = (
         "import sys; sys.path[:0] = ['tests', 'tests/test_spewy']\n"
@@ -206,15 +216,16 @@ def test_ctrl_c_leaves(tmp_path):
         "from spewy.__main__ import main\nsys.argv = ['spewy', 'play', 'terminal', '--lockers', 'x']\nmain()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes, text=True) as child:
-        for _ in range(3):
-            child.stdout.readline()
+    with subprocess.Popen([sys.executable, "-c", code], **pipes, bufsize=0) as child:
+        said = b""
+        while not said.endswith(b" > ") and (letter := child.stdout.read(1)):
+            said += letter
         child.send_signal(signal.SIGINT)
         out, told = child.communicate(timeout=60)
     assert child.returncode == 130
-    assert out.endswith("0 hands, +0 chips\n")
-    assert "interrupted" in told
-    assert "Traceback" not in told
+    assert out == b"\n0 hands, +0 chips\n"
+    assert b"interrupted" in told
+    assert b"Traceback" not in told
 
 
 def test_what_cannot_be_asked_for():

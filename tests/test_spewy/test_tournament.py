@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_runs import good, good_json, refused, write
+from cli_runs import good, good_json, refused, spewy, write
 from jobs import EXAMPLES
 
 from spewy.match.tournament_file import read_tournament
@@ -27,6 +27,25 @@ def test_hands_are_played_and_ranked(tmp_path, rules):
     assert sorted(found["places"]) == ["one", "three", "two"]
     assert [stage["title"] for stage in found["stages"]] == ["all against all"]
     assert all(pair["n"] == 6 for pair in found["stages"][0]["pairs"])
+
+
+def test_folders_beside_the_file_take_no_names_that_are_known(tmp_path):
+    for name in ("leduc", "call"):
+        (tmp_path / name).mkdir()
+    found = good_json("tournament", write(tmp_path, ACPC.format("points")), "--workers", 1)
+    assert sorted(found["places"]) == ["one", "three", "two"]
+
+
+def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):
+    file = write(tmp_path, ACPC.format("points").replace('"raise"', f'"cmd:true {"x" * 300}"'))
+    result = spewy("tournament", file, "--workers", 1)
+    assert result.exit_code == 1
+    assert "true: expected to connect, found that it ended with 0" in result.stderr
+
+
+def test_logs_are_not_kept_in_a_file(tmp_path):
+    file = write(tmp_path, ACPC.format("points"))
+    assert "expected one that is there or can be made" in refused("tournament", file, "--out", file)
 
 
 def test_a_tournament_goes_on_and_writes_a_page(tmp_path):
