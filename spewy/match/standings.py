@@ -9,11 +9,17 @@ A ranking is a list of places, best first; bots that tie share a place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
 from random import Random
 
 from spewy.errors import InputError, shown
+
+_FAR_APART = 300
+"""Powers of ten beyond which an expected score is nothing, and a power no number."""
 
 Ranking = list[list[str]]
 Worth = Callable[[str, str], float]
@@ -116,7 +122,8 @@ def voted(names: Sequence[str], outcome: Worth) -> Ranking:
     """Instant run-off voting: each bot votes for its hardest opponents, of those without a place yet.
 
     Where the rules say nothing: opponents that are as hard are ordered by what they win from all others, and so are
-    choices with as few votes; who ties in that too goes, or shares a place, together.
+    choices with as few votes; who ties in that too has equal shares of a vote, and goes, or shares a place, together.
+    The order of the names is no matter.
 
     >>> table = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})
     >>> voted(table.names, table.total)
@@ -162,7 +169,7 @@ def expected_score(rating: float, other: float) -> float:
     >>> expected_score(1500, 1500), round(expected_score(1900, 1500), 4)
     (0.5, 0.9091)
     """
-    return float(1 / (1 + 10 ** ((other - rating) / 400)))
+    return float(1 / (1 + 10 ** min((other - rating) / 400, _FAR_APART)))
 
 
 def elo(
@@ -201,7 +208,7 @@ def by_rating(ratings: Mapping[str, float]) -> Ranking:
 
 
 def _sums(names: Sequence[str], worth: Worth) -> dict[str, float]:
-    return {one: sum(worth(one, two) for two in names if two != one) for one in names}
+    return {one: math.fsum(worth(one, two) for two in names if two != one) for one in names}
 
 
 def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
@@ -209,17 +216,21 @@ def _lowest(names: Sequence[str], worth: Worth) -> list[str]:
     return [name for name in names if sums[name] == min(sums.values())]
 
 
-def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> list[str]:
-    others = [name for name in names if name != voter]
-    return sorted(others, key=lambda other: (outcome(voter, other), -strength[other], names.index(other)))
+def _ballot(voter: str, names: Sequence[str], outcome: Worth, strength: Mapping[str, float]) -> Ranking:
+    """The other bots, the hardest first; those that tie stand together."""
+
+    def ease(other: str) -> tuple[float, float]:
+        return outcome(voter, other), -strength[other]
+
+    others = sorted((name for name in names if name != voter), key=ease)
+    return [list(tied) for _, tied in groupby(others, key=ease)]
 
 
-def _elected(left: Sequence[str], ballots: Sequence[list[str]], strength: Mapping[str, float]) -> list[str]:
+def _elected(left: Sequence[str], ballots: Sequence[Ranking], strength: Mapping[str, float]) -> list[str]:
     """Who has a majority of the first places, once the choices with the fewest have gone."""
     standing = list(left)
     while True:
-        firsts = [next((name for name in ballot if name in standing), None) for ballot in ballots]
-        votes = {name: firsts.count(name) for name in standing}
+        votes = _votes(standing, ballots)
         cast = sum(votes.values())
         winner = [name for name in standing if 2 * votes[name] > cast]
         if winner or len(standing) == 1:
@@ -229,3 +240,14 @@ def _elected(left: Sequence[str], ballots: Sequence[list[str]], strength: Mappin
         if len(out) == len(standing):
             return standing
         standing = [name for name in standing if name not in out]
+
+
+def _votes(standing: Sequence[str], ballots: Sequence[Ranking]) -> dict[str, Fraction]:
+    """First places among those who are standing; who share one have parts of it."""
+    votes = dict.fromkeys(standing, Fraction(0))
+    for ballot in ballots:
+        choices = ([name for name in tied if name in votes] for tied in ballot)
+        first = next(filter(None, choices), [])
+        for name in first:
+            votes[name] += Fraction(1, len(first))
+    return votes

@@ -55,10 +55,16 @@ def test_votes_are_redistributed():
     assert voted(tuple(ballots), lambda one, two: won[one, two])[0] == ["b"]
 
 
-def test_bots_that_tie_in_everything_share_a_place():
-    table = Table(("a", "b", "c"), {("a", "b"): 0, ("a", "c"): 0, ("b", "c"): 0})
-    assert sorted(voted(table.names, table.total)[0])
-    assert runoff(table.names, table.total) == [["a", "b", "c"]]
+@pytest.mark.parametrize("names", ["ab", "abc", "cba", "badc"])
+def test_bots_that_tie_in_everything_share_a_place(names):
+    assert voted(tuple(names), lambda one, two: 0.0) == [list(names)]
+
+
+@pytest.mark.parametrize("names", ["abcd", "dcba", "cadb"])
+def test_the_order_of_names_decides_no_vote(names):
+    """a, b and c tie with each other and win as much from d, whose vote they share."""
+    found = voted(tuple(names), lambda one, two: float((two == "d") - (one == "d")))
+    assert [sorted(place) for place in found] == [["a", "b", "c"], ["d"]]
 
 
 def test_a_run_off_of_bankrolls():
@@ -111,6 +117,11 @@ def test_elo_by_hand():
     assert found["a"] == pytest.approx(1503.6 - 12 * 0.505181, abs=1e-4)
     assert found["c"] == pytest.approx(1500.0 + 12 * 0.505181, abs=1e-4)
     assert sum(found.values()) == pytest.approx(4500.0)
+
+
+def test_ratings_far_apart_are_no_matter():
+    assert (expected_score(-1e300, 1e300), expected_score(1e300, -1e300)) == pytest.approx((0.0, 1.0))
+    assert elo(("a", "b"), [("a", "b", 1.0), ("b", "a", 0.0)], k=1e9) == {"a": 5e8 + 1500, "b": -5e8 + 1500}
 
 
 def test_elo_of_games_that_are_none():
