@@ -198,9 +198,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as error:
-        reason = (
-            os.strerror(error.errno) if error.errno else str(error)
-        )  # its own text has the address once more
+        reason = os.strerror(error.errno) if error.errno else str(error)  # without the address once more
         if error.errno == errno.EADDRNOTAVAIL:
             raise InputError(f"{subject}, found: {reason}") from None
         raise PeerError(f"port {port} of {host}: expected one that is free, found: {reason}") from None

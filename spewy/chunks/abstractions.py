@@ -7,7 +7,7 @@ In the locker ``abstraction`` lie the arrays of `buckets.Abstraction`, raw, unde
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -16,6 +16,8 @@ from buckets.making import ARRAYS, METHOD, feature_names
 from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"
+Sizes: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Classes and rows of each round."""
 
 
 def abstraction(
@@ -46,9 +48,10 @@ def abstraction(
     return made
 
 
-def is_kept(wish: Wish, cache: BucketCache | None = None) -> bool:
-    """Whether an abstraction is in the locker, so that it is read and not made."""
-    return (cache or shared_cache()).arrays(ABSTRACTION, [_key(wish, "n_rows")]) is not None
+def kept_sizes(wish: Wish, cache: BucketCache | None = None) -> Sizes | None:
+    """How many classes and rows each round has of an abstraction that is in the locker, to be read; None: it is not."""
+    found = (cache or shared_cache()).arrays(ABSTRACTION, [_key(wish, "n_classes"), _key(wish, "n_rows")])
+    return None if found is None else (tuple(found[0].tolist()), tuple(found[1].tolist()))
 
 
 def _key(wish: Wish, name: str) -> bytes:

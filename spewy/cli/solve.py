@@ -114,7 +114,6 @@ def solve(
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
-    from spewy.run.finished import start_again
     from spewy.run.session import open_session
 
     if address is not None and save_every is not None:
@@ -132,9 +131,7 @@ def solve(
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    if again:
-        start_again(job, where)
-    session = open_session(job, where, save_every, start_from=start_from)
+    session = open_session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
@@ -194,8 +191,11 @@ def _exploitability(result: SolveResult) -> str:
 
 
 def _first_action(job: Job, policy: Decides) -> tuple[tuple[str, float], ...]:
-    """How often the range takes each action at the root, from one decision; empty where nobody has any."""
-    if job.betting_tree.root.player is None:
+    """How often the range takes each action at the root, from one decision; empty where nobody has any.
+
+    Where cards are dealt before it there is one for each board.
+    """
+    if job.betting_tree.root.player is None or (job.spot is None and job.rules.num_board_cards[0]):
         return ()
     root = policy.decision()
     weight = policy.problem.ranges[root.player][root.hands]

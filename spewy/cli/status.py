@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
-from spewy.cli.tables import duration, facts, json_text, left, number, size
+from spewy.cli.tables import count, duration, facts, json_text, left, number, size
 
 if TYPE_CHECKING:
     from spewy.records.status import Judged, Status
@@ -83,6 +83,6 @@ def _judged(judged: Judged | None, target: str | None) -> str:
         return f"not measured yet{aim}"
     unit = "%" if judged.unit == "%" else f" {judged.unit}"
     error = "" if judged.stderr is None else f" +- {number(judged.stderr, 1)}"
-    flops = "" if judged.flops is None else f" on {judged.flops:,} flops"
+    flops = "" if judged.flops is None else f" on {count(judged.flops, 'flop')}"
     ago = "" if judged.at is None else f", {duration(max(0.0, time.time() - judged.at))} ago"
     return f"{number(judged.exploitability)}{error}{unit}{flops} after {judged.deals:,}{ago}{aim}"

@@ -184,8 +184,16 @@ def game_config(
         raise InputError(f"game {game.name!r}: expected blinds or antes in a no-limit game, found none")
     if min_bet is not None and min_bet < game.big_blind:
         raise InputError(f"tree.min_bet: expected at least the big blind {game.big_blind}, found {min_bet}")
-    by_round = _sizes_by_round(game, 0, sizes or {})
+    if sizes or game.limit or _leaves_bets(game):
+        by_round = _sizes_by_round(game, 0, sizes or {})
+    else:
+        by_round = ((PlayerSizes(), PlayerSizes()),) * game.num_rounds
     return _checked(TreeConfig(game, 0, 0, None, by_round, add_allin, force_allin, merge, min_bet, unit=unit))
+
+
+def _leaves_bets(game: Game) -> bool:
+    """Whether the blinds leave both players something to bet in a game with stacks."""
+    return game.stacks is None or min(game.stacks) > game.big_blind
 
 
 def player_sizes(

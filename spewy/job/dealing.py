@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from buckets.row_kinds import MAX_ROWS
 from buckets.symmetry import count_boards
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
@@ -53,7 +54,8 @@ class Dealing:
         """Read what the sections say.
 
         Raises:
-            InputError: more classes than boards, a row per hand of a class, or a check after so many sweeps.
+            InputError: more classes than boards, more rows than a byte numbers, a row per hand of a class, or a check
+                after so many sweeps.
         """
         names = game.round_names
         classes = {"preflop": None} | boards.model_dump(exclude={"remember"})
@@ -73,6 +75,11 @@ class Dealing:
             solve.max_sweeps if "max_sweeps" in solve.model_fields_set else None,
             None if solve.max_time is None else parse_duration(solve.max_time),
         )
+        for name, number in zip(names, dealing.rows, strict=True):
+            if number is not None and number > MAX_ROWS:
+                raise InputError(
+                    f'rows.{name}: expected "hands" or at most {MAX_ROWS} rows beside [boards], found {number:,}'
+                )
         for name, number in boards.model_dump(exclude_defaults=True, exclude={"remember"}).items():
             if name not in names:
                 raise InputError(f"boards.{name}: expected one of the {len(names)} rounds of {game.name}")

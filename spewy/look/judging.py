@@ -127,12 +127,17 @@ def judge_folder(
                 decoder.job.name,
                 JudgingCost(len(missing), had, crew.size, decoder.n_bytes, game.desk().n_bytes),
             )
-            start = time.monotonic()
+            start = None
             with closing(_findings(crew, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
                     found[first] = finding
                     kept.keep(mark, first, finding)
-                    left = (time.monotonic() - start) / done * (len(missing) - done)
+                    now = time.monotonic()
+                    if (
+                        start is None
+                    ):  # a flop began when processes had come up, which takes longer than small ones
+                        start = now - finding.seconds
+                    left = (now - start) / done * (len(missing) - done)
                     report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
         chips_mbb = decoder.job.problem.in_units(1.0)[1]
         assert chips_mbb is not None  # a whole game

@@ -148,6 +148,10 @@ def _rounds(game: ClassGame, name: str | None) -> list[int]:
     """The rounds from one of a name on, the last first."""
     sizes, last = game.problem.game.board_sizes, game.n_rounds - 1
     with_cards = [t for t in range(game.n_rounds) if sizes[t]]
+    if not with_cards:
+        raise InputError(
+            f"game {game.problem.game.name!r}: expected public cards, whose classes have payoffs, found none"
+        )
     if name is None:
         return list(range(last, with_cards[min(1, len(with_cards) - 1)] - 1, -1))
     names = [ROUND_NAMES[t] for t in with_cards]

@@ -17,7 +17,7 @@ from buckets.board_features import start_kinds
 from buckets.board_maps import MAX_NUMBERS, board_map
 from buckets.symmetry import count_boards
 from lockers import SHARD_BYTES, DiskSize
-from spewy.chunks.abstractions import is_kept
+from spewy.chunks.abstractions import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
 from spewy.errors import InputError
 from spewy.game.count import MAX_NODES, require_buildable
@@ -99,12 +99,12 @@ class DealtPlan:
     cost: DealtCost
 
     @classmethod
-    def of(cls, job: Job, *, made: bool = False) -> DealtPlan:
+    def of(cls, job: Job, *, made: Sizes | None = None) -> DealtPlan:
         """Make the plan of a job.
 
         Args:
             job: what is solved.
-            made: whether its folder has classes and rows already.
+            made: how many classes and rows its folder has already; None: none, and the user's may tell.
 
         Raises:
             InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
@@ -112,11 +112,11 @@ class DealtPlan:
         """
         assert job.dealing is not None
         dealing, wish = job.dealing, wish_of(job.rules, job.dealing)
-        classes, rows = n_classes(wish), n_rows(wish)
+        made = made or kept_sizes(wish)
+        classes, rows = made or (n_classes(wish), n_rows(wish))
         _require_possible(job, classes, rows)
         rounds = line_forests(job.betting_tree)
-        made = made or is_kept(wish)
-        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows, made=made))
+        return cls(job, dealing, wish, rounds, _cost(job, wish, rounds, classes, rows, made=made is not None))
 
     @property
     def refusal(self) -> str | None:
@@ -126,7 +126,7 @@ class DealtPlan:
             return None
         halved = "" if self.job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
         return (
-            f"solve.memory: this job needs at least {cost.memory_bytes / 2**20:,.0f} MiB beside the "
+            f"solve.memory: this job needs at least {_mib(cost.memory_bytes)} beside the "
             f"interpreter{halved}, found {self.job.solve.memory}"
         )
 
@@ -143,8 +143,7 @@ class DealtPlan:
         free, needed = shutil.disk_usage(there).free, self.cost.disk_bytes - held
         if needed > free:
             raise InputError(
-                f"folder {folder}: expected at least {needed / 2**20:,.0f} MiB of room on its disk, "
-                f"found {free / 2**20:,.0f} MiB"
+                f"folder {folder}: expected at least {_mib(needed)} of room on its disk, found {_mib(free)}"
             )
 
 
@@ -152,7 +151,7 @@ def cost_text(cost: DealtCost) -> str:
     """Tell a cost in one line."""
     return (
         f"{sum(cost.lines):,} lines, {sum(cost.classes):,} classes of boards, {cost.information_sets:,} information "
-        f"sets, about {cost.memory_bytes / 2**20:,.0f} MiB of memory and {cost.disk_bytes / 2**20:,.0f} MiB on disk"
+        f"sets, about {_mib(cost.memory_bytes)} of memory and {_mib(cost.disk_bytes)} on disk"
     )
 
 
@@ -184,10 +183,20 @@ def n_classes(wish: Wish) -> tuple[int, ...]:
 
 def n_rows(wish: Wish) -> tuple[int, ...]:
     """Rows of a class of each round, at most."""
-    return tuple(
-        comb(len(wish.deck) - wish.n_cards(t), wish.hole) if k == "hands" else k
-        for t, k in enumerate(wish.rows)
-    )
+    found = []
+    for t, asked in enumerate(wish.rows):
+        hands = comb(len(wish.deck) - wish.n_cards(t), wish.hole)
+        if asked == "hands":
+            found.append(hands)
+        else:
+            different = hands if wish.n_cards(t) else _n_kinds(wish)
+            found.append(min(asked, different))
+    return tuple(found)
+
+
+def _n_kinds(wish: Wish) -> int:
+    """Hands before any card, up to suits."""
+    return int(start_kinds(wish.deck, wish.hole).max()) + 1
 
 
 def _histories(wish: Wish, groups: Sequence[int]) -> int:
@@ -206,14 +215,23 @@ def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> 
         more = "" if count.complete else f" (more than {MAX_NODES:,} betting nodes)"
         halved = "" if job.solve.short else _in_16_bits(least // 2)
         raise InputError(
-            f"solve.memory: this job needs at least {least / 2**20:,.0f} MiB{halved} for {lines} lines by "
+            f"solve.memory: this job needs at least {_mib(least)}{halved} for {lines} lines by "
             f"round{more}, found {job.solve.memory}"
         )
     require_buildable(count)
 
 
 def _in_16_bits(needed: int) -> str:
-    return f', {needed / 2**20:,.0f} MiB with solve.precision = "16-bit"'
+    return f', {_mib(needed)} with solve.precision = "16-bit"'
+
+
+def _mib(n_bytes: int) -> str:
+    """Bytes in MiB, which are more than none.
+
+    >>> _mib(5 * 2**31), _mib(37_000)
+    ('10,240 MiB', '0.035 MiB')
+    """
+    return f"{n_bytes / 2**20:,.0f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**20:.2g} MiB"
 
 
 def _itemsize(job: Job) -> int:
@@ -347,7 +365,7 @@ def _judged_bytes(wish: Wish, rounds: Sequence[LineForest]) -> int:
     if "hands" in wish.rows:
         boards, kinds = comb(len(wish.deck), cards), comb(len(wish.deck), wish.hole)
     else:
-        boards, kinds = count_boards(wish.deck, cards), int(start_kinds(wish.deck, wish.hole).max()) + 1
+        boards, kinds = count_boards(wish.deck, cards), _n_kinds(wish)
     return judged_size(boards, lines, kinds).total + SHARD_BYTES
 
 

@@ -22,7 +22,7 @@ from spewy.learn.engine import Stop
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark, require_numbers
+from spewy.records.class_numbers import Mark, read_mark, require_numbers
 from spewy.records.class_payoffs import ClassPayoffs
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
@@ -31,8 +31,9 @@ from spewy.run.cluster import open_cluster
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
 from spewy.run.dealt_saving import DealtSaving
-from spewy.run.dealt_start import start_from
+from spewy.run.dealt_start import require_start, start_from
 from spewy.run.engines import visit_settings
+from spewy.run.finished import start_again
 from spewy.run.forecast import forecast
 from spewy.run.logfile import LogFile
 from spewy.run.memory import peak_rss_mib
@@ -58,6 +59,7 @@ class DealtSession(Closing):
         folder: where its lockers are or shall be.
         save_every: seconds between two saves; None: as often as costs little.
         start_from: the folder of another solve of the game, in which this one begins where it has nothing yet.
+        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
 
     Attributes:
         plan: what a solve will do.
@@ -75,6 +77,8 @@ class DealtSession(Closing):
         folder: str | Path | None,
         save_every: float | None = None,
         start_from: Path | None = None,
+        *,
+        again: bool = False,
     ) -> None:
         started = time.perf_counter()
         if folder is None:
@@ -87,13 +91,24 @@ class DealtSession(Closing):
                 f'--start-from {start_from}: expected a job whose boards are dealt, found integrate = "average"'
             )
         self.job, self.folder = job, as_path(folder, "folder")
-        if holds_store(self.folder):
+        begun = False
+        if not again and holds_store(self.folder):
             with open_store(self.folder, job.manifest(), read_only=True) as store:
                 require_numbers(store, f"folder {path_text(self.folder)}")
-        kept = averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
+                begun = bool(read_mark(store).deals)
+        kept = None if again else averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
         self._classes = None if kept is None else board_classes(job.rules, kept)
-        self.plan = DealtPlan.of(job, made=kept is not None)
+        made = None if self._classes is None else (self._classes.n_classes, self._classes.n_rows)
+        self.plan = DealtPlan.of(job, made=made)
         self.plan.require(self.folder)
+        if start_from is not None and not begun:
+            require_start(start_from, self.plan)
+            if again and start_from.resolve() == self.folder.resolve():
+                raise InputError(
+                    f"--start-from {start_from}: expected another folder beside --again, which removes what this holds"
+                )
+        if again:
+            start_again(job, self.folder)
         self.save_every, self.start_from = save_every, start_from
         self._policies: list[ClassPolicy] = []
         with open_store(self.folder, job.manifest(), shards=1) as store:
@@ -166,6 +181,10 @@ class _Run(Closing):
             self._started, self._stop = time.perf_counter(), stop
             ended = self._dealt()
             mark, solving = self._mark(), time.perf_counter() - self._started
+            if ended == "interrupted":  # large games take long to write
+                self._report.note(
+                    f"{self._session.job.name}: saving what was learnt; another interruption breaks off"
+                )
             self._saving.finish(mark)
             self._write_trace()
         self._report.end()

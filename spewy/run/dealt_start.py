@@ -37,12 +37,26 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
         found: its classes and rows.
 
     Raises:
+        InputError: as `require_start`.
+        lockers.LockerError: as it.
+    """
+    old, mark = require_start(folder, plan)
+    with Averages.open(folder / averages.FOLDER) as play:
+        arrays = play.arrays()
+    opened = partial(open_store, folder, read_only=True)
+    engine.start_from(opened, board_classes(old.rules, arrays), found, mark, short=old.solve.short)
+    return mark
+
+
+def require_start(folder: Path, plan: DealtPlan) -> tuple[Job, Mark]:
+    """The job of a folder that a plan's may start from, and what it has done.
+
+    Raises:
         InputError: the folder is of another game or betting, or of nothing that was learnt; or both do not fit into
             ``solve.memory`` together.
         lockers.LockerError: there is none, or it is damaged.
     """
-    opened = partial(open_store, folder, read_only=True)
-    with opened() as store:
+    with open_store(folder, read_only=True) as store:
         require_numbers(store, f"--start-from {folder}")
         old, mark = _same_game(store, plan.job, folder), read_mark(store)
     if not mark.deals:
@@ -56,10 +70,7 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
             f"solve.memory: to start from {folder} takes {needed / 2**20:,.0f} MiB, what is there and what is made "
             f"of it together, found {most}"
         )
-    with Averages.open(folder / averages.FOLDER) as play:
-        arrays = play.arrays()
-    engine.start_from(opened, board_classes(old.rules, arrays), found, mark, short=old.solve.short)
-    return mark
+    return old, mark
 
 
 def _same_game(store: Store, job: Job, folder: Path) -> Job:

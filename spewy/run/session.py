@@ -25,7 +25,7 @@ from spewy.records.progress import (
 from spewy.run.drop import drop
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
-from spewy.run.finished import finished, held
+from spewy.run.finished import finished, held, start_again
 from spewy.run.plan import Plan
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
@@ -48,6 +48,7 @@ class Session(Closing):
         folder: where its lockers are or shall be; None keeps them in memory.
         save_every: seconds between two saves of a live solve; None: as often as costs little.
         cost: the job's estimate, where it was made before.
+        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
 
     Attributes:
         plan: what a solve will do.
@@ -64,6 +65,8 @@ class Session(Closing):
         folder: str | Path | None = None,
         save_every: float | None = None,
         cost: Estimate | None = None,
+        *,
+        again: bool = False,
     ) -> None:
         started = time.perf_counter()
         if not isinstance(job, Job):
@@ -75,6 +78,8 @@ class Session(Closing):
         self._target = Target(job, self.layout)
         if folder is not None:
             self.plan.require()
+            if again:
+                start_again(job, folder)
         manifest, shards = job.manifest(), self.plan.shards
         self.store: Store = (
             MemoryStore(manifest, shards=shards)
@@ -210,6 +215,8 @@ def open_session(
     save_every: float | None = None,
     cost: Estimate | None = None,
     start_from: Path | None = None,
+    *,
+    again: bool = False,
 ) -> Session | DealtSession:
     """Bind a job to a store in the way in which it is solved.
 
@@ -219,6 +226,7 @@ def open_session(
         save_every: seconds between two saves; None: as often as costs little.
         cost: the job's estimate, where it was made before.
         start_from: the folder of another solve of the same game, where boards are dealt.
+        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
 
     Raises:
         InputError: as `Session` and `DealtSession`; or boards are not dealt, and it shall start from another folder.
@@ -227,10 +235,10 @@ def open_session(
     if job.sampled:
         from spewy.run.dealt_session import DealtSession
 
-        return DealtSession(job, folder, save_every, start_from)
+        return DealtSession(job, folder, save_every, start_from, again=again)
     if start_from is not None:
         raise InputError(f"--start-from: expected a job with [boards], found {job.name}, which has none")
-    return Session(job, folder, save_every, cost)
+    return Session(job, folder, save_every, cost, again=again)
 
 
 def solve(

@@ -146,6 +146,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
         "solve", write(tmp_path, 'name = "leduc"\n[game]\nfile = "leduc"\n'), "--start-from", coarse
     )
     assert "expected one job, found several" in refused("solve", job, leduc[0], "--start-from", coarse)
+    assert not (tmp_path / "out").exists()  # nor are classes and rows looked for, which takes minutes
 
 
 def test_show_plays_what_was_saved(solved):
@@ -225,6 +226,47 @@ def test_again_begins_from_nothing(leduc, tmp_path):
     good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=50")
     told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=20", "--again")
     assert told["sweeps"] == 20
+
+
+def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
+    """Weeks may lie there."""
+    folder, nowhere = tmp_path / "out", tmp_path / "nowhere"
+    solve(leduc[0], folder, "solve.max_sweeps=50")
+    again = ("solve", leduc[0], "--out", folder, "--again")
+    assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
+    assert "found no manifest" in refused(*again, "--start-from", nowhere)
+    assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
+    assert deals_saved(folder) == 50
+    assert solve(leduc[0], folder, "solve.max_sweeps=60").sweeps == 60
+
+
+def test_cards_before_the_first_action(tmp_path, unjudged):
+    """There is no one first action to be told."""
+    text = """name = "first"
+[game]
+text = \"\"\"
+GAMEDEF
+limit
+numPlayers = 2
+numRounds = 1
+blind = 1 1
+raiseSize = 2
+firstPlayer = 1
+maxRaises = 2
+numSuits = 2
+numRanks = 3
+numHoleCards = 1
+numBoardCards = 1
+END GAMEDEF
+\"\"\"
+[boards]
+[solve]
+target = "0 mbb"
+max_sweeps = 20
+"""
+    told = good("solve", write(tmp_path, text), "--out", tmp_path / "out")
+    assert "sweeps          20\n" in told
+    assert "first action" not in told
 
 
 def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
@@ -441,6 +483,7 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert told["interrupted"] is True
     assert err.endswith(f"after sweep {told['sweeps']}; everything is saved, the same command goes on\n")
     assert "Traceback" not in err
+    assert "leduc-dealt: saving what was learnt; another interruption breaks off\n" in err
     assert status_of(folder).ended == "interrupted"
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
@@ -754,6 +797,54 @@ def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, k
         for first in range(boards // part):
             kept.keep("0" * 24, first, finding)
     assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
+
+
+TWELVE_CARDS = """
+name = "twelve"
+[game]
+text = \"\"\"
+GAMEDEF
+limit
+numPlayers = 2
+numRounds = 2
+blind = 10 5
+raiseSize = 10 10
+firstPlayer = 2 1
+maxRaises = 1 1
+numSuits = 2
+numRanks = 6
+numHoleCards = 2
+numBoardCards = 0 3
+END GAMEDEF
+\"\"\"
+[boards]
+[solve]
+max_sweeps = 1
+target = "0 mbb"
+"""
+
+
+def test_an_estimate_knows_no_more_rows_than_hands_and_in_the_end_those_that_there_are(tmp_path, unjudged):
+    job = write(tmp_path, TWELVE_CARDS)
+    before = good_json("estimate", job)
+    assert before["rows"] == [36, 36]  # six pairs and thirty others up to suits; two of nine cards
+    good("solve", job, "--out", tmp_path / "out")
+    with Averages.open(tmp_path / "out" / "play") as found:
+        rows = found.arrays()["n_rows"].tolist()
+    assert good_json("estimate", job)["rows"] == rows == [36, 21]
+    with DealtSession(Job.load(job), tmp_path / "out") as session:
+        assert session.plan.cost.rows == tuple(rows)
+
+
+def test_more_rows_than_a_byte_numbers_are_told_by_their_key(tmp_path):
+    assert 'rows.flop: expected "hands" or at most 255 rows beside [boards], found 256' in refused(
+        "estimate", write(tmp_path, DEALT_FLOP), "--set", "rows.flop=256"
+    )
+
+
+def test_little_memory_is_not_told_as_none(leduc):
+    told = refused("solve", leduc[0], "--out", leduc[1] / "new", "--set", "solve.memory=1 KiB")
+    assert "needs at least 0.0087 MiB" in told
 
 
 def test_an_estimate_in_words(tmp_path):

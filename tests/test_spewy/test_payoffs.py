@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 from class_games import random_strategies, some_cards, two_suits
-from cli_runs import good, good_json, refused, spewy
+from cli_runs import good, good_json, refused, spewy, write
 from test_exploit_flops import JOBS, stored
 from without_rights import without_rights
 
@@ -174,6 +174,15 @@ def test_another_solve_has_no_classes(tmp_path):
 @pytest.mark.parametrize("name", ["preflop", "turn", "Flop", ""])
 def test_a_round_that_has_no_matrices(folder, name):
     assert f"--round: expected one of flop, found {name!r}" in refused("payoffs", folder, "--round", name)
+
+
+def test_a_game_without_public_cards_has_none(tmp_path):
+    text = 'name = "k"\n[game]\nfile = "kuhn"\n[boards]\n[solve]\nmax_sweeps = 3\ntarget = "0 mbb"\n'
+    good("solve", write(tmp_path, text), "--out", tmp_path / "out")
+    assert "expected public cards, whose classes have payoffs, found none" in refused(
+        "payoffs", tmp_path / "out"
+    )
+    assert " mbb on 1 flop after 3, " in good("status", tmp_path / "out")
 
 
 def test_who_may_only_read_a_folder_is_told(folder):
