@@ -126,7 +126,7 @@ def solve(
         ctx.exit(solve_batch(job_files, overrides, folder, at_once, again, save_every, as_json, address))
     if address is not None:
         raise InputError(
-            '--dask: expected several jobs or boards, found one job (with [boards], its solve.workers may be "dask")'
+            '--dask: expected several jobs or boards, found one job, whose solve.workers may be "dask"'
         )
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
