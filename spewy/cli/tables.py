@@ -76,13 +76,13 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{digits}f}"
 
 
-def count(things: int, name: str) -> str:
-    """How many of something.
+def count(things: int, name: str, names: str | None = None) -> str:
+    """How many of something; ``names`` where more than one have no mere s.
 
-    >>> count(1, "board"), count(1755, "board")
-    ('1 board', '1,755 boards')
+    >>> count(1, "board"), count(1755, "board"), count(2, "class", "classes")
+    ('1 board', '1,755 boards', '2 classes')
     """
-    return f"{things:,} {name}{'' if things == 1 else 's'}"
+    return f"{things:,} {name if things == 1 else names or name + 's'}"
 
 
 def size(n_bytes: int) -> str:
