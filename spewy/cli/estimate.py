@@ -194,7 +194,8 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
     rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
     for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
-        rows.append((name, f"{count(lines, 'line')}, {count(classes, 'class', 'classes')} of boards, {count(k, 'row')}"))
+        of_boards = f"{count(classes, 'class', 'classes')} of boards"
+        rows.append((name, f"{count(lines, 'line')}, {of_boards}, {count(k, 'row')}"))
     verdict = f"within the {job.solve.memory} allowed" if fits else _verdict(None, job.solve.memory)
     rows += [
         ("betting nodes", f"{job.tree_count.nodes:,}"),
