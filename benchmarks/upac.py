@@ -1,14 +1,12 @@
-"""What UPAC's bot takes, how well its tables stand for the lockers, and what the rule between depths costs.
+"""What UPAC's bot takes, and how well its tables stand for the lockers.
 
     python benchmarks/upac.py measure PACKAGE.zip [--games 10]
     python benchmarks/upac.py agreement PACKAGE.zip LADDER [--boards 300]
-    python benchmarks/upac.py depths [--stacks 12,16,20,30,40,50,70,100]
 
 "measure" plays games against the equity rule in an environment of its own that has NumPy and nothing else: size,
 memory, seconds of the wall's clock (start of the interpreter and other work on the machine included) and of the
 processor.
-"agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's. "depths"
-takes push or fold, which is exact: the exploitability of the nearest rung's solution.
+"agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's.
 """
 
 import argparse
@@ -24,18 +22,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from spewy.bot.push_fold import push_fold, values
 from spewy.bot.upac_package import MOST_BYTES, open_tables
 from spewy.bot.upac_runtime.cards import HANDS
-from spewy.bot.upac_runtime.player import Player, nearest
+from spewy.bot.upac_runtime.player import Player
 from spewy.bot.upac_runtime.protocol import Table
 from spewy.bot.upac_tables import rung_folders
 from spewy.look.play import open_play
 from spewy.match.upac import Rules
 from spewy.match.upac_games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
 from spewy.records.class_policy import board_classes
-
-BIG_BLIND = 2
 
 
 def main() -> None:
@@ -50,15 +45,11 @@ def main() -> None:
     each.add_argument("package", type=Path)
     each.add_argument("ladder", type=Path)
     each.add_argument("--boards", type=int, default=300)
-    each = commands.add_parser("depths")
-    each.add_argument("--stacks", default="12,16,20,30,40,50,70,100")
     asked = parser.parse_args()
     if asked.command == "measure":
         measure(asked.package, asked.games)
-    elif asked.command == "agreement":
-        agreement(asked.package, asked.ladder, asked.boards)
     else:
-        depths(tuple(int(stack) for stack in asked.stacks.split(",")))
+        agreement(asked.package, asked.ladder, asked.boards)
 
 
 def measure(package: Path, games: int) -> None:
@@ -131,20 +122,6 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
                 f"{n_cards} cards: class {same_class / n_boards:.3f}, row {same_row / n_boards:.3f}, "
                 f"row or the one beside {near_row / n_boards:.3f}"
             )
-
-
-def depths(stacks: tuple[int, ...]) -> None:
-    """The exploitability of push or fold by the nearest rung, for each stack between the rungs."""
-    print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
-    worst = []
-    for stack in range(stacks[0], stacks[-1] + 1):
-        rung = stacks[nearest(stacks, stack)]
-        found = push_fold(rung)
-        lost = values(stack, found.push, found.call)[1] / BIG_BLIND * 1000
-        worst.append((lost, stack, rung))
-    for lost, stack, rung in sorted(worst, reverse=True)[:8]:
-        print(f"| {stack / BIG_BLIND:g} | {rung / BIG_BLIND:g} | {lost:.2f} |")
-    print(f"\nmean of {len(worst)} stacks: {np.mean([lost for lost, _, _ in worst]):.2f} mbb")
 
 
 if __name__ == "__main__":

@@ -133,9 +133,7 @@ def judge_folder(
                     found[first] = finding
                     kept.keep(mark, first, finding)
                     now = time.monotonic()
-                    if (
-                        start is None
-                    ):  # a flop began when processes had come up, which takes longer than small ones
+                    if start is None:  # processes have come up, which takes longer than small flops
                         start = now - finding.seconds
                     left = (now - start) / done * (len(missing) - done)
                     report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)

@@ -118,9 +118,9 @@ class Player:
         total = int(action[1:])
         if total >= effective:
             return raises[-1][1]
-        before = max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
-        sizes = [_share(size, before) for size, _ in raises]
-        return raises[taken_for(_share(total, highest), sizes, self._rng.random())][1]
+        before = spent(tree, node)
+        sizes = [share(size, before) for size, _ in raises]
+        return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
 
     def _by_odds(self, spot: Spot) -> str:
         """By equity against any hand, where no table has anything."""
@@ -162,7 +162,12 @@ def taken_for(size: float, sizes: list[float], draw: float) -> int:
     return above - 1 if draw < smaller else above
 
 
-def _share(total: int, highest: int) -> float:
+def spent(tree: Tree, node: int) -> int:
+    """Chips that whoever has put in more has at a decision."""
+    return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
+
+
+def share(total: int, highest: int) -> float:
     """A raise to a total as a share of the pot after a call."""
     return (total - highest) / (2 * highest)
 
@@ -187,8 +192,8 @@ def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
     if total >= tree.stack:
         return _all_in(spot)
     highest = min(max(spot.pushed), spot.effective)
-    before = max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
-    return f"R{max(round(_share(total, before) * 2 * highest), 1)}"
+    before = spent(tree, node)
+    return f"R{max(round(share(total, before) * 2 * highest), 1)}"
 
 
 def _all_in(spot: Spot) -> str:
