@@ -220,7 +220,7 @@ def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]
             processes.append(
                 start_python(["-m", f"{dask}worker", *at, *alone, *own], stderr=subprocess.DEVNULL)
             )
-        while not file.exists():
+        while not (file.exists() and file.stat().st_size):  # it is there before it is written
             time.sleep(0.1)
         yield json.loads(file.read_text())["address"], lambda: sum(_seconds_of(one.pid) for one in processes)
     finally:

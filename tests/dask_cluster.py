@@ -25,7 +25,7 @@ class DaskCluster:
         self._number = 0
         for _ in range(size):
             self.join()
-        wait_until(self._file.exists)
+        wait_until(lambda: self._file.stat().st_size)  # it is there before it is written
         self.address = json.loads(self._file.read_text())["address"]
 
     def join(self):
