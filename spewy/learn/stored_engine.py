@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from distributed import Future
 
 Order = Literal["bottom-up", "top-down"]
+MOST_FRUITLESS = 3
+"""Times that all visits of a level are lost with their workers, one after the other."""
 
 
 class StoredEngine:
@@ -155,6 +157,7 @@ class StoredEngine:
         Raises:
             PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
         """
+        fruitless = 0
         while portions := list(self._errands.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, Errand]()
             crew = DaskCrew(cluster)
@@ -169,7 +172,8 @@ class StoredEngine:
                     made = self._errands.commit(errand, number, word.value, f"{cluster.name}, a worker")
                     done += made
                     yield made
-            if not done:
+            fruitless = 0 if done else fruitless + 1
+            if fruitless == MOST_FRUITLESS:
                 raise PeerError(
                     f"{cluster.name}: expected workers that finish what they begin, found that all of "
                     f"{len(portions):,} portions of visits were lost"

@@ -4,6 +4,7 @@ import itertools
 from contextlib import closing
 from dataclasses import replace
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from spewy.learn.stored_engine import StoredEngine  # noqa: E402
 from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
 from spewy.records.chunks import Kind, Visit  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
+from spewy.system.crew import Word  # noqa: E402
 
 T1 = (EXAMPLES / "T1.toml", "--set", "rows.turn=7", "--set", "rows.river=5", "--set", "solve.target=0 chips")
 WAYS = {
@@ -119,6 +121,46 @@ def test_a_worker_that_dies_and_one_that_joins_change_nothing(layout, started, m
     monkeypatch.setattr(Errands, "pack", dying)
     assert swept(layout, WAYS["regret"], joined(started)) == swept(layout, WAYS["regret"])
     assert next(packed) > 6
+
+
+@pytest.fixture
+def losing(monkeypatch):
+    """A cluster that loses all visits of a level as often as is asked for."""
+
+    def made(often):
+        levels = itertools.count()
+
+        class Crew:
+            def __init__(self, cluster):
+                self._lost = next(levels) < often
+
+            def work(self, function, tasks):
+                for i, arguments in enumerate(tasks):
+                    if self._lost:
+                        yield Word(i, "died", "left the cluster")
+                    else:
+                        yield Word(i, "done", function(Event(), *arguments))
+
+            def close(self):
+                pass
+
+        monkeypatch.setattr("spewy.learn.stored_engine.DaskCrew", Crew)
+        return SimpleNamespace(
+            threads=2, name="cluster", workers=dict, given=lambda layout: layout, close=lambda: None
+        )
+
+    return made
+
+
+def test_visits_that_are_all_lost_are_made_again(layout, losing):
+    assert swept(layout, WAYS["regret"], losing(2)) == swept(layout, WAYS["regret"])
+
+
+def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
+    with pytest.raises(
+        PeerError, match="cluster: expected workers that finish what they begin, found that all"
+    ):
+        swept(layout, WAYS["regret"], losing(3))
 
 
 def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
