@@ -2,11 +2,14 @@
 
     python benchmarks/upac.py measure PACKAGE.zip [--games 10]
     python benchmarks/upac.py agreement PACKAGE.zip LADDER [--boards 300]
+    python benchmarks/upac.py rivers PACKAGE.zip [--hands 400] [--seed 1]
 
 "measure" plays games against the equity rule in an environment of its own that has NumPy and nothing else: size,
 memory, seconds of the wall's clock (start of the interpreter and other work on the machine included) and of the
 processor.
 "agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's.
+"rivers" plays hands of each rung by the tables, and tells what best responses win from the river on, with the ranges
+that come there: from the tables, and from the river solved as at the table. Exact for a river, a sample of rivers.
 """
 
 import argparse
@@ -24,13 +27,18 @@ import numpy as np
 
 from spewy.bot.upac_package import MOST_BYTES, open_tables
 from spewy.bot.upac_runtime.cards import HANDS
-from spewy.bot.upac_runtime.player import Player
+from spewy.bot.upac_runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
 from spewy.bot.upac_runtime.protocol import Table
+from spewy.bot.upac_runtime.river import River
+from spewy.bot.upac_runtime.strength import strengths
+from spewy.bot.upac_runtime.tables import PLAYER, ROUND, Tables
 from spewy.bot.upac_tables import rung_folders
 from spewy.look.play import open_play
 from spewy.match.upac import Rules
 from spewy.match.upac_games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
 from spewy.records.class_policy import board_classes
+
+BIG_BLIND = 2
 
 
 def main() -> None:
@@ -45,11 +53,17 @@ def main() -> None:
     each.add_argument("package", type=Path)
     each.add_argument("ladder", type=Path)
     each.add_argument("--boards", type=int, default=300)
+    each = commands.add_parser("rivers")
+    each.add_argument("package", type=Path)
+    each.add_argument("--hands", type=int, default=400)
+    each.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     if asked.command == "measure":
         measure(asked.package, asked.games)
-    else:
+    elif asked.command == "agreement":
         agreement(asked.package, asked.ladder, asked.boards)
+    else:
+        rivers(asked.package, asked.hands, asked.seed)
 
 
 def measure(package: Path, games: int) -> None:
@@ -122,6 +136,69 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
                 f"{n_cards} cards: class {same_class / n_boards:.3f}, row {same_row / n_boards:.3f}, "
                 f"row or the one beside {near_row / n_boards:.3f}"
             )
+
+
+def rivers(package: Path, n_hands: int, seed: int) -> None:
+    """What best responses win from the river on, in mbb of each hand that is dealt, with its standard error."""
+    print("| big blinds | rivers | from the tables, mbb | solved, mbb | seconds to solve, median, slowest |")
+    print("|---|---|---|---|---|")
+    with closing(open_tables(package)) as tables:
+        for rung, stack in enumerate(tables.stacks):
+            rng, found, times = Random(seed), [], []
+            for _ in range(n_hands):
+                cards = tuple(rng.sample(range(52), 9))
+                path = walk(tables, rung, cards, rng)
+                if path is None:
+                    found.append((0.0, 0.0))
+                    continue
+                board, tree = cards[4:], tables.tree(rung)
+                weights = ranges(tables, rung, path[:-1], board)
+                game = River(tree, path[-1][0], weights, strengths([*np.array(board)[:, None], *HANDS.T]))
+                stored = {
+                    node: tables.all_frequencies(rung, node, board)[
+                        :, game.held[int(tree.nodes[node, PLAYER])]
+                    ]
+                    for node in game.decisions
+                }
+                begun = time.process_time()
+                solved = game.solve(SECONDS)
+                times.append(time.process_time() - begun)
+                found.append((won(game, stored), won(game, solved)))
+            by_hand = 1000 / BIG_BLIND * np.array(found)
+            error = by_hand.std(axis=0) / len(found) ** 0.5
+            told = " | ".join(
+                f"{mean:.1f} ± {one:.1f}" for mean, one in zip(by_hand.mean(axis=0), error, strict=True)
+            )
+            took = f"{median(times):.2f}, {max(times):.2f}" if times else "–"
+            print(f"| {stack / BIG_BLIND:g} | {len(times)} | {told} | {took} |", flush=True)
+
+
+def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
+    """How two players by the tables come to the river's first decision; None: they do not."""
+    tree, node, path = tables.tree(rung), 0, []
+    while (player := int(tree.nodes[node, PLAYER])) >= 0:
+        if tree.nodes[node, ROUND] == RIVER_ROUND:
+            return [*path, (node, 0)]
+        board = cards[4 : 4 + BOARD_CARDS[tree.nodes[node, ROUND]]]
+        often = tables.frequencies(rung, node, tuple(sorted(cards[2 * player : 2 * player + 2])), board)
+        place = rng.choices(range(len(often)), often.tolist())[0]
+        path.append((node, place))
+        node = tree.children(node)[place]
+    return None
+
+
+def won(game: River, play: dict[int, np.ndarray]) -> float:
+    """Chips that best responses win of a river, half of both players' together, for each time that it comes."""
+    total = 0.0
+    for p in (0, 1):
+        values = game.ends(game.reach(play, 1 - p), p)
+        for node in reversed(game.decisions):
+            below = np.stack([values[child] for child in game.tree.children(node)])
+            values[node] = below.max(axis=0) if game.tree.nodes[node, PLAYER] == p else below.sum(axis=0)
+        total += game.weights[p] @ values[game.root]
+    first, second = (HANDS[held] for held in game.held)
+    apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))
+    return float(total / 2 / (game.weights[0] @ apart @ game.weights[1]))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,13 @@ def hand_number(hole: Sequence[int]) -> int:
     return low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
 
 
+def hand_numbers(holes: Ints) -> Ints:
+    """The rows in `HANDS` of hands ``[hand, 2]``, cards in any order."""
+    low, high = holes.min(axis=1), holes.max(axis=1)
+    out: Ints = low * (2 * NUM_CARDS - low - 1) // 2 + high - low - 1
+    return out
+
+
 def canonical(boards: Ints) -> tuple[Ints, Ints]:
     """The number that stands for each board and all that are like it, and the renaming of suits that leads there.
 

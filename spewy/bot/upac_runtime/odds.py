@@ -38,6 +38,26 @@ def curve(hole: Sequence[int], board: Sequence[int], n_points: int) -> Floats:
     return np.asarray((means + 0.5) / GRADES)
 
 
+def all_grades(boards: Ints) -> Ints:
+    """``[board, hand]``: the grades of all hands on final boards ``[board, 5]``; -1 where the board hits a hand."""
+    found = strengths([*boards.T[:, :, None], *HANDS.T])
+    out = np.full(found.shape, -1, dtype=np.int64)
+    for mine, board, own in zip(out, boards, found, strict=True):
+        there = ~np.isin(HANDS, board).any(axis=1)
+        ordered = np.sort(own[there])
+        below, up_to = (np.searchsorted(ordered, own[there], side) for side in ("left", "right"))
+        mine[there] = (below + up_to) * GRADES // (2 * len(ordered))
+    return out
+
+
+def all_curves(board: Sequence[int], n_points: int) -> Floats:
+    """``[hand, point]``: the curves of all hands on a turn; those of hands that the board hits mean nothing."""
+    found = np.sort(all_grades(_completed((), board)), axis=0)[-(NUM_CARDS - len(board) - 2) :]
+    cuts = np.arange(n_points + 1) * len(found) // n_points
+    means = np.add.reduceat(found, cuts[:-1], axis=0) / np.diff(cuts)[:, None]
+    return np.asarray((means.T + 0.5) / GRADES)
+
+
 def equity(hole: Sequence[int], board: Sequence[int], seed: int = 0) -> float:
     """The share of the pot that a hand wins against one that may be any other, when no betting follows.
 

@@ -5,6 +5,8 @@ and all-in is all-in.
 
 **Bets between those of a tree** are taken for one of the two beside them by the pseudo-harmonic mapping (S. Ganzfried
 and T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
+
+**Rivers** are solved when they are reached, in the rung's tree, hand by hand, with the ranges that the tables play to.
 """
 
 from __future__ import annotations
@@ -12,9 +14,13 @@ from __future__ import annotations
 import math
 from random import Random
 
-from spewy.bot.upac_runtime.cards import start_class
+import numpy as np
+
+from spewy.bot.upac_runtime.cards import HANDS, hand_number, start_class
 from spewy.bot.upac_runtime.odds import Floats, equity
 from spewy.bot.upac_runtime.protocol import Spot
+from spewy.bot.upac_runtime.river import River
+from spewy.bot.upac_runtime.strength import strengths
 from spewy.bot.upac_runtime.tables import (
     CALL,
     FOLD,
@@ -33,6 +39,18 @@ MARGIN = 0.04
 """Of equity, which a call wants beyond its price where no table helps, since bets are not made with any hand."""
 AHEAD, FAR_AHEAD = 0.62, 0.85
 """Equities that bet half the pot, and go all in, where no table helps."""
+RIVER_ROUND = 3
+BOARD_CARDS = (0, 3, 4, 5)
+"""By round."""
+SECONDS = 0.35
+"""Of solving a river, at most: fewer decide what is done on slow machines only, where hands are not repeatable."""
+LEAST = 0.01
+"""That a hand is believed to do of what was done: nobody plays by our tables alone."""
+RARE = 1e-4
+"""Of a range's largest weight, below which a hand is left out."""
+
+Came = list[tuple[int, int]]
+"""Decisions of a tree, each with the number of the action that was taken."""
 
 
 class Player:
@@ -41,22 +59,26 @@ class Player:
     Args:
         tables: what to play from.
         seed: of all that is drawn at random.
+        seconds: of solving a river; 0: it is played from the tables.
     """
 
-    def __init__(self, tables: Tables, seed: int = 0) -> None:
+    def __init__(self, tables: Tables, seed: int = 0, seconds: float = SECONDS) -> None:
         self._tables = tables
         self._seed = seed
+        self._seconds = seconds
         self._hand = 0
         self._rng = Random(seed)
         self._taken: dict[int, int] = {}
         """By how many actions came before it, the child that an action of this hand was taken for."""
+        self._river: dict[int, Floats] = {}
+        """``[action]`` by decision, of the own hand on the river of this hand, where it was solved."""
 
     def answer(self, spot: Spot) -> str:
         """``F``, ``C`` or ``R`` and a number of chips."""
         if spot.number != self._hand:
             self._hand = spot.number
             self._rng = Random(f"{self._seed} {spot.number}")
-            self._taken = {}
+            self._taken, self._river = {}, {}
         if spot.is_settled:
             return "C"
         if spot.effective <= PUSH_OR_FOLD and not spot.board:
@@ -77,18 +99,37 @@ class Player:
             return ""
         rung = nearest(self._tables.stacks, spot.effective)
         tree = self._tables.tree(rung)
-        node = self._node(tree, spot)
-        if node is None:
+        came = self._came(tree, spot)
+        if came is None:
             return ""
-        found = self._tables.frequencies(rung, node, spot.hole, spot.board)
+        path, node = came
+        if self._seconds and tree.nodes[node, ROUND] == RIVER_ROUND:
+            if node not in self._river:
+                self._river = self._solved(rung, [*path, (node, 0)], spot)
+            found = self._river[node]
+        else:
+            found = self._tables.frequencies(rung, node, spot.hole, spot.board)
         place = _drawn(found, self._rng.random())
         self._taken[sum(map(len, spot.rounds))] = place
         return _at_table(tree, tree.children(node)[place], node, spot)
 
-    def _node(self, tree: Tree, spot: Spot) -> int | None:
-        """The decision of a tree that stands for a spot; None: there is none."""
+    def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
+        """What the own hand does at each decision of a river, solved; the path ends on it."""
+        tree = self._tables.tree(rung)
+        first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
+        weights = ranges(self._tables, rung, path[:first], spot.board)
+        me, own = int(spot.button), hand_number(spot.hole)
+        weights[me][own] = max(weights[me][own], RARE * weights[me].max())
+        river = River(tree, path[first][0], weights, strengths([*np.array(spot.board)[:, None], *HANDS.T]))
+        at = int(np.searchsorted(river.held[me], own))
+        solved = river.solve(self._seconds)
+        return {node: play[:, at] for node, play in solved.items() if tree.nodes[node, PLAYER] == me}
+
+    def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
+        """The decision of a tree that stands for a spot, and how it came there; None: there is none."""
         assert spot.rounds is not None
         node, done = 0, 0
+        path: Came = []
         highest = min(2, spot.effective)
         for actions in spot.rounds:
             for action in actions:
@@ -101,11 +142,12 @@ class Player:
                     self._taken[done] = place
                 if action[0] == "r":
                     highest = int(action[1:])
+                path.append((node, self._taken[done]))
                 node = tree.children(node)[self._taken[done]]
                 done += 1
         mine = int(tree.nodes[node, PLAYER]) == int(spot.button)
         same_round = int(tree.nodes[node, ROUND]) == len(spot.rounds) - 1
-        return node if mine and same_round else None
+        return (path, node) if mine and same_round else None
 
     def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
         """The number of the action of a tree that one is taken for; None: there is none of its kind."""
@@ -136,6 +178,19 @@ class Player:
         if not spot.board:
             return float(self._tables.equity[start_class(spot.hole)])
         return equity(spot.hole, spot.board)
+
+
+def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Per player ``[hand]``: how often each hand of a rung's tree comes so far, at most 1, rare ones left out."""
+    tree = tables.tree(rung)
+    there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)
+    weights = there, there.copy()
+    for node, place in path:
+        often = tables.all_frequencies(rung, node, board[: BOARD_CARDS[tree.nodes[node, ROUND]]])[place]
+        weights[tree.nodes[node, PLAYER]][:] *= np.maximum(often, LEAST)
+    for mine in weights:
+        mine[mine < RARE * mine.max()] = 0.0
+    return weights
 
 
 def nearest(stacks: tuple[int, ...], stack: int) -> int:

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spewy.bot.upac_runtime.cards import PERMS, Ints, canonical, hand_number, start_class
-from spewy.bot.upac_runtime.odds import Floats, curve, grades
+from spewy.bot.upac_runtime.cards import HANDS, PERMS, Ints, canonical, hand_number, hand_numbers, start_class
+from spewy.bot.upac_runtime.odds import Floats, all_curves, all_grades, curve, grades
 
 ALWAYS = 15
 """What stands for a frequency of 1."""
@@ -84,6 +84,7 @@ class Tables:
         self._array = lru_cache(_MOST_KEPT)(self._read)
         self._tree = lru_cache(_MOST_KEPT)(self._read_tree)
         self.row = lru_cache(_MOST_KEPT)(self._row)
+        self.rows = lru_cache(_MOST_KEPT)(self._rows)
         self.push, self.call, self.equity = self._array("push"), self._array("call"), self._array("equity")
         self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
 
@@ -109,20 +110,47 @@ class Tables:
         grade = int(grades(hole, np.array([board]))[0])
         return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
 
+    def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
+        """The class of a board, and ``[hand]`` the rows of all hands there; of those that it hits any."""
+        if not board:
+            return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
+        n = len(board)
+        numbers, perms = canonical(np.array([board]))
+        place = int(np.searchsorted(self._keys(n), numbers[0]))
+        class_ = int(self._array(f"{n}-classes")[place])
+        if n == FLOP:
+            return class_, self._array(f"{FLOP}-rows")[place, hand_numbers(PERMS[perms[0]][HANDS])].astype(
+                np.int64
+            )
+        if n == TURN:
+            means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
+            found = all_curves(board, means.shape[1])
+            return class_, ((found[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
+
+    def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
+        """``[action, hand]``: what all hands do at a decision of a rung's tree."""
+        class_, rows = self.rows(board)
+        return self._whole(rung, node, class_, rows)
+
     def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
         """``[action]``: what a hand does at a decision of a rung's tree."""
-        nodes = self.tree(rung).nodes
         class_, row = self.row(hole, board)
-        first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
-        found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_, row]
-        free = found.astype(np.float64) / ALWAYS
-        whole = np.append(free, max(1.0 - float(free.sum()), 0.0))
-        out: Floats = whole / whole.sum()
-        return out
+        return self._whole(rung, node, class_, np.array([row]))[:, 0]
 
     def close(self) -> None:
         """Close the file."""
         self._found.close()
+
+    def _whole(self, rung: int, node: int, class_: int, rows: Ints) -> Floats:
+        """``[action, hand]`` of hands in these rows."""
+        nodes = self.tree(rung).nodes
+        first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
+        found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
+        free = found[:, np.minimum(rows, found.shape[1] - 1)].astype(np.float64) / ALWAYS
+        whole = np.vstack([free, np.maximum(1.0 - free.sum(axis=0), 0.0)])
+        out: Floats = whole / whole.sum(axis=0)
+        return out
 
     def _keys(self, n_cards: int) -> Ints:
         return np.asarray(self._array(f"{n_cards}-keys"))
