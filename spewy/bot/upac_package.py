@@ -13,6 +13,7 @@ import numpy as np
 from spewy.bot.upac_runtime.tables import Tables
 from spewy.errors import InputError, path_text
 from spewy.system.child import HOME
+from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
 """Of the zip file, and of the folder that it becomes."""
@@ -60,7 +61,9 @@ def open_tables(file: Path) -> Tables:
     try:
         with zipfile.ZipFile(file) as archive:
             data = archive.read(TABLES)
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+    except Exception as error:  # zip files fail in many ways
+        if failure_text(error) is not None:
+            raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"package {path_text(file)}: expected one of UPAC's, found: {reason}") from None
     return Tables(io.BytesIO(data), path_text(file))

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+BOTS = "bots.json"
+"""Beside the logs: what each bot's name stands for."""
+
 
 @contextmanager
-def logs_folder(out: Path | None, name: str) -> Iterator[Path]:
+def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterator[Path]:
     """Where logs are: one that stays, or one that goes.
 
+    A folder that stays is one command's at a time, as two would write into each other's logs, and remembers what the
+    names of its bots stand for: logs know names alone, and hands of one bot are no score of another.
+
+    Args:
+        out: the folder that stays; None: one that goes.
+        name: of one that goes.
+        bots: by their names: what they are.
+
     Raises:
-        InputError: it cannot be made.
+        InputError: it cannot be made, another process plays in it, or a bot of its logs was another one.
     """
     if out is not None:
         _make(out)
-        yield out
+        with _alone(out), _remembered(out, bots):
+            yield out
         return
     with TemporaryDirectory(prefix=f"spewy-{name}-") as folder:
         yield Path(folder)
@@ -50,3 +65,67 @@ def _make(folder: Path) -> None:
         raise InputError(
             f"folder {path_text(folder)}: expected one that is there or can be made, found: {error.strerror or error}"
         ) from None
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Lock a folder, where its file system can."""
+    from spewy.errors import InputError, path_text
+
+    with ExitStack() as held:
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"folder {path_text(folder)}: expected that nobody else plays in it, found another process that does"
+            ) from None
+        except OSError:
+            pass  # nobody can be kept out
+        yield
+
+
+@contextmanager
+def _remembered(folder: Path, bots: Mapping[str, str]) -> Iterator[None]:
+    """Compare bots with those that were here; what fails before it has played is not remembered."""
+    from spewy.errors import InputError, path_text, shown
+
+    file = folder / BOTS
+    known = _read(file)
+    for name, bot in bots.items():
+        if known.get(name, bot) != bot:
+            raise InputError(
+                f"folder {path_text(folder)}: expected logs of {shown(bot)} as {name}, "
+                f"found those of {shown(known[name])}; other bots need another folder"
+            )
+    _write(file, {**known, **bots})
+    try:
+        yield
+    except Exception:
+        with suppress(Exception):
+            _write(file, known)
+        raise
+
+
+def _read(file: Path) -> dict[str, str]:
+    from spewy.errors import InputError, path_text
+    from spewy.system.textfile import exists, read_text
+
+    subject = f"file {path_text(file)}"
+    if not exists(file):
+        return {}
+    try:
+        found = json.loads(read_text(file, subject))
+        return {str(name): str(bot) for name, bot in found.items()}
+    except (ValueError, AttributeError, RecursionError):
+        raise InputError(f"{subject}: expected names of bots and what they are, found otherwise") from None
+
+
+def _write(file: Path, bots: Mapping[str, str]) -> None:
+    from spewy.system.textfile import replace_text
+
+    if not bots:
+        file.unlink(missing_ok=True)
+    elif bots != _read(file):
+        replace_text(file, json.dumps(bots, indent=2) + "\n")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +116,14 @@ def match(
     if phh is not None:
         variant(played.game)  # refused before the hands are played, not after
     _tell_ports(played)
-    with logs_folder(out, "match") as folder:
+    bots = dict(
+        zip(
+            played.names,
+            (_told(each, how) for each in zip((first, second), entrants, strict=True)),
+            strict=True,
+        )
+    )
+    with logs_folder(out, "match", bots) as folder:
         try:
             outcome = _play(played, folder, workers)
         except KeyboardInterrupt:
@@ -123,6 +132,17 @@ def match(
         if phh is not None:
             _write_phh(played, folder, phh)
     _show(played, outcome, as_json)
+
+
+def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
+    """What a bot is, for who finds its logs: its word, and of a folder how it is played from."""
+    from spewy.match.entrants import Folder
+
+    word, entrant = bot
+    if not isinstance(entrant, Folder):
+        return word
+    safe = f" --safe {how['safe']}" if how["safe"] else ""
+    return f"{os.path.normpath(word)} --resolve {how['resolve']}{safe}"
 
 
 def _tell_ports(played: Match) -> None:

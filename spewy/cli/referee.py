@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,8 @@ def referee(
     bots = _named(first, second, shelf_folder(shelf), lockers, search_seconds)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
     series = Series(game, bots, matches, seed, limits)
-    with logs_folder(out, "referee") as folder:
+    told = {bot.name: _told(bot) for bot in bots}
+    with logs_folder(out, "referee", told) as folder:
         try:
             with counting("matches") as watcher:
                 found = play_series(series, folder, watcher, workers)
@@ -110,6 +112,11 @@ def referee(
             _show(series, standing(series, folder), as_json)
             raise
     _show(series, found, as_json)
+
+
+def _told(bot: Contender) -> str:
+    """What a bot is, for who finds its logs."""
+    return " ".join([bot.word, *(map(os.path.normpath, bot.lockers) if bot.word == "spewy" else ())])
 
 
 def _named(

@@ -73,7 +73,8 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     found = read_tournament(file)
     if found.higc is not None:
         require("pyspiel")
-    with logs_folder(out, "tournament") as folder, counting("played") as watcher:
+    bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in found.bots}
+    with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
         outcome = play_tournament(found, file.absolute().parent, folder, shelf_folder(None), watcher, workers)
     if page is not None:
         with appearing(page) as temporary:

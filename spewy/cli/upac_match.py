@@ -48,7 +48,7 @@ MOST_TOLD = 5
 @click.option(
     "--old-labels", is_flag=True, help="Tell the other blind in START, as engines before October 2023 did."
 )
-@click.option("--seconds", type=Seconds(), default=1.0, show_default=True, help="For an answer.")
+@click.option("--seconds", type=Seconds(some=True), default=1.0, show_default=True, help="For an answer.")
 @log_option("Write all games in the words of UPAC's log.")
 @json_option
 @verbose_option

@@ -14,7 +14,7 @@ from spewy.errors import InputError, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.log import read_log
 from spewy.match.table import Played
-from spewy.system.textfile import exists, read_text
+from spewy.system.textfile import exists, read_text, replace_text
 
 _WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
 _SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
@@ -73,7 +73,7 @@ class RunLog:
             InputError: it is the log of something else.
         """
         text = self._whole() or self._head
-        self.path.write_text(text, encoding="utf-8")
+        replace_text(self.path, text)
         return len(_WHOLE.findall(text))
 
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:

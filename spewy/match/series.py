@@ -31,7 +31,7 @@ from spewy.match.referee import Fault, Limits, Played, greet, play
 from spewy.match.runs import side_by_side
 from spewy.match.score import Mean
 from spewy.system.interrupts import interruptible
-from spewy.system.textfile import exists, read_text
+from spewy.system.textfile import exists, read_text, replace_text
 
 MOST_MATCHES = 1_000_000
 TOO_LATE = 0.01
@@ -291,7 +291,7 @@ class _Log:
         """Cut off what was not written to its end; how many matches there are."""
         records = self._lines()
         lines = [self._head, *map(json.dumps, records)]
-        self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        replace_text(self.path, "\n".join(lines) + "\n")
         return len(records)
 
     def add(self, number: int, played: Played) -> None:
@@ -301,13 +301,14 @@ class _Log:
             file.write(json.dumps(told) + "\n")
 
     def read(self) -> list[Record]:
-        """All matches that were written to their ends.
+        """The matches that are asked for and were written to their ends; an earlier call may have played more.
 
         Raises:
             InputError: it is the log of something else, or damaged.
         """
         try:
-            return [self._record(number, told) for number, told in enumerate(self._lines())]
+            most = self.series.of_run(self.swapped)
+            return [self._record(number, told) for number, told in enumerate(self._lines()[:most])]
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(f"{self._subject}: expected matches, found: {error!r}") from None
 

@@ -32,7 +32,7 @@ def cell(stage: Stage, one: str, two: str) -> str:
     mean = stage.mean(one, two)
     if not mean.n:
         return "-"
-    return f"{mean.mean:+,.3f}" + (f" ± {mean.half:,.3f}" if mean.n > 1 else "")
+    return f"{mean.mean:+z,.3f}" + (f" ± {mean.half:,.3f}" if mean.n > 1 else "")
 
 
 def _places(outcome: Outcome) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -20,11 +22,13 @@ from spewy.bot.upac_package import open_tables
 from spewy.bot.upac_runtime.player import Player
 from spewy.bot.upac_runtime.tables import Tables
 from spewy.errors import InputError, PeerError, path_text, shown
+from spewy.match.names import plain_name
 from spewy.match.score import NORMAL_95
 from spewy.match.standings import K, expected_score
 from spewy.match.upac import BadReplyError, Line, Rules, dealt, play_hand
 from spewy.match.upac_seats import RULES, CommandSeat, RuleSeat, Seat, Spent
 from spewy.system.closing import Closing
+from spewy.system.failures import failure_text
 
 MOST_GAMES = 10**6
 BUILD_SECONDS = 60.0
@@ -98,7 +102,7 @@ class CommandEntrant:
 
     def open(self, seed: int, seconds: float) -> Seat:
         """Start it."""
-        return CommandSeat(self.name, ["sh", "-c", self.command], seconds, self.folder, self.log, self.spent)
+        return CommandSeat(["sh", "-c", self.command], seconds, self.folder, self.log, self.spent)
 
 
 class Entrants(Closing):
@@ -152,15 +156,39 @@ def unpacked(package: Path, folder: Path) -> CommandEntrant:
             archive.extractall(folder)
         found = json.loads((folder / "bot" / "bot.json").read_text(encoding="utf-8"))
         name, build, run = (str(found[key]) for key in ("name", "build", "run"))
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{subject}: expected a folder bot with bot.json, found: {error}") from None
+    except Exception as error:  # zip files fail in many ways
+        if failure_text(error) is not None:
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{subject}: expected a folder bot with bot.json, found: {reason}") from None
+    found = _build(build, folder / "bot")
+    if found:
+        raise InputError(f"{subject}: expected a build that ends well, found: {found}")
+    return CommandEntrant(plain_name(name), run, folder / "bot")
+
+
+def _build(command: str, folder: Path) -> str:
+    """Build a bot; what went wrong, in words. Whatever the build started ends with it."""
     try:
-        subprocess.run(
-            build, shell=True, cwd=folder / "bot", check=True, timeout=BUILD_SECONDS, capture_output=True
+        process = subprocess.Popen(
+            ["sh", "-c", command],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
-    except subprocess.SubprocessError as error:
-        raise InputError(f"{subject}: expected a build that ends well, found: {error}") from None
-    return CommandEntrant(name, run, folder / "bot")
+    except ValueError as error:  # a null character
+        return str(error)
+    try:
+        code = process.wait(BUILD_SECONDS)
+        return f"exit code {code}" if code else ""
+    except subprocess.TimeoutExpired:
+        return f"no end within {BUILD_SECONDS:g} s"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @dataclass(frozen=True)

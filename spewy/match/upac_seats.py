@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
+from spewy.bot.pipes import write_line
 from spewy.bot.upac_runtime.odds import equity
 from spewy.bot.upac_runtime.protocol import Spot, Table
 from spewy.errors import InputError, PeerError, shown
@@ -141,7 +142,6 @@ class CommandSeat:
     """A bot as a process, which hears lines on stdin and answers on stdout.
 
     Args:
-        name: what errors call it.
         command: what starts it.
         seconds: for an answer; the first includes the start.
         folder: where it runs.
@@ -154,30 +154,26 @@ class CommandSeat:
 
     def __init__(
         self,
-        name: str,
         command: list[str],
         seconds: float,
         folder: Path | None = None,
         log: Path | None = None,
         spent: Spent | None = None,
     ) -> None:
-        self._name, self._seconds, self._held = name, seconds, bytearray()
+        self._seconds, self._held = seconds, bytearray()
         self._slowest, self._game, self._spent = 0.0, 0.0, spent or Spent()
         self._process = _started(command, folder, log)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
-        os.set_blocking(self._out.fileno(), False)
+        for pipe in (self._in, self._out):
+            os.set_blocking(pipe.fileno(), False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
 
     def tell(self, text: str) -> None:
-        """Write a line."""
-        try:
-            self._in.write(f"{text}\n".encode("ascii"))
-            self._in.flush()
-        except OSError as error:
-            raise PeerError(f"{self._name}: expected to read, found: {error.strerror or error}") from None
+        """Write a line, which has to be read within the time for an answer."""
+        write_line(self._in.fileno(), text, "bot", time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
         """Write a line and read one."""
@@ -205,15 +201,13 @@ class CommandSeat:
         while (end := self._held.find(b"\n")) < 0:
             left = deadline - time.monotonic()
             if left <= 0 or not self._selector.select(left):
-                raise PeerError(f"{self._name}: expected an answer within {self._seconds:g} s, found none")
+                raise PeerError(f"expected an answer within {self._seconds:g} s, found none")
             found = self._out.read(_READ)
             if not found:
-                raise PeerError(f"{self._name}: expected an answer, found its output closed")
+                raise PeerError("expected an answer, found its output closed")
             self._held += found
             if len(self._held) > _MOST_HELD:
-                raise PeerError(
-                    f"{self._name}: expected an answer, found {len(self._held):,} bytes without end"
-                )
+                raise PeerError(f"expected an answer, found {len(self._held):,} bytes without end")
         line = bytes(self._held[:end])
         del self._held[: end + 1]
         return line.decode("ascii", errors="replace")

@@ -1,8 +1,10 @@
 """The referee: what players do wrong, and what becomes of it."""
 
+import errno
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from cli_runs import good_json, refused, spewy
@@ -147,6 +149,31 @@ def test_a_series_goes_on_where_it_was_broken_off(tmp_path):
     assert again == whole
     assert heard == [5, 6]
     assert whole.mean.n == 3
+
+
+def test_fewer_matches_than_were_played_are_the_first_of_them(tmp_path):
+    few = play_series(series(tmp_path, 3), tmp_path / "few", lambda a, b: None, 1)
+    folder, heard = tmp_path / "many", []
+    whole = play_series(series(tmp_path), folder, lambda a, b: None, 1)
+    logs = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
+    assert play_series(series(tmp_path, 3), folder, lambda *told: heard.append(told), 1) == few
+    assert (few.complete, len(few.records), heard) == (True, 3, [(3, 3)])
+    assert {path: path.read_bytes() for path in logs} == logs
+    assert standing(series(tmp_path), folder) == whole
+
+
+def test_logs_survive_a_disk_that_is_full(tmp_path, monkeypatch):
+    play_series(series(tmp_path), tmp_path, lambda a, b: None, 1)
+    logs = {path: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
+    monkeypatch.setattr(Path, "write_text", _full)
+    with pytest.raises(InputError, match="expected a file that can be written, found: No space left"):
+        play_series(series(tmp_path, 8), tmp_path, lambda a, b: None, 1)
+    assert {path: path.read_bytes() for path in logs} == logs
+
+
+def _full(path, text, encoding):
+    path.write_bytes(text.encode(encoding)[:1])
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_log_of_something_else_is_refused(tmp_path):

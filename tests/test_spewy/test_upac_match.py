@@ -1,6 +1,9 @@
 """UPAC's games by its rules: the sample log, stacks of few chips, bots that misbehave, and scores."""
 
+import json
+import re
 import sys
+import zipfile
 from random import Random
 
 import pytest
@@ -243,6 +246,63 @@ def test_a_package_plays_games_to_the_end(tmp_path):
     assert within["faults"] == []
     assert log.read_text().startswith("System > round 1/20\nDefender < START SB\nChallenger < START BB\n")
     assert "Elo" in good("upac-match", "call", "allin", "--games", "3")
+
+
+def test_a_bot_that_reads_nothing_ends_the_game():
+    """It answers without being asked, until the pipe to it is full."""
+    call = ("upac-match", "command:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
+    found = good_json(*call, "--seconds", "0.5")
+    assert found["faults"] == ["command: bot: expected to read what it is sent, found it does not"]
+
+
+def test_no_time_at_all_is_refused():
+    assert "--seconds" in refused("upac-match", "call", "call", "--seconds", "0")
+
+
+def packed(file, config):
+    """A package of nothing but its configuration."""
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("bot/bot.json", config if isinstance(config, str) else json.dumps(config))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ("[" * 100_000, "expected a folder bot with bot.json, found: maximum recursion depth"),
+        (
+            {"name": "a", "build": "a\0b", "run": "x"},
+            "expected a build that ends well, found: embedded null byte",
+        ),
+        ({"name": "a", "build": "exit 3", "run": "x"}, "expected a build that ends well, found: exit code 3"),
+        ({"name": "a", "build": "sleep 60; true", "run": "x"}, "found: no end within 0.2 s"),
+    ],
+    ids=["deep", "null", "fails", "hangs"],
+)
+def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
+    monkeypatch.setattr("spewy.match.upac_games.BUILD_SECONDS", 0.2 if "no end" in told else 60)
+    assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
+
+
+def test_a_packages_name_is_one_word(tmp_path):
+    config = {"name": "a\nb\x1b[31m", "build": "true", "run": "exit 1"}
+    found = good_json("upac-match", packed(tmp_path / "bot.zip", config), "call", "--games", "1")
+    assert found["bots"] == ["a-b-31m", "call"]
+    assert found["faults"][0].startswith("a-b-31m: ")
+
+
+@pytest.mark.parametrize("mark", [(6, 8, b"\x01\x00"), (8, 10, b"\x63\x00")], ids=["encrypted", "odd"])
+def test_zip_files_that_cannot_be_unpacked(tmp_path, mark):
+    out = tmp_path / "bot.zip"
+    write_package(fake_tables(), out)
+    here, there, value = mark
+    data = bytearray(out.read_bytes())
+    for sign, offset in ((b"PK\x03\x04", here), (b"PK\x01\x02", there)):
+        for found in re.finditer(re.escape(sign), bytes(data)):
+            data[found.start() + offset : found.start() + offset + 2] = value
+    out.write_bytes(data)
+    assert "expected a folder bot with bot.json" in refused("upac-match", out, "call")
+    assert "expected one of UPAC's" in refused("play", "upac", out)
 
 
 def test_bots_that_are_none(tmp_path):

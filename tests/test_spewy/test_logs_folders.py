@@ -1,0 +1,66 @@
+"""Folders that matches, series and tournaments keep their logs in: one command at a time, and the same bots."""
+
+import fcntl
+import json
+import os
+
+import pytest
+from cli_runs import good, refused, spewy, write
+
+MATCH = ("match", "call", "raise", "--game", "leduc", "--hands", 3, "--workers", 1)
+CUP = """
+name = "cup"
+rules = "acpc-bankroll"
+[[bots]]
+name = "a"
+bot = "{}"
+[[bots]]
+name = "b"
+bot = "raise"
+[acpc]
+game = "leduc"
+hands = 3
+"""
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """A folder in which somebody else plays."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    descriptor = os.open(folder, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    yield folder
+    os.close(descriptor)
+
+
+def test_two_commands_do_not_write_into_the_same_logs(taken, tmp_path):
+    referee = ("referee", "kuhn_poker", "random", "random", "--matches", 1, "--chance-seconds", 0)
+    for call in (MATCH, ("tournament", write(tmp_path, CUP.format("call"))), referee):
+        assert "logs: expected that nobody else plays in it" in refused(*call, "--out", taken)
+    assert list(taken.iterdir()) == []
+
+
+def test_hands_of_one_bot_are_no_score_of_another(tmp_path):
+    out, cup = tmp_path / "out", write(tmp_path, CUP.format("call"))
+    first = good("tournament", cup, "--out", out, "--workers", 1)
+    cup.write_text(CUP.format("random"))
+    told = refused("tournament", cup, "--out", out, "--workers", 1)
+    assert "expected logs of 'random' as a, found those of 'call'" in told
+    cup.write_text(CUP.format("call"))
+    assert good("tournament", cup, "--out", out, "--workers", 1) == first
+
+
+def test_a_bot_that_never_played_may_be_mended(tmp_path):
+    for command in ("cmd:true one", "cmd:true two"):
+        result = spewy("match", command, *MATCH[2:], "--out", tmp_path)
+        assert result.exit_code == 1
+        assert "true: expected to connect" in result.stderr
+    good(*MATCH, "--out", tmp_path / "other")
+    assert json.loads((tmp_path / "other/bots.json").read_text()) == {"call": "call", "raise": "raise"}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_names_of_bots_that_are_none(tmp_path, text):
+    (tmp_path / "bots.json").write_text(text)
+    assert "bots.json: expected names of bots" in refused(*MATCH, "--out", tmp_path)
