@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,15 @@ from spewy.cli.bots import resolve_option
 from spewy.cli.folders import shelf_folder
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, log_option, verbose_option
+from spewy.cli.progress import say
+from spewy.errors import path_text, short
+from spewy.system.interrupts import interruptible
 
 if TYPE_CHECKING:
     from spewy.bot.higc.talk import Brain
     from spewy.bot.higc.text import Dialect
     from spewy.bot.options import Resolve
+    from spewy.match.brains import Brains
 
 
 @click.command()
@@ -101,13 +106,28 @@ def higc(
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
     with noted(log) as note:
-        brains = Brains(folders, shelf_folder(shelf), resolve, seconds, prepare_seconds, note)
+        kept = shelf_folder(shelf)
+        brains = Brains(folders, kept, resolve, seconds, prepare_seconds, note)
         if prepare is None:
             _play(
                 lambda game, seat: brains.brain(game, seat, dialect, chosen), dialect, chosen, patience, note
             )
         else:
-            brains.prepare(prepare, dialect)
+            _prepare(brains, prepare, dialect)
+
+
+def _prepare(brains: Brains, game: str, dialect: Dialect) -> None:
+    """Solve a game; what Ctrl-C ends is kept as far as it went."""
+
+    def note(text: str) -> None:
+        brains.note(text)
+        say(text)
+
+    note(f"{short(game)}: solved for {brains.prepare_seconds:g} s at most, kept in {path_text(brains.shelf)}")
+    with interruptible() as stop:
+        replace(brains, note=note).prepare(game, dialect, stop)
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def _play(

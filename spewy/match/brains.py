@@ -22,6 +22,7 @@ from spewy.bot.higc.talk import Brain
 from spewy.bot.higc.text import Dialect
 from spewy.bot.options import Resolve
 from spewy.errors import InputError
+from spewy.learn.engine import Stop
 
 NODES_PER_SECOND, MOST_NODES = 40_000, 4_000_000
 """How large a tree may be that is walked through in the time that there is, and in any time."""
@@ -70,21 +71,21 @@ class Brains:
             return TabularBrain(tabular, seed)
         return SearchBrain(game, seat, self.seconds, seed)
 
-    def prepare(self, name: str, dialect: Dialect) -> None:
-        """Solve a game anew and keep it.
+    def prepare(self, name: str, dialect: Dialect, stop: Stop) -> None:
+        """Solve a game anew and keep it, also what was found until it was stopped.
 
         Raises:
             InputError: it is too large, or nothing can be written.
             MissingError: OpenSpiel would be needed for it.
         """
-        from spewy.bot.higc.shelf import is_small, kept_bot
+        from spewy.bot.higc.shelf import is_small, keep
 
         table = poker_table(name, dialect)
         if table is not None and is_small(table.game):
-            kept_bot(self.shelf, table, self.prepare_seconds, self.note, self.resolve).close()
+            keep(self.shelf, table, self.prepare_seconds, self.note, stop)
             return
         game = SpielGame(name, dialect)
-        if self._solved(game) is None:
+        if self._solved(game, stop) is None and not stop.is_set():
             raise InputError(
                 f"game {name!r}: expected one to be walked through within {self.prepare_seconds:g} s and "
                 f"{self._most:,} states, found a larger one"
@@ -121,14 +122,14 @@ class Brains:
     def _most(self) -> int:
         return min(int(NODES_PER_SECOND * self.prepare_seconds), MOST_NODES)
 
-    def _solved(self, game: SpielGame) -> Tabular | None:
+    def _solved(self, game: SpielGame, stop: Stop | None = None) -> Tabular | None:
         """Solve a game and keep it; None where it is too large."""
         begun = time.monotonic()
-        tree = spiel_tree(game, self._most, WALKING * self.prepare_seconds)
+        tree = spiel_tree(game, self._most, WALKING * self.prepare_seconds, stop)
         if tree is None:
             return None
         left = self.prepare_seconds - (time.monotonic() - begun)
-        found = solve_tree(tree, TARGET * game.game.max_utility(), left)
+        found = solve_tree(tree, TARGET * game.game.max_utility(), left, stop=stop)
         tabular = Tabular.of(game.name, tree, found)
         tabular.write(tabular_path(self.shelf, game.name, game.dialect))
         self.note(

@@ -7,6 +7,7 @@ line, 0 and 1, positions those of players; the seats change positions after each
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -110,6 +111,8 @@ def parse_actions(text: str) -> list[Action]:
         try:
             action, hand, sent, received = line.split()
             found.append(Action(action, int(hand), float(sent), float(received)))
+            if not math.isfinite(found[-1].sent + found[-1].received):  # no clock could go on from there
+                raise ValueError
         except ValueError:
             raise InputError(
                 f"transaction log, line {number}: expected action, hand and two times, found {shown(line)}"

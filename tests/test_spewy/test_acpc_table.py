@@ -508,6 +508,6 @@ def test_transactions_of_another_match_are_refused():
                 end.send("VERSION:2.0.0")
             with pytest.raises(InputError, match=told):
                 dealer.result()
-    for text in ("c 0 0", "c x 0 0", "c 0 0 y", "\x00"):
+    for text in ("c 0 0", "c x 0 0", "c 0 0 y", "c 0 0 nan", "c 0 inf 0", "\x00"):
         with pytest.raises(InputError, match="transaction log, line 1: expected action, hand and two times"):
             parse_actions(text)

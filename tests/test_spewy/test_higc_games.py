@@ -1,6 +1,7 @@
 """Games that are solved when they are met, and those that are searched."""
 
 from random import Random
+from threading import Event
 
 import pyspiel
 import pytest
@@ -88,7 +89,26 @@ def test_a_large_game_is_remembered_as_such(tmp_path):
     assert isinstance(brains.brain("phantom_ttt", 0, "rules", 1), SearchBrain)
     assert tabular_path(tmp_path, "phantom_ttt", "rules").with_suffix(".large").exists()
     with pytest.raises(InputError, match="expected one to be walked through"):
-        brains.prepare("phantom_ttt", "rules")
+        brains.prepare("phantom_ttt", "rules", Event())
+
+
+@pytest.mark.parametrize("name", [GOOFSPIEL, "kuhn_poker"])
+def test_a_game_is_prepared_anew_and_stopped_with_what_was_found(tmp_path, name):
+    told = []
+    brains = Brains((), tmp_path, "never", 0.1, 20.0, told.append)
+    brains.prepare(name, "rules", Event())
+    first = told.pop()
+    stop = Event()
+    stop.set()
+    if name == "kuhn_poker":
+        brains.prepare(name, "rules", stop)
+        assert told.pop() != first
+        assert len(list(tmp_path.iterdir())) == 1
+    else:  # a walk that does not end leaves what there was
+        before = tabular_path(tmp_path, name, "rules").read_bytes()
+        brains.prepare(name, "rules", stop)
+        assert tabular_path(tmp_path, name, "rules").read_bytes() == before
+    assert not told
 
 
 def test_a_damaged_strategy_is_bad_input(tmp_path):

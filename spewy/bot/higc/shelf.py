@@ -18,6 +18,7 @@ from spewy.bot.options import Resolve
 from spewy.bot.player import LockerBot, open_bot
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
+from spewy.learn.engine import Stop
 
 MOST_DEALS = 20_000
 """Hands times boards of a game that is solved when it is met."""
@@ -71,6 +72,24 @@ def kept_bot(
     return open_bot(folder / "lockers", resolve=resolve)
 
 
+def keep(
+    shelf: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
+) -> None:
+    """Solve a small game anew, in place of what was kept of it.
+
+    Args:
+        shelf: folder of what is kept.
+        table: the game.
+        seconds: for solving, about.
+        note: hears what is solved.
+        stop: ends it too; what was found until then is kept.
+
+    Raises:
+        InputError: as `kept_bot`.
+    """
+    _solve(shelf / shelf_name(table), table, seconds, note, stop, again=True)
+
+
 def shelf_name(table: PokerTable) -> str:
     """The name of a game's folder."""
     text = f"{_rules(table.game)} {sorted(table.menu.items())} {table.actions}"
@@ -97,7 +116,14 @@ def job_text(table: PokerTable, game_file: Path) -> str:
     )
 
 
-def _solve(folder: Path, table: PokerTable, seconds: float, note: Callable[[str], None]) -> None:
+def _solve(
+    folder: Path,
+    table: PokerTable,
+    seconds: float,
+    note: Callable[[str], None],
+    stop: Stop | None = None,
+    again: bool = False,
+) -> None:
     """Solve into a folder beside, which then takes its name; where somebody else was faster, theirs stays."""
     from spewy.job.job import Job
     from spewy.run.session import Session
@@ -109,28 +135,38 @@ def _solve(folder: Path, table: PokerTable, seconds: float, note: Callable[[str]
         raise InputError(
             f"folder {folder.parent}: expected one that can be written, found: {error.strerror}"
         ) from error
+    before = work.with_name(f"{work.name}-before")
     try:
         file = work / f"{table.game.name}.game"
         file.write_text(format_game(table.game), encoding="utf-8")
         (work / "job.toml").write_text(job_text(table, file), encoding="utf-8")
         with Session(Job.load(work / "job.toml"), work / "lockers") as session:
-            result = session.solve(stop=_Deadline(time.monotonic() + seconds))
+            result = session.solve(stop=_Deadline(time.monotonic() + seconds, stop))
         note(f"{folder.name}: solved to {result.exploitability:.3g} chips in {result.sweeps:,} sweeps")
-        if not folder.is_dir():
+        if again and folder.is_dir():
+            folder.rename(before)
+        try:
             work.rename(folder)
+        except OSError as error:
+            if not folder.is_dir():  # it is nobody else's that is in the way
+                raise InputError(
+                    f"folder {folder}: expected one that can be made, found: {error.strerror}"
+                ) from error
     finally:
+        shutil.rmtree(before, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
 
 
 @dataclass(frozen=True)
 class _Deadline:
-    """Stops a solve at a time of `time.monotonic`."""
+    """Stops a solve at a time of `time.monotonic`, or when it is told to."""
 
     at: float
+    stop: Stop | None = None
 
     def is_set(self) -> bool:
         """Whether it is that time."""
-        return time.monotonic() >= self.at
+        return time.monotonic() >= self.at or (self.stop is not None and self.stop.is_set())
 
 
 def _rules(game: Game) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.forest import Floats, Ints
 from spewy.bot.higc.spiel_tree import SpielTree
+from spewy.learn.engine import Stop
 
 POSITIVE, SUMS = 1.5, 2.0
 """DCFR's exponents of positive regrets and of sums; negative regrets are halved."""
@@ -35,7 +36,9 @@ class SpielStrategy:
     iterations: int
 
 
-def solve_tree(tree: SpielTree, target: float, seconds: float, most: int = 100_000) -> SpielStrategy:
+def solve_tree(
+    tree: SpielTree, target: float, seconds: float, most: int = 100_000, stop: Stop | None = None
+) -> SpielStrategy:
     """Solve until an exploitability is reached, or the time is over.
 
     Args:
@@ -43,6 +46,7 @@ def solve_tree(tree: SpielTree, target: float, seconds: float, most: int = 100_0
         target: exploitability to stop at.
         seconds: to stop after.
         most: iterations.
+        stop: ends it too.
     """
     begun, run = time.monotonic(), SpielCfr(tree)
     while True:
@@ -50,7 +54,8 @@ def solve_tree(tree: SpielTree, target: float, seconds: float, most: int = 100_0
             run.iterate()
         average = run.average()
         found = exploitability(tree, average)
-        if found <= target or run.iterations >= most or time.monotonic() - begun >= seconds:
+        over = time.monotonic() - begun >= seconds or (stop is not None and stop.is_set())
+        if found <= target or run.iterations >= most or over:
             return SpielStrategy(average, found, run.iterations)
 
 

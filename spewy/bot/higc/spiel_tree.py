@@ -14,6 +14,7 @@ import numpy as np
 from solvers.forest import Floats, Ints
 from spewy.bot.higc import stream
 from spewy.bot.higc.spiel import SpielGame, SpielState, legal
+from spewy.learn.engine import Stop
 
 CHANCE, END = -1, -2
 
@@ -47,17 +48,18 @@ class SpielTree:
     keys: Ints
 
 
-def spiel_tree(game: SpielGame, most: int, seconds: float) -> SpielTree | None:
+def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = None) -> SpielTree | None:
     """The tree of a game; None: it has more nodes, or takes longer to walk through.
 
     Args:
         game: with sums of zero.
         most: nodes.
         seconds: for the walk.
+        stop: ends the walk too.
     """
     if not game.is_zero_sum:
         return None
-    return _Walk(game, most, time.monotonic() + seconds).tree()
+    return _Walk(game, most, time.monotonic() + seconds, stop).tree()
 
 
 @dataclass
@@ -67,6 +69,7 @@ class _Walk:
     game: SpielGame
     most: int
     deadline: float
+    stop: Stop | None
     found: list[tuple[int, int, int, int, float, float]] = field(default_factory=list)
     """Depth, owner, parent, slot, chance, payoff."""
     sets: dict[tuple[int, bytes], int] = field(default_factory=dict)
@@ -81,6 +84,8 @@ class _Walk:
         ]
         while waiting:
             if len(self.found) > self.most or time.monotonic() > self.deadline:
+                return None
+            if self.stop is not None and self.stop.is_set():
                 return None
             waiting.extend(self._children(*waiting.pop()))
         return self._arrays()
