@@ -3,6 +3,10 @@
 Where one is solved safely, the other player's values are those of what would be played without it: of the sub-game that
 its root lies in, or of the locker. The locker's may be of another pot, where bets were translated; its values are then
 scaled.
+
+**What is worse is not played.** After few iterations a strategy is far worse than what a locker has, and how many are
+few depends on both. So where the same sub-game could be played without it, best responses of the range that is believed
+are asked: if they win more of what was solved, it is played as it would be without it.
 """
 
 from __future__ import annotations
@@ -13,11 +17,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from lockers import LockerError
 from solvers.forest import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.resolve import Limits, Plays, Resolved, best_elsewhere, resolve, resolve_safely
 from spewy.bot.subgames import Root, SubGames, shifted, tokens
+from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.tree import entry
 
@@ -38,6 +44,8 @@ class Part:
         ranges: a player's range at the root.
         outer: the sub-game that the root lies in, which is played on where this one is not solved.
         failed: players for whom it could not be solved.
+        elsewhere: by player: what the other's hands make of what that one plays without it; None: nothing is known.
+        worse: by player: whether that one loses more by playing as was solved than without it.
     """
 
     root: Root
@@ -47,6 +55,8 @@ class Part:
     ranges: Callable[[int], Floats]
     outer: Part | None
     failed: set[int] = field(default_factory=set)
+    elsewhere: dict[int, Floats | None] = field(default_factory=dict)
+    worse: dict[int, bool] = field(default_factory=dict)
 
     def line(self, betting: Betting) -> str:
         """The line of the sub-game that leads to a betting of the hand."""
@@ -91,13 +101,15 @@ class Parts:
         return tuple(shifted(action.acpc, part.root.base) for action in found[2].actions)
 
     def frequencies(self, part: Part, betting: Betting, board: tuple[int, ...]) -> Floats | None:
-        """``[action of the menu, hand of the deck]``; None: it does not go there, or cannot be solved."""
+        """``[action of the menu, hand of the deck]``; None: it does not go there, or is not solved, or too badly."""
         player = betting.to_act
         assert player is not None
         mine = self._mine(player)
         if not self.covers(part, betting) or mine in part.failed:
             return None
         try:
+            if self._is_worse(part, player):
+                return None
             return self._solved(part, mine).frequencies(part.line(betting), board)
         except Exception as error:
             # Whatever it is, a hand is being played, and the lockers still have an answer.
@@ -105,14 +117,37 @@ class Parts:
             part.failed.add(mine)
             return None
 
-    def solved(self, part: Part, player: int) -> Resolved:
-        """A sub-game as it is solved for a player.
+    def best_values(self, part: Part, player: int) -> Floats:
+        """``[hand of the deck]``: best responses of a player to what the other plays in a sub-game.
+
+        As `spewy.bot.resolve.Resolved.best_values` has them.
 
         Raises:
             InputError: as `spewy.bot.resolve.resolve`.
             solvers.errors.SolverError: as there.
         """
-        return self._solved(part, self._mine(player))
+        other = 1 - player
+        elsewhere = part.elsewhere[other] if self._is_worse(part, other) else None
+        return self._solved(part, self._mine(other)).best_values(player) if elsewhere is None else elsewhere
+
+    def _is_worse(self, part: Part, player: int) -> bool:
+        """Whether a player loses more to the range that is believed by playing as was solved than without it."""
+        if player not in part.worse:
+            otherwise = self._otherwise(part, player)
+            same = otherwise is not None and otherwise[0] == part.root
+            elsewhere = self._elsewhere(part, player) if same else None  # which takes of the solve's time
+            solved, other = self._solved(part, self._mine(player)), 1 - player
+            believed = part.ranges(other)
+            part.worse[player] = elsewhere is not None and bool(
+                believed @ solved.best_values(other) > believed @ elsewhere
+            )
+            if part.worse[player]:
+                LOG.info(
+                    "line %r: solved in %s iterations, which is worse than what is played without it",
+                    part.betting.line,
+                    solved.iterations,
+                )
+        return part.worse[player]
 
     def _mine(self, player: int) -> int:
         """Whom a sub-game is solved for: each player safely, or both at once."""
@@ -138,17 +173,27 @@ class Parts:
 
     def _elsewhere(self, part: Part, mine: int) -> Floats | None:
         """What the other's hands make of what mine would play without this sub-game; None: nothing is known of it."""
+        if mine not in part.elsewhere:
+            part.elsewhere[mine] = self._found_elsewhere(part, mine)
+        return part.elsewhere[mine]
+
+    def _found_elsewhere(self, part: Part, mine: int) -> Floats | None:
         found = self._otherwise(part, mine)
         if found is None:
             return None
         root, plays = found
-        values = best_elsewhere(self._games, root, part.board, mine, part.ranges(mine), plays)
+        try:
+            values = best_elsewhere(self._games, root, part.board, mine, part.ranges(mine), plays)
+        except (InputError, LockerError) as error:
+            LOG.info("line %r: the lockers do not have all that follows: %s", part.betting.line, error)
+            return None
         return values * (part.root.base / root.base)
 
     def _otherwise(self, part: Part, mine: int) -> tuple[Root, Plays] | None:
         """The same sub-game where it is played otherwise, maybe of another pot, and how mine plays there."""
         outer = part.outer
-        if outer is not None and mine not in outer.failed and self.covers(outer, part.betting):
+        covered = outer is not None and mine not in outer.failed and self.covers(outer, part.betting)
+        if outer is not None and covered and not self._is_worse(outer, mine):
             solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())

@@ -131,14 +131,14 @@ class Track:
         """``[hand of the deck]``: best responses of a player to what the other plays in the sub-game that begins here.
 
         Raises:
-            InputError: none begins here, or as `Parts.solved`.
+            InputError: none begins here, or as `Parts.best_values`.
             solvers.errors.SolverError: as there.
         """
         if state.part is None or not self.begins(state):
             raise InputError(
                 f"line {state.betting.line!r}: expected a sub-game that begins there, found none"
             )
-        return self._parts.solved(state.part, 1 - player).best_values(player)
+        return self._parts.best_values(state.part, player)
 
     # Going on
 

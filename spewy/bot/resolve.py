@@ -28,6 +28,8 @@ Plays = Callable[[str, tuple[int, ...]], Floats]
 
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
+JUDGING = 2
+"""Iterations that last about as long as best responses to what was solved."""
 RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
 
@@ -54,11 +56,15 @@ class Resolved:
         games: where the sub-game comes from.
         root: its betting.
         layout: of it.
-        solver: of it, done.
+        solver: of it, done, and not closed yet.
+        judged: the players whose best responses are found.
     """
 
-    def __init__(self, games: SubGames, root: Root, layout: Layout, solver: Solver) -> None:
+    def __init__(
+        self, games: SubGames, root: Root, layout: Layout, solver: Solver, judged: tuple[int, ...] = (0, 1)
+    ) -> None:
         self._games, self.root, self._layout, self._solver = games, root, layout, solver
+        self._best = {player: _best_values(games, layout, solver, player) for player in judged}
         self._numbers = OrderedDict[tuple[int, int], _Numbers]()  # `lru_cache` would keep all this alive
 
     @property
@@ -101,12 +107,12 @@ class Resolved:
         """``[hand of the deck]``: what a player's hands make of the sub-game against the other's average strategy.
 
         They are values of a best response, counterfactual against the other's range with its largest weight scaled to
-        1. Only of what was solved in one thread.
+        1.
+
+        Raises:
+            KeyError: the player is not judged.
         """
-        hands = self._layout.board(0, 0).rows[player].hands
-        out = np.zeros(self._games.n_hands)
-        out[hands] = self._solver.best_values(player)[: len(hands)]
-        return out
+        return self._best[player]
 
     def _read(self, t: int, b: int) -> _Numbers:
         """Sums and regrets of a board; the latest are kept."""
@@ -142,9 +148,9 @@ def resolve(
     solver = solver_of(entered(layout, ranges), limits.threads)
     try:
         _run(solver.run, limits)
+        return Resolved(games, root, layout, solver)
     finally:
         solver.close()
-    return Resolved(games, root, layout, solver)
 
 
 def resolve_safely(
@@ -183,9 +189,9 @@ def resolve_safely(
     solver = solver_of(game, limits.threads)
     try:
         _run(lambda few: iterate(solver, other, step, few), limits)
+        return Resolved(games, root, layout, solver, (other,))
     finally:
         solver.close()
-    return Resolved(games, root, layout, solver)
 
 
 def best_elsewhere(
@@ -217,9 +223,17 @@ def best_elsewhere(
                     given = plays(node.line, here.cards)[:, here.rows[mine].hands]
                     numbers[mine][first : first + len(node.actions)] = given
             solver.write("sums", t, b, _as_read(solver, t, b, numbers))
-        return Resolved(games, root, layout, solver).best_values(other)
+        return _best_values(games, layout, solver, other)
     finally:
         solver.close()
+
+
+def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -> Floats:
+    """``[hand of the deck]``: a best response of a player to the other's average in a solver."""
+    hands = layout.board(0, 0).rows[player].hands
+    out = np.zeros(games.n_hands)
+    out[hands] = solver.best_values(player)[: len(hands)]
+    return out
 
 
 def _as_read(solver: Solver, t: int, b: int, numbers: list[Floats]) -> tuple[Floats, Floats]:
@@ -252,7 +266,7 @@ def _run(run: Callable[[int], None], limits: Limits) -> None:
         few = 1
         if done:
             now = time.monotonic()
-            in_time = int(RESERVE * (limits.deadline - now) * done / max(now - began, 1e-9))
+            in_time = int(RESERVE * (limits.deadline - now) * done / max(now - began, 1e-9)) - JUDGING
             few = min(limits.iterations - done, done, in_time)
             if few < 1:
                 return

@@ -13,12 +13,13 @@ from jobs import toy
 from stand_ins import Told
 
 from buckets.cards import parse_cards
-from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
 from spewy.bot import parts
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot
+from spewy.bot.resolve import Resolved, best_elsewhere
+from spewy.bot.subgames import Root, SubGames
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
@@ -100,12 +101,71 @@ def test_actions_are_drawn_as_often_as_the_strategy_says(folders):
 
 def test_a_strategy_is_of_all_hands_that_the_board_leaves(folders):
     with open_bot(folders["limit"], resolve="always", **QUICK) as bot:
-        hand = Hand.start(bot.game).apply("c").apply("c").deal(bot.game.deck.cards[:3]).apply("c").apply("c")
-        hand = hand.deal(bot.game.deck.cards[3:4])
+        hand = turn(bot)
         mix = bot.strategy(hand)
         assert bot.answer(hand).source == "re-solved"
         assert len(mix.hands) == 55
         np.testing.assert_allclose(mix.frequencies.sum(axis=0), 1)
+
+
+# What is worse
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
+    sources = set()
+    for iterations in (1, 3, 10, 100):
+        with open_bot(
+            folders["limit"], resolve="always", iterations=iterations, seconds=None, safe=safe
+        ) as bot:
+            hand = turn(bot)
+            bot.new_hand(hand, 0, 1)
+            answer = bot.answer(hand)
+            loses = bot.ranges(hand)[1] @ bot.best_values(hand, 1)
+            alone = bot.ranges(hand)[1] @ best_against_the_locker(folders["limit"], hand)
+        sources.add((iterations, answer.source))
+        if answer.source == "locker":
+            assert loses == pytest.approx(alone, abs=1e-6)
+        else:
+            assert loses < alone
+    assert {(1, "locker"), (100, "re-solved")} <= sources
+
+
+def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(folders, monkeypatch, caplog):
+    def fail(*args):
+        raise InputError("rivers were dropped")
+
+    monkeypatch.setattr(Book, "several", fail)
+    for safe in (False, True):
+        with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
+            hand = turn(bot)
+            bot.new_hand(hand, 0, 1)
+            with caplog.at_level(logging.INFO):
+                assert bot.answer(hand).source == "re-solved"
+            assert "rivers were dropped" in caplog.text
+
+
+def turn(bot):
+    """The first decision of a turn."""
+    hand = Hand.start(bot.game).apply("c").apply("c").deal(bot.game.deck.cards[:3]).apply("c").apply("c")
+    return hand.deal(bot.game.deck.cards[3:4])
+
+
+def best_against_the_locker(folder, hand):
+    """``[hand]``: the second player's best responses on a turn to the locker, which is asked decision by decision."""
+    with open_policy(folder) as policy, LockerBot(policy, Options(resolve="never")) as bot:
+        bot.new_hand(hand, 0, 1)
+        base = max(hand.betting.spent)
+
+        def plays(line, board):
+            later = hand
+            for token in line.replace("/", ""):
+                later = later.apply(token)
+                later = later.deal(board[len(later.board) :]) if later.to_deal else later
+            return bot.answer(later).frequencies
+
+        root, mine = Root(hand.betting.round, base, None), bot.ranges(hand)[0]
+        return best_elsewhere(SubGames(policy.problem.tree.config), root, hand.board, 0, mine, plays)
 
 
 # What fails
@@ -134,7 +194,7 @@ def test_where_re_solving_fails_the_locker_answers(folders, caplog, monkeypatch)
 
 
 def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
-    monkeypatch.setattr(ExactCfr, "read", lambda *asked: (np.full((40, 200), np.nan),) * 2)
+    monkeypatch.setattr(Resolved, "_read", lambda *asked: ((np.full((40, 200), np.nan),) * 2,) * 2)
     with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
