@@ -111,8 +111,9 @@ class Judge:
         layout = self.games.of(root, state.board)
         both = entered(layout, ranges)
 
-        def plays(line: str, board: tuple[int, ...]) -> np.ndarray:
-            return bot.answer(going_on(state, shifted(line, base), board)).frequencies
+        def plays(lines: list[str], board: tuple[int, ...]) -> np.ndarray:
+            hands = (going_on(state, shifted(line, base), board) for line in lines)
+            return np.concatenate([bot.answer(hand).frequencies for hand in hands])
 
         total = 0.0
         for p in (0, 1):

@@ -64,15 +64,18 @@ class Book:
         """
         return self._of_deck(self._policy.decision(Line(line), board))
 
-    def several(self, lines: Sequence[str], board: tuple[int, ...]) -> list[Floats]:
-        """The same of several decisions of one player and round, which takes less time than one by one."""
-        found = self._policy.decisions([Line(line) for line in lines], board)
-        if not found:
-            return []
-        sizes = [len(each.actions) for each in found]
-        out = np.repeat(1.0 / np.array(sizes), sizes)[:, None] * np.ones(len(self.hands))
-        out[:, found[0].hands] = np.concatenate([each.frequencies for each in found])
-        return np.split(out, np.cumsum(sizes)[:-1])
+    def several(self, lines: Sequence[str], board: tuple[int, ...]) -> Floats:
+        """``[action, hand of the deck]`` of some decisions of one player and round, their actions one after another.
+
+        It takes less time than one by one; hands that cannot be held have 0.
+
+        Raises:
+            InputError, lockers.LockerError: as `frequencies`.
+        """
+        hands, found = self._policy.stacked([Line(line) for line in lines], board)
+        out = np.zeros((len(found), len(self.hands)))
+        out[:, hands] = found
+        return out
 
     def found(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
         """The same; None, which is logged: nothing can be read."""

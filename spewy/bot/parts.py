@@ -17,6 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from lockers import LockerError
 from solvers.forest import Floats
 from spewy.bot.book import Book
@@ -197,7 +199,9 @@ class Parts:
             solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
-            return root, lambda line, board: solved.frequencies(before + shifted(line, by), board)
+            return root, lambda lines, board: np.concatenate(
+                [solved.frequencies(before + shifted(line, by), board) for line in lines]
+            )
         if part.stored is None:
             return None
         begun = entry(part.stored)
@@ -206,32 +210,6 @@ class Parts:
         actions = tokens(shifted(part.stored[len(begun) :], -base))
         stack = None if least is None else least - base
         root = replace(part.root, base=base, stack=stack, actions=actions, more=())
-        return root, _Reading(self._book, self._games, root, mine, begun)
-
-
-class _Reading:
-    """How a player plays on by the locker, read once for each board: `spewy.bot.resolve.Plays`.
-
-    Args:
-        book: the locker.
-        games: which has the sub-game.
-        root: of it.
-        mine: the player.
-        begun: the line that enters the root's round in the locker's tree.
-    """
-
-    def __init__(self, book: Book, games: SubGames, root: Root, mine: int, begun: str) -> None:
-        self._book, self._games, self._root, self._mine, self._begun = book, games, root, mine, begun
-        self._board: tuple[int, ...] = ()
-        self._read: dict[str, Floats] = {}
-
-    def __call__(self, line: str, board: tuple[int, ...]) -> Floats:
-        """``[action, hand of the deck]`` after a line of the sub-game on a board."""
-        if board != self._board:
-            t = line.count("/")
-            lines = self._games.lines(self._root, t, self._mine)
-            found = self._book.several(
-                [self._begun + shifted(each, self._root.base) for each in lines], board
-            )
-            self._board, self._read = board, dict(zip(lines, found, strict=True))
-        return self._read[line]
+        return root, lambda lines, board: self._book.several(
+            [begun + shifted(line, base) for line in lines], board
+        )

@@ -23,8 +23,8 @@ from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.records.policy import normalised
 
-Plays = Callable[[str, tuple[int, ...]], Floats]
-"""``[action, hand of the deck]`` that a player plays after a line of a sub-game on a board."""
+Plays = Callable[[list[str], tuple[int, ...]], Floats]
+"""``[action, hand of the deck]`` that a player plays on a board after lines of a sub-game, one after another."""
 
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
@@ -212,17 +212,14 @@ def best_elsewhere(
     layout, other = games.of(root, board), 1 - mine
     solver = solver_of(entered(layout, _against_all(mine, reach)))
     try:
+        decisions = [games.decisions(root, t, mine) for t in range(layout.n_rounds)]
         for t, b in layout.every_board():
-            bets, here = layout.betting[t], layout.board(t, b)
-            numbers = [
-                np.zeros((bets.forest.n_slots[p], len(here.rows[p].hands)), dtype=np.float32) for p in (0, 1)
-            ]
-            for n, node in enumerate(bets.nodes):
-                if node.kind == "decision" and node.player == mine:
-                    first = int(bets.forest.arrays.slot[n])
-                    given = plays(node.line, here.cards)[:, here.rows[mine].hands]
-                    numbers[mine][first : first + len(node.actions)] = given
-            solver.write("sums", t, b, _as_read(solver, t, b, numbers))
+            (lines, slots), here = decisions[t], layout.board(t, b)
+            if lines:
+                hands = here.rows[mine].hands
+                numbers = solver.read("sums", t, b)
+                numbers[mine][slots, : len(hands)] = plays(lines, here.cards)[:, hands]
+                solver.write("sums", t, b, numbers)
         return _best_values(games, layout, solver, other)
     finally:
         solver.close()
@@ -234,14 +231,6 @@ def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -
     out = np.zeros(games.n_hands)
     out[hands] = solver.best_values(player)[: len(hands)]
     return out
-
-
-def _as_read(solver: Solver, t: int, b: int, numbers: list[Floats]) -> tuple[Floats, Floats]:
-    """Numbers in the shape in which the solver reads and writes them, which may have more rows."""
-    first, second = solver.read("sums", t, b)
-    for into, mine in zip((first, second), numbers, strict=True):
-        into[:, : mine.shape[1]] = mine
-    return first, second
 
 
 def _against_all(mine: int, reach: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ import numpy as np
 from buckets.hands import hands
 from solvers.cfr import Cfr
 from solvers.exact import ExactCfr, supports
-from solvers.forest import Floats
+from solvers.forest import Floats, Ints
 from solvers.live import LiveGame
 from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
@@ -93,10 +93,16 @@ class SubGames:
         """Of the decision at a line: the round from the root's, its player's first slot, its node; None: no such."""
         return self._tree(root).slots.get(line)
 
-    def lines(self, root: Root, t: int, player: int) -> list[str]:
-        """The decisions of a player in round t, counted from the root's."""
+    def decisions(self, root: Root, t: int, player: int) -> tuple[list[str], Ints]:
+        """The lines of a player's decisions in round t, counted from the root's, and all their slots."""
         slots = self._tree(root).slots.items()
-        return [line for line, (at, _, node) in slots if at == t and node.player == player]
+        found = [
+            (line, first + np.arange(len(node.actions)))
+            for line, (at, first, node) in slots
+            if at == t and node.player == player
+        ]
+        lines, places = [line for line, _ in found], [each for _, each in found]
+        return lines, np.concatenate([np.zeros(0, dtype=np.int64), *places])
 
     def of(self, root: Root, board: tuple[int, ...]) -> Layout:
         """All that can follow on a board.

@@ -210,10 +210,20 @@ class Averages(Closing):
 
     def many_frequencies(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
-    ) -> list[Floats]:
-        """``[decision][action, row]``: as `frequencies`, of many decisions of a class; arguments as of `free_slots`."""
-        found = self.free_slots(t, class_, p, decisions)
-        return [_whole(free) for free in found]
+    ) -> Floats:
+        """``[action, row]``: as `frequencies`, the actions of some decisions of a class one after another.
+
+        Arguments as of `free_slots`.
+        """
+        free = self.free_slots(t, class_, p, decisions)
+        ends = np.cumsum([mine.shape[1] + 1 for mine in free])
+        is_last = np.zeros(ends[-1], dtype=bool)
+        is_last[ends - 1] = True
+        out = np.zeros((ends[-1], len(free[0])))
+        out[~is_last] = np.concatenate(free, axis=1).T
+        out[is_last] = MOST - np.add.reduceat(out, np.concatenate([[0], ends[:-1]]), axis=0)
+        out /= MOST
+        return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
         """All bytes of a player in a class of boards of round t, flat as `solvers.quantise.quantise` made them.

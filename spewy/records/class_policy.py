@@ -11,7 +11,7 @@ import numpy as np
 from buckets.errors import BoardError
 from buckets.symmetry import check_history
 from lockers import DamagedLockerError
-from solvers.forest import Ints
+from solvers.forest import Floats, Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game
@@ -72,21 +72,14 @@ class ClassPolicy(Decides):
         deck = self.problem.hands
         return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
 
-    def decisions(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> list[Decision]:
-        """Several decisions of one player and round on one board, from one read of its class."""
-        if not lines:
-            return []
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> tuple[Ints, Floats]:
+        """As `Decides.stacked`, from one read of the board's class."""
         nodes, player, wanted = self._wanted(tuple(lines))
         cards = board_cards(self.problem, nodes[0].round, board)
         class_, rows = self._rows(nodes[0].round, cards)
-        hands, deck = np.flatnonzero(rows >= 0), self.problem.hands
+        hands = np.flatnonzero(rows >= 0)
         found = self.averages.many_frequencies(nodes[0].round, class_, player, wanted)
-        together = np.concatenate(found)[:, rows[hands]]
-        parts = np.split(together, np.cumsum([len(mine) for mine in found])[:-1])
-        return [
-            Decision(node.line, cards, player, node.actions, deck, hands, mine)
-            for node, mine in zip(nodes, parts, strict=True)
-        ]
+        return hands, found[:, rows[hands]]
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
         """The decisions at lines, their player, and what `Averages.many_frequencies` is asked for."""

@@ -127,13 +127,17 @@ class Decides(Closing):
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
 
-    def decisions(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> list[Decision]:
-        """Several decisions of one player and round on one board.
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> tuple[Ints, Floats]:
+        """Some decisions of one player and round on one board, which takes less time than one by one.
+
+        Returns:
+            Hands as those of `Decision`, and ``[action, hand]``, the decisions' actions one after another.
 
         Raises:
             InputError: as `decision`.
         """
-        return [self.decision(line, board) for line in lines]
+        found = [self.decision(line, board) for line in lines]
+        return found[0].hands, np.concatenate([each.frequencies for each in found])
 
     def node(self, line: str = "") -> Node:
         """The decision at a line of the betting tree; rounds after its own are not built.

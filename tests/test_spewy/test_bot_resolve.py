@@ -153,9 +153,15 @@ def blueprint():
     return ranges, resolve(GAMES, TURN, CARDS, ranges, Limits(3000))
 
 
-def exploitability_of(plays):
+def stacked(after):
+    """Decisions one after another, of what tells each alone."""
+    return lambda lines, board: np.concatenate([after(line, board) for line in lines])
+
+
+def exploitability_of(after):
     """In % of the pot, of strategies for both players on the turn and all rivers."""
     ranges, _ = blueprint()
+    plays = stacked(after)
     layout = GAMES.of(TURN, CARDS)
     weight = entered(layout, ranges).deal_weight * ranges[0].max() * ranges[1].max()
     best = [
@@ -190,26 +196,20 @@ def with_rivers(how):
             spent = GAMES.tree(TURN).find(before).put_in[0]
             root, ranges = Root(3, 20 + spent, None), ranges_at(before, board)
             if how:
-                values = best_elsewhere(
-                    GAMES,
-                    root,
-                    board,
-                    mine,
-                    ranges[mine],
-                    lambda rest, cards: solved.frequencies(before + rest, cards),
-                )
+                plays = stacked(lambda rest, cards: solved.frequencies(before + rest, cards))
+                values = best_elsewhere(GAMES, root, board, mine, ranges[mine], plays)
                 found = resolve_safely(GAMES, root, board, mine, tuple(ranges), values, how, Limits(100))
             else:
                 found = resolve(GAMES, root, board, tuple(ranges), Limits(100))
             done[before, board, mine] = found
         return done[before, board, mine].frequencies(after, board)
 
-    def plays(line, board):
+    def after(line, board):
         if "/" not in line:
             return solved.frequencies(line, board)
         return river(line, board, GAMES.decision(TURN, line)[2].player)
 
-    return plays
+    return after
 
 
 @pytest.fixture(scope="module")
