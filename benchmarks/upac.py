@@ -189,13 +189,7 @@ def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came
 
 def won(game: River, play: dict[int, np.ndarray]) -> float:
     """Chips that best responses win of a river, half of both players' together, for each time that it comes."""
-    total = 0.0
-    for p in (0, 1):
-        values = game.ends(game.reach(play, 1 - p), p)
-        for node in reversed(game.decisions):
-            below = np.stack([values[child] for child in game.tree.children(node)])
-            values[node] = below.max(axis=0) if game.tree.nodes[node, PLAYER] == p else below.sum(axis=0)
-        total += game.weights[p] @ values[game.root]
+    total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
     first, second = (HANDS[held] for held in game.held)
     apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))
     return float(total / 2 / (game.weights[0] @ apart @ game.weights[1]))

@@ -108,7 +108,11 @@ def test_a_river_that_is_solved_leaves_little_to_win(tree, root):
     left = []
     for iterations in (1, 300):
         play = game.solve(60.0, iterations)
-        best = [game.weights[p] @ walked(game, root, game.weights[1 - p], play, p, best=True) for p in (0, 1)]
+        best = []
+        for p in (0, 1):
+            found = walked(game, root, game.weights[1 - p], play, p, best=True)
+            assert game.best(play, p) == pytest.approx(found, abs=1e-9)
+            best.append(game.weights[p] @ found)
         left.append(sum(best) / 2 / met / pot)
     assert 0 <= left[1] < 0.003 < 0.03 < left[0]
 
@@ -167,6 +171,26 @@ def test_ranges_are_played_to_the_river_and_the_own_hand_is_always_in(tables, so
         assert not np.isin(HANDS[solved[-1].held[1]], BOARD).any()
         assert (solved[-1].weights[1] <= 1).all()
     assert np.ptp(solved[-1].weights[1]) > 0
+
+
+def test_a_river_that_is_solved_worse_than_the_tables_is_played_by_them(tables, tree, monkeypatch):
+    def bets_everything(river, seconds):
+        out = {
+            node: np.zeros((len(tree.children(node)), len(river.held[river._player(node)])))
+            for node in river.decisions
+        }
+        for play in out.values():
+            play[-1] = 1
+        return out
+
+    player = Player(tables, 1)
+    player.answer(checked())
+    node = min(player._river)
+    by_table = tables.frequencies(0, node, (50, 46), BOARD)
+    assert not np.allclose(player._river[node], by_table)
+    monkeypatch.setattr(River, "solve", bets_everything)
+    player.answer(checked(2))
+    assert np.array_equal(player._river[node], by_table)
 
 
 def test_the_same_hand_is_played_the_same_way(tables):

@@ -114,16 +114,26 @@ class Player:
         return _at_table(tree, tree.children(node)[place], node, spot)
 
     def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
-        """What the own hand does at each decision of a river, solved; the path ends on it."""
+        """What the own hand does at each decision of a river, solved; the path ends on it.
+
+        A slow machine does few iterations, which can be worse than the tables: best responses tell.
+        """
         tree = self._tables.tree(rung)
         first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
         weights = ranges(self._tables, rung, path[:first], spot.board)
         me, own = int(spot.button), hand_number(spot.hole)
         weights[me][own] = max(weights[me][own], RARE * weights[me].max())
         river = River(tree, path[first][0], weights, strengths([*np.array(spot.board)[:, None], *HANDS.T]))
+        mine = [node for node in river.decisions if tree.nodes[node, PLAYER] == me]
+        by_table = {
+            node: self._tables.all_frequencies(rung, node, spot.board)[:, river.held[me]] for node in mine
+        }
+        found = min(
+            (river.solve(self._seconds), by_table),
+            key=lambda play: float(river.weights[1 - me] @ river.best(play, 1 - me)),
+        )
         at = int(np.searchsorted(river.held[me], own))
-        solved = river.solve(self._seconds)
-        return {node: play[:, at] for node, play in solved.items() if tree.nodes[node, PLAYER] == me}
+        return {node: found[node][:, at] for node in mine}
 
     def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
         """The decision of a tree that stands for a spot, and how it came there; None: there is none."""

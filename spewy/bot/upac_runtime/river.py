@@ -98,6 +98,14 @@ class River:
                 out[node] = mine * (-chips if folded == p else chips)
         return out
 
+    def best(self, play: dict[int, Floats], p: int) -> Floats:
+        """``[hand]``: what a player's best response makes against the other's play; of that player none is needed."""
+        values = self.ends(self.reach(play, 1 - p), p)
+        for node in reversed(self.decisions):
+            found = np.stack([values[child] for child in self.tree.children(node)])
+            values[node] = found.max(axis=0) if self._player(node) == p else found.sum(axis=0)
+        return values[self.root]
+
     def _values(
         self, play: dict[int, Floats], reach: dict[int, Floats], p: int
     ) -> list[tuple[int, Floats, Floats]]:
