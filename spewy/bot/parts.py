@@ -23,13 +23,23 @@ from lockers import LockerError
 from solvers.forest import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
-from spewy.bot.resolve import Limits, Plays, Resolved, best_elsewhere, resolve, resolve_safely
+from spewy.bot.resolve import (
+    Limits,
+    OutOfTimeError,
+    Plays,
+    Resolved,
+    best_elsewhere,
+    resolve,
+    resolve_safely,
+)
 from spewy.bot.subgames import Root, SubGames, shifted, tokens
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.tree import entry
 
 LOG = logging.getLogger(__name__)
+READING = 0.5
+"""Of a decision's time, that may go into reading what is played without a sub-game."""
 MOST_HELD = 1 << 30
 """Bytes of sub-games that are kept for a hand; older ones are solved again where they are asked for."""
 
@@ -46,7 +56,8 @@ class Part:
         ranges: a player's range at the root.
         outer: the sub-game that the root lies in, which is played on where this one is not solved.
         failed: players for whom it could not be solved.
-        elsewhere: by player: what the other's hands make of what that one plays without it; None: nothing is known.
+        elsewhere: by player: what the other's hands make of what that one plays without it; None: it is not known.
+        slow: players of whom there was no time to know it.
         worse: by player: whether that one loses more by playing as was solved than without it.
     """
 
@@ -58,6 +69,7 @@ class Part:
     outer: Part | None
     failed: set[int] = field(default_factory=set)
     elsewhere: dict[int, Floats | None] = field(default_factory=dict)
+    slow: set[int] = field(default_factory=set)
     worse: dict[int, bool] = field(default_factory=dict)
 
     def line(self, betting: Betting) -> str:
@@ -91,6 +103,11 @@ class Parts:
         """A decision's time begins to run."""
         seconds = self._options.seconds
         self.deadline = None if seconds is None else time.monotonic() + seconds
+
+    def _share(self, share: float) -> float | None:
+        """When a share of what is left of the decision's time is over."""
+        now = time.monotonic()
+        return None if self.deadline is None else now + share * (self.deadline - now)
 
     def covers(self, part: Part, betting: Betting) -> bool:
         """Whether a sub-game has the decision of a betting."""
@@ -137,19 +154,23 @@ class Parts:
         if player not in part.worse:
             otherwise = self._otherwise(part, player)
             same = otherwise is not None and otherwise[0] == part.root
-            elsewhere = self._elsewhere(part, player) if same else None  # which takes of the solve's time
-            solved, other = self._solved(part, self._mine(player)), 1 - player
-            believed = part.ranges(other)
-            part.worse[player] = elsewhere is not None and bool(
-                believed @ solved.best_values(other) > believed @ elsewhere
-            )
-            if part.worse[player]:
-                LOG.info(
-                    "line %r: solved in %s iterations, which is worse than what is played without it",
-                    part.betting.line,
-                    solved.iterations,
-                )
+            part.worse[player] = same and self._compared(part, player)
         return part.worse[player]
+
+    def _compared(self, part: Part, player: int) -> bool:
+        """Whether best responses win more of what was solved, or there is no time to tell."""
+        elsewhere, other = self._elsewhere(part, player), 1 - player  # which takes of the solve's time
+        if player in part.slow:
+            LOG.info("line %r: too large to be solved in time", part.betting.line)
+            return True
+        if elsewhere is None:
+            return False
+        solved, believed = self._solved(part, self._mine(player)), part.ranges(other)
+        worse = bool(believed @ solved.best_values(other) > believed @ elsewhere)
+        if worse:
+            told = "line %r: solved in %s iterations, which is worse than what is played without it"
+            LOG.info(told, part.betting.line, solved.iterations)
+        return worse
 
     def _mine(self, player: int) -> int:
         """Whom a sub-game is solved for: each player safely, or both at once."""
@@ -185,9 +206,13 @@ class Parts:
             return None
         root, plays = found
         try:
-            values = best_elsewhere(self._games, root, part.board, mine, part.ranges(mine), plays)
+            reach, until = part.ranges(mine), self._share(READING)
+            values = best_elsewhere(self._games, root, part.board, mine, reach, plays, until)
+        except OutOfTimeError:
+            part.slow.add(mine)
+            return None
         except (InputError, LockerError) as error:
-            LOG.info("line %r: the lockers do not have all that follows: %s", part.betting.line, error)
+            LOG.info("line %r: not known what is played without solving: %s", part.betting.line, error)
             return None
         return values * (part.root.base / root.base)
 

@@ -34,6 +34,10 @@ RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
 
 
+class OutOfTimeError(Exception):
+    """What is played in a sub-game could not be asked in time."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a solve ends: whatever comes first, but for one iteration, which is always done.
@@ -195,7 +199,13 @@ def resolve_safely(
 
 
 def best_elsewhere(
-    games: SubGames, root: Root, board: tuple[int, ...], mine: int, reach: Floats, plays: Plays
+    games: SubGames,
+    root: Root,
+    board: tuple[int, ...],
+    mine: int,
+    reach: Floats,
+    plays: Plays,
+    deadline: float | None = None,
 ) -> Floats:
     """``[hand of the deck]``: what each hand of the other player makes of a sub-game in which mine plays on as given.
 
@@ -208,6 +218,11 @@ def best_elsewhere(
         mine: the player who plays as given.
         reach: ``[hand of the deck]``, that player's range.
         plays: what the player does.
+        deadline: on the clock of `time.monotonic`, until when it may be asked; None: however long it takes.
+
+    Raises:
+        InputError: the sub-game cannot be, or is too large.
+        OutOfTimeError: it takes longer.
     """
     layout, other = games.of(root, board), 1 - mine
     solver = solver_of(entered(layout, _against_all(mine, reach)))
@@ -215,6 +230,8 @@ def best_elsewhere(
         decisions = [games.decisions(root, t, mine) for t in range(layout.n_rounds)]
         for t, b in layout.every_board():
             (lines, slots), here = decisions[t], layout.board(t, b)
+            if deadline is not None and time.monotonic() > deadline:
+                raise OutOfTimeError
             if lines:
                 hands = here.rows[mine].hands
                 numbers = solver.read("sums", t, b)

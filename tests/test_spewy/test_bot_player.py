@@ -132,6 +132,16 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
     assert {(1, "locker"), (100, "re-solved")} <= sources
 
 
+def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
+    for safe in (False, True):
+        with open_bot(folders["limit"], resolve="always", safe=safe, seconds=1e-6) as bot:
+            hand = turn(bot)
+            bot.new_hand(hand, 0, 1)
+            with caplog.at_level(logging.INFO):
+                assert bot.answer(hand).source == "locker"
+        assert "too large to be solved in time" in caplog.text
+
+
 def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(folders, monkeypatch, caplog):
     def fail(*args):
         raise InputError("rivers were dropped")
