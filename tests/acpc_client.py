@@ -1,6 +1,7 @@
 """A client of the ACPC's protocol as small as one can be, to be run with HOST PORT: WISH of ``call``, ``nonsense``,
-``leave``, ``silent`` or ``version``."""
+``leave``, ``silent`` or ``version``. A silent one leaves its process id in the file that SILENT_CLIENTS names."""
 
+import os
 import socket
 import sys
 import time
@@ -25,6 +26,9 @@ def answer(wish, connection, state):
     if wish == "leave":
         sys.exit()
     if wish == "silent":
+        if "SILENT_CLIENTS" in os.environ:
+            with open(os.environ["SILENT_CLIENTS"], "a") as file:
+                file.write(f"{os.getpid()}\n")
         time.sleep(60)
     say(connection, f"{state}:{'z' if wish == 'nonsense' else 'c'}")
 

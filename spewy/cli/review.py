@@ -62,7 +62,7 @@ def review(file: Path, folder: Path, player: str | None, hands: int | None, top:
         game = bot.game
     finally:
         bot.close()
-    players = summary(played, found, game.big_blind)
+    players = summary(played, found, game.big_blind, player)
     if as_json:
         decisions = [_json(each) for each in found]
         click.echo(json_text({"players": {n: asdict(p) for n, p in players.items()}, "decisions": decisions}))
@@ -100,8 +100,12 @@ def _rows(name: str, total: Total) -> Iterator[tuple[str, str]]:
     yield "player", name
     yield "hands", f"{total.hands:,}"
     yield "decisions", f"{total.decisions:,} with cards that are known"
-    yield "cost", f"{number(total.cost, 1)} mbb per hand"
-    yield "won", f"{number(total.won, 1)} mbb per hand"
+    yield "cost", _mbb(total.cost)
+    yield "won", _mbb(total.won)
+
+
+def _mbb(value: float | None) -> str:
+    return number(value, 1) if value is None else f"{number(value, 1)} mbb per hand"
 
 
 def _table(decisions: Sequence[Reviewed]) -> Table:

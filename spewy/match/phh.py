@@ -67,6 +67,8 @@ def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[L
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{subject}: expected TOML, found: {error}") from None
+    except ValueError:  # Python reads no such number
+        raise InputError(f"{subject}: expected numbers of a few digits, found one of thousands") from None
     tables = [found] if "variant" in found else list(found.values())
     for number, table in enumerate(tables, start=1):
         try:
@@ -92,12 +94,16 @@ def _fields(record: LoggedHand) -> dict[str, Any]:
         "antes": [0, 0],
         "blinds_or_straddles": list(reversed(game.blinds)),
     }
-    if game.limit:
-        fields |= {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
-    else:
-        fields["min_bet"] = game.big_blind
+    fields |= _bets(game)
     fields |= {"starting_stacks": list(_stacks(game)), "actions": list(_actions(record.hand))}
     return fields | {"hand": record.number, "players": list(record.names)}
+
+
+def _bets(game: Game) -> dict[str, int]:
+    """Sizes of bets."""
+    if game.limit:
+        return {"small_bet": game.raise_sizes[0], "big_bet": game.raise_sizes[2]}
+    return {"min_bet": game.big_blind}
 
 
 def _toml(value: Any) -> str:
@@ -142,6 +148,9 @@ def _record(game: Game, number: int, table: Any) -> LoggedHand:
     _require(table, "antes", [0, 0])
     if game.stacks is not None:
         _require(table, "starting_stacks", list(game.stacks))
+    for key, size in _bets(game).items():
+        if key in table:
+            _require(table, key, size)
     actions = table.get("actions")
     if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
         raise InputError(f"actions: expected a list of texts, found {shown(actions)}")
@@ -167,17 +176,23 @@ def _replayed(game: Game, actions: list[str]) -> Hand:
     for action in actions:
         dealt = _DEALT.fullmatch(action) or _SHOWN.fullmatch(action)
         if dealt and dealt[2] not in (None, UNKNOWN, "-"):
-            hole[int(dealt[1]) - 1] = _cards(dealt[2])
+            player, cards = int(dealt[1]) - 1, _cards(dealt[2])
+            before = hole[player]
+            if before is not None and sorted(before) != sorted(cards):
+                raise InputError(
+                    f"actions: expected {cards_name(before)} of p{player + 1} again, found {shown(action)}"
+                )
+            hole[player] = cards
     hand = Hand.start(game, (hole[0], hole[1]))
-    before = 0
+    total = 0
     for action in actions:
         if _DEALT.fullmatch(action) or _SHOWN.fullmatch(action):
             continue
         board = _BOARD.fullmatch(action)
         if board:
-            hand, before = hand.deal(_cards(board[1])), max(hand.betting.spent)
+            hand, total = hand.deal(_cards(board[1])), max(hand.betting.spent)
         else:
-            hand = _acted(hand, action, before)
+            hand = _acted(hand, action, total)
     if not hand.is_over:
         raise InputError(f"actions: expected a hand that is over, found {shown(hand.betting.line)}")
     return hand

@@ -76,6 +76,9 @@ class RemoteBot(Closing):
         except PeerError as error:
             self._gone = True
             raise BotGoneError(str(error)) from None
+        except BaseException:  # the table's own clock is ahead of the deadline
+            self._gone = True
+            raise
 
     def hand_over(self, hand: Hand) -> None:
         """Tell how it ended.
@@ -154,9 +157,11 @@ def _started(command: str, port: int) -> subprocess.Popen[bytes]:
 
 
 def _ended(process: subprocess.Popen[bytes], patience: float) -> None:
-    """Wait for a process, or end it with all that it started."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(patience)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """Wait for a process, or end it with all that it started; it also ends where the waiting is cut short."""
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

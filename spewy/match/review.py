@@ -86,13 +86,13 @@ class Total:
     Attributes:
         hands: that it played.
         decisions: whose cost is known.
-        cost: of all of them, in mbb per hand.
+        cost: of all of them, in mbb per hand; None: of none.
         won: in mbb per hand, of hands whose ends tell it; None: of none.
     """
 
     hands: int
     decisions: int
-    cost: float
+    cost: float | None
     won: float | None
 
 
@@ -100,10 +100,14 @@ def review_hands(bot: Reveals, played: Iterable[LoggedHand], name: str | None = 
     """All decisions of a match, or those of one player.
 
     Raises:
-        InputError: nobody has that name.
+        InputError: nobody has that name, or both players of a hand have the same.
     """
     out, names = list[Reviewed](), set[str]()
     for logged in played:
+        if logged.names[0] == logged.names[1]:
+            raise InputError(
+                f"hand {logged.number}: expected two players whose names differ, found {shown(logged.names[0])} twice"
+            )
         names.update(logged.names)
         players = [player for player in (0, 1) if name in (None, logged.names[player])]
         for decided in review_hand(bot, logged.hand, players) if players else ():
@@ -114,20 +118,23 @@ def review_hands(bot: Reveals, played: Iterable[LoggedHand], name: str | None = 
     return out
 
 
-def summary(played: Sequence[LoggedHand], found: Iterable[Reviewed], big_blind: int) -> dict[str, Total]:
-    """Totals by player's name, of those with decisions that were reviewed."""
-    costs: dict[str, list[float]] = {}
+def summary(
+    played: Sequence[LoggedHand], found: Iterable[Reviewed], big_blind: int, name: str | None = None
+) -> dict[str, Total]:
+    """Totals by player's name, of all or of one."""
+    known = sorted({each for logged in played for each in logged.names})
+    costs: dict[str, list[float]] = {each: [] for each in known if name in (None, each)}
     for each in found:
-        costs.setdefault(each.name, [])
         if each.decided.cost is not None:
             costs[each.name].append(each.decided.cost)
     mbb = MBB / big_blind
     out = {}
-    for name, known in costs.items():
-        hands_of = [logged for logged in played if name in logged.names]
-        won = [logged.hand.net()[logged.names.index(name)] for logged in hands_of if _told(logged.hand)]
+    for player, spent in costs.items():
+        hands_of = [logged for logged in played if player in logged.names]
+        won = [logged.hand.net()[logged.names.index(player)] for logged in hands_of if _told(logged.hand)]
         mean = mbb * sum(won) / len(won) if won else None
-        out[name] = Total(len(hands_of), len(known), mbb * sum(known) / len(hands_of), mean)
+        cost = mbb * sum(spent) / len(hands_of) if spent else None
+        out[player] = Total(len(hands_of), len(spent), cost, mean)
     return out
 
 

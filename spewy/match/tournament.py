@@ -42,7 +42,14 @@ from spewy.match.standings import (
     runoff,
     voted,
 )
-from spewy.match.tournament_file import AcpcSection, BotSection, HigcSection, TournamentFile, UpacSection
+from spewy.match.tournament_file import (
+    AcpcSection,
+    BotSection,
+    HigcSection,
+    TournamentFile,
+    UpacSection,
+    pair_name,
+)
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import exists, read_text
 
@@ -192,7 +199,7 @@ class _Acpc:
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
         """Each two of these bots play."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
-        folders = {pair: self.folder / f"stage-{number}" / "--".join(pair) for pair in matches}
+        folders = {pair: self.folder / f"stage-{number}" / pair_name(*pair) for pair in matches}
         tasks = []
         for pair, match in matches.items():
             folders[pair].mkdir(parents=True, exist_ok=True)
@@ -280,7 +287,7 @@ def _higc_stage(
     workers: int,
 ) -> tuple[Stage, set[str]]:
     """One game, and who is disqualified in it."""
-    folders = {pair: folder / "--".join(pair) for pair in series}
+    folders = {pair: folder / pair_name(*pair) for pair in series}
     tasks = []
     for pair, each in series.items():
         folders[pair].mkdir(parents=True, exist_ok=True)

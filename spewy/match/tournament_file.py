@@ -7,6 +7,7 @@ The section of the rules is required, the others are refused: ``[acpc]`` for ``a
 from __future__ import annotations
 
 import tomllib
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -100,6 +101,11 @@ def read_tournament(path: Path) -> TournamentFile:
     return found
 
 
+def pair_name(one: str, two: str) -> str:
+    """What the folder of a pair's logs is called."""
+    return f"{one}--{two}"
+
+
 def _check(found: TournamentFile, subject: str) -> None:
     wanted = found.rules.split("-")[0]
     for section in ("acpc", "higc", "upac"):
@@ -110,6 +116,14 @@ def _check(found: TournamentFile, subject: str) -> None:
     for name in found.names:
         if found.names.count(name) > 1:
             raise InputError(f"{subject}, bots: expected each name once, found {shown(name)} again")
+    folders = dict[str, str]()
+    for one, two in combinations(found.names, 2):
+        other = folders.setdefault(pair_name(one, two), one)
+        if other != one:
+            raise InputError(
+                f"{subject}, bots: expected names whose pairs differ in what their logs are called, "
+                f"found {pair_name(one, two)} of {one} and of {other}"
+            )
     for bot in found.bots:
         if bot.bot is None and wanted != "upac":
             raise InputError(f"{subject}, bot {bot.name}: expected bot, the word for who plays, found none")

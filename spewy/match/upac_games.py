@@ -131,7 +131,7 @@ class Entrants(Closing):
     def _entrant(self, name: str) -> Entrant:
         if name in RULES:
             return RuleEntrant(name)
-        if name.startswith("command:"):
+        if name.startswith("command:") and name.removeprefix("command:").strip():
             return CommandEntrant("command", name.removeprefix("command:"))
         if name.startswith("tables:"):
             tables = open_tables(Path(name.removeprefix("tables:")))

@@ -66,11 +66,22 @@ def one(game=LIMIT):
         (lambda t: "= =", "expected TOML"),
         (lambda t: "x = 3", "expected a table, found 3"),
         (lambda t: t.replace("d dh p1 ", "d dh p1 2x"), "actions: "),
+        (lambda t: t + f"x = {'9' * 5000}", "expected numbers of a few digits"),
+        (lambda t: t.replace("small_bet = 10", "small_bet = 20"), "small_bet: expected 10, found 20"),
     ],
 )
 def test_what_is_no_hand_is_refused(change, text):
     with pytest.raises(InputError, match=text):
         list(read_phh(LIMIT, change(one())))
+
+
+def test_cards_that_are_shown_are_those_that_were_dealt():
+    head = 'variant = "FT"\nantes = [0, 0]\nblinds_or_straddles = [5, 10]\n'
+    dealt = head + 'actions = ["d dh p1 AsAh", "p2 f", "p1 sm {}"]'
+    (hand,) = read_phh(LIMIT, dealt.format("AhAs"))
+    assert hand.hand.hole == ((50, 51), None)
+    with pytest.raises(InputError, match="expected AsAh of p1 again, found 'p1 sm AsKh'"):
+        list(read_phh(LIMIT, dealt.format("AsKh")))
 
 
 def test_games_without_a_name_are_refused():

@@ -1,5 +1,6 @@
 """Who can be asked to a match: opponents by name, folders, clients of the ACPC's protocol, Local Best Response."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -74,6 +75,17 @@ def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
     assert found.complete
     assert [len(faults) for faults in found.faults] == [2, 0]  # one in each run
     assert time.monotonic() - started < 55  # it would sleep for 60 seconds in each hand
+
+
+def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
+    """Also where an answer may take less than a process has for its end."""
+    monkeypatch.setenv("SILENT_CLIENTS", str(tmp_path / "silent"))
+    play(Match(LIMIT, (client("silent", 1.5), Rules("raise")), 4, (1,), aivat=False, seconds=1.5), tmp_path)
+    pids = [int(line) for line in (tmp_path / "silent").read_text().split()]
+    assert len(pids) == 2
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 @pytest.mark.parametrize(

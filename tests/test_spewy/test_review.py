@@ -7,9 +7,11 @@ import pytest
 from naive_matches import ends, public, shares_of
 from stand_ins import Told, all_deals
 
+from spewy.bot.acpc import LoggedHand
+from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.match.review import review_hand
+from spewy.match.review import review_hand, review_hands, summary
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")
 
@@ -76,3 +78,17 @@ def test_a_hand_that_is_not_known_costs_nothing_that_is_told():
     assert found[0].cost is not None
     assert (found[1].cost, found[1].values, found[1].frequency) == (None, None, None)
     assert found[1].actions == ("f", "c")
+
+
+def test_a_player_who_never_decided_is_told_of_too():
+    hand = Hand.start(LEDUC, (LEDUC.deck.cards[:1], LEDUC.deck.cards[1:2]))
+    played = [LoggedHand(0, hand.apply("c").apply("r").apply("f"), ("a", "b"))]
+    bot = Told(LEDUC, 1)
+    assert summary(played, [], 1)["a"].cost is None  # nothing is known, which is not nothing
+    assert set(summary(played, review_hands(bot, played), 1)) == {"a", "b"}
+    assert set(summary(played, [], 1, "b")) == {"b"}
+
+
+def test_players_of_one_name_are_refused():
+    with pytest.raises(InputError, match="hand 3: expected two players whose names differ, found 'a' twice"):
+        review_hands(Told(KUHN, 1), [LoggedHand(3, kuhn_hand("rf"), ("a", "a"))])

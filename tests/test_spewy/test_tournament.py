@@ -110,6 +110,11 @@ def test_games_that_are_none(tmp_path, line):
         (ACPC.format("nothing"), "rules: expected 'acpc-bankroll'"),
         (ACPC.format("online") + "x = 1\n", "unknown key acpc.x"),
         (ACPC.format("online").replace('"two"', '"one"'), "expected each name once"),
+        (
+            ACPC.format("online")
+            + "".join(f'[[bots]]\nname = "{n}"\nbot = "call"\n' for n in ("a", "b--c", "a--b", "c")),
+            "found a--b--c of a--b and of a",
+        ),
         (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: expected bot"),
         (HIGC.replace("higc", "upac", 1), "expected [upac] alone"),
         (ACPC.format("online").replace("raise", "nobody"), "bot 'nobody': expected one of"),

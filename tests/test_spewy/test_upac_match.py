@@ -307,6 +307,7 @@ def test_zip_files_that_cannot_be_unpacked(tmp_path, mark):
 
 def test_bots_that_are_none(tmp_path):
     assert "expected one of random, call" in refused("upac-match", "nobody", "call")
+    assert "bot 'command: ': expected one of random, call" in refused("upac-match", "command: ", "call")
     (tmp_path / "a.zip").write_bytes(b"nonsense")
     assert "expected a folder bot with bot.json" in refused("upac-match", tmp_path / "a.zip", "call")
     assert spewy("upac-match", "call", "call", "--games", "0").exit_code == 2
