@@ -129,11 +129,11 @@ class Walker:
         strategies = _strategies(bundle, self.dtype)
         reach[: forest.n_roots] = incoming
         _go_down(bundle, b, reach, strategies)
-        if this.deal is not None:
+        if this.deal is not None or self.game.below is not None:
             leaves = forest.chance_leaves
             known = None if job.known is None else job.known(t, b)
             if known is None:
-                known = self._deal(job, t, b, reach[forest.arrays.sequence[q, leaves]])
+                known = self._leaves(job, t, b, reach[forest.arrays.sequence[q, leaves]])
             values[leaves] = known
             if job.leaves is not None:
                 job.leaves(t, b, values[leaves])
@@ -142,10 +142,12 @@ class Walker:
             job.watch(values, reach)
         return values[: forest.n_roots]
 
-    def _deal(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
+    def _leaves(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
         """Values ``[chance leaf, own row]`` of board b for the opponent's reach ``[chance leaf, row]``."""
-        deal = self.game.rounds[t].deal
-        assert deal is not None
+        deal, below = self.game.rounds[t].deal, self.game.below
+        if deal is None:
+            assert below is not None
+            return below(job.player, outgoing)
         entries = range(int(deal.first[b]), int(deal.first[b + 1]))
         tasks = [entries[i : i + _TASK] for i in range(0, len(entries), _TASK)]
 

@@ -23,7 +23,7 @@ from buckets.strength import strengths
 from buckets.symmetry import Perms, deals, hand_permutation, suit_permutations
 from solvers.forest import Floats, Ints
 from spewy.bot.options import Options
-from spewy.bot.player import LockerBot
+from spewy.bot.player import LockerBot, bot_of
 from spewy.bot.ranges import Answer
 from spewy.errors import InputError
 from spewy.game.betting import parse_line
@@ -72,6 +72,7 @@ class BotJudge(Closing):
         self.bot, self.game, self._perms = bot, bot.game, perms
         self._first_round = next(t for t, n in enumerate(self.game.num_board_cards) if n)
         self._deck = bot.hands.astype(np.int64)
+        self._flop: tuple[int, ...] = ()
         self._answers = lru_cache(1 << 16)(self._answer)
         self._below = lru_cache(256)(self._dealt)
         self._power = lru_cache(1 << 11)(self._strength)
@@ -94,7 +95,10 @@ class BotJudge(Closing):
             InputError: none begins there, or it is too large.
         """
         hand = Hand(parse_line(self.game, key[0]), board=key[1])
-        self.bot.new_hand(hand, 0, 0)
+        first = self.game.cut(key[1])[self._first_round]
+        if not self.bot.ends_early or first != self._flop:  # else what was solved there is used again
+            self.bot.new_hand(hand, 0, 0)
+        self._flop = first
         return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:
@@ -213,14 +217,11 @@ def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers are not those of a whole game, or as `BotJudge`.
     """
-    from spewy.look.policy import open_policy
-
-    policy = open_policy(folder)
+    bot = bot_of(folder, options)
     try:
-        bot = LockerBot(policy, options)
         return BotJudge(bot, suit_permutations(bot.game.deck)[: None if symmetric else 1])
     except BaseException:
-        policy.close()
+        bot.close()
         raise
 
 

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -25,6 +26,7 @@ from buckets.hands import blocked
 from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
@@ -47,15 +49,17 @@ class LockerBot(Closing):
     Args:
         policy: of a whole game; `close` closes it.
         options: how to play.
+        leaves: payoff matrices; None: there are none. `close` closes them.
 
     Raises:
         InputError: the lockers are those of a spot.
     """
 
-    def __init__(self, policy: Decides, options: Options | None = None) -> None:
+    def __init__(self, policy: Decides, options: Options | None = None, leaves: Leaves | None = None) -> None:
         self.options = options or Options()
-        self._book = Book(policy)
-        self._games = SubGames(self._book.config)
+        self._book, self._leaves = Book(policy), leaves
+        game = self._book.game
+        self._games = SubGames(self._book.config, leaves=leaves, early=self.options.first(game.num_rounds))
         self._seat, self._seed = 0, 0
         self._track = self._begun()
 
@@ -105,6 +109,11 @@ class LockerBot(Closing):
         return self._track.answer(self._track.at(hand))
 
     @property
+    def ends_early(self) -> bool:
+        """Whether rounds before the last ones are solved, to their own end."""
+        return any(self._games.ends_early(t) for t in range(self.game.num_rounds))
+
+    @property
     def hands(self) -> np.ndarray:
         """``[hand of the deck, hole card]``."""
         return self._book.hands
@@ -115,7 +124,7 @@ class LockerBot(Closing):
         return self._book.start(0), self._book.start(1)
 
     def begins(self, hand: Hand) -> bool:
-        """Whether a sub-game begins where a player is to act."""
+        """Whether a sub-game to the end of the hand begins where a player is to act."""
         return self._track.begins(self._track.at(hand))
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
@@ -141,6 +150,8 @@ class LockerBot(Closing):
 
     def close(self) -> None:
         """Close the lockers."""
+        if self._leaves is not None:
+            self._leaves.close()
         self._book.close()
 
     def _begun(self) -> Track:
@@ -249,6 +260,7 @@ def open_bot(
     seconds: float | None = Options.seconds,
     translation: Translation = "random",
     threads: int = 1,
+    leaves: Resolve = "never",
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
 
@@ -261,23 +273,39 @@ def open_bot(
         seconds: most seconds of a decision; None: no limit, and every decision is repeatable.
         translation: how bets are read that the tree lacks.
         threads: of a solve.
+        leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
-        InputError: the lockers are not those of a whole game, or an argument cannot be.
+        InputError: the lockers are not those of a whole game, an argument cannot be, or there are no matrices.
     """
-    from spewy.look.policy import open_policy
-
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads)
-    policy = open_policy(folder)
+    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, leaves)
+    bot = bot_of(folder, options)
     try:
-        bot = LockerBot(policy, options)
         _make_ready(bot)
         return bot
     except BaseException:
-        policy.close()
+        bot.close()
         raise
+
+
+def bot_of(folder: str | Path, options: Options) -> LockerBot:
+    """Open the bot of a folder, whatever has to be compiled for it later.
+
+    Raises:
+        lockers.LockerError, InputError: as `open_bot`.
+    """
+    from spewy.look.policy import open_policy
+
+    with ExitStack() as opened:
+        policy = opened.enter_context(open_policy(folder))
+        leaves = None
+        if options.leaves != "never" and options.resolve != "never":
+            leaves = opened.enter_context(Leaves.within(folder, policy))
+        bot = LockerBot(policy, options, leaves)
+        opened.pop_all()
+        return bot
 
 
 def _make_ready(bot: LockerBot) -> None:
@@ -288,6 +316,8 @@ def _make_ready(bot: LockerBot) -> None:
     if bot.options.resolve != "never" and game.num_hole_cards == 2:
         for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
             make_ready("exact", n, False, LOG.info)
+    if bot.ends_early:
+        make_ready("live", 1, False, LOG.info)
 
 
 def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from buckets.hands import blocked
 from solvers.forest import Floats, Ints
 from spewy.bot.book import Book
 from spewy.bot.fallback import by_equity, passive
-from spewy.bot.options import Options
+from spewy.bot.options import Options, Resolve
 from spewy.bot.parts import Part, Parts
 from spewy.bot.subgames import Root, SubGames, shifted
 from spewy.bot.translate import at_table, translated
@@ -29,7 +29,7 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
 from spewy.game.moves import is_donk
-from spewy.game.tree import Node
+from spewy.game.tree import Node, entry
 
 LOG = logging.getLogger(__name__)
 
@@ -124,8 +124,9 @@ class Track:
         return state.answer
 
     def begins(self, state: State) -> bool:
-        """Whether a sub-game begins at a state."""
-        return state.part is not None and state.part.betting is state.betting
+        """Whether a sub-game begins at a state that goes to the end of the hand."""
+        part = state.part
+        return part is not None and part.betting is state.betting and not self._ends_early(part)
 
     def best_values(self, state: State, player: int) -> Floats:
         """``[hand of the deck]``: best responses of a player to what the other plays in the sub-game that begins here.
@@ -152,7 +153,8 @@ class Track:
         if above is None:
             state = State(hand, "", self._book.config.start_base)
         elif action is None:
-            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
+            part = None if above.part is not None and self._ends_early(above.part) else above.part
+            state = replace(above, hand=hand, above=above, action=None, part=part, ranges={}, answer=None)
         else:
             state = self._after(hand, above, action)
         if hand.to_act is not None and self._begins_here(state):
@@ -165,7 +167,7 @@ class Track:
         if betting.round > before.round:
             state.base, state.donk = max(betting.spent), is_donk(before, betting)
         state.part = above.part
-        if action not in self._menu(above) and self._allows(before.round):
+        if action not in self._menu(above) and self._when(before.round) != "never":
             state.part = self._part(above, (action,)) or state.part
         if state.part is not None and betting.to_act is not None:
             state.part = state.part if self._parts.covers(state.part, betting) else None
@@ -191,20 +193,29 @@ class Track:
         as given it would be worse.
         """
         betting = state.betting
-        if state.part is not None or not self._allows(betting.round):
+        when = self._when(betting.round)
+        if state.part is not None or when == "never":
             return False
-        if self._options.resolve == "always" and not betting.rounds[-1]:
+        if when == "always" and not betting.rounds[-1]:
             return True
         node = self._node(state)
         return node is None or node.put_in != betting.spent or self._stored(state) is None
 
-    def _allows(self, t: int) -> bool:
-        first = max(1, self._game.num_rounds - self._options.rounds)
-        return self._options.resolve != "never" and t >= first
+    def _when(self, t: int) -> Resolve:
+        """When sub-games of a round are solved."""
+        options = self._options
+        if t >= options.first(self._game.num_rounds) or options.resolve == "never":
+            return options.resolve if t else "never"
+        return options.leaves if self._games.ends_early(t) else "never"
+
+    def _ends_early(self, part: Part) -> bool:
+        return self._games.ends_early(part.root.round)
 
     def _part(self, state: State, more: tuple[str, ...] = ()) -> Part | None:
         """A sub-game with its root at a state, and with more bets there; None where its betting cannot be."""
         betting, least = state.betting, self._book.smallest_stack
+        early = state.line is not None and self._games.ends_early(betting.round)
+        begun = entry(state.line) if early and state.line is not None else None
         root = Root(
             betting.round,
             state.base,
@@ -212,6 +223,7 @@ class Track:
             tuple(shifted(action, -state.base) for action in betting.rounds[-1]),
             tuple(shifted(action, -state.base) for action in more),
             state.donk,
+            begun,
         )
         try:
             self._games.tree(root)

@@ -54,12 +54,32 @@ def safe_option(function: Decorated) -> Decorated:
     )(function)
 
 
+def leaves_option(function: Decorated) -> Decorated:
+    """``--leaves``."""
+    return click.option(
+        "--leaves",
+        type=click.Choice(["never", "off-tree", "always"]),
+        default="never",
+        show_default=True,
+        help="When rounds before the turn, but for the first, are solved anew too: to their own end, with the folder's "
+        "payoff matrices, which spewy payoffs makes.",
+    )(function)
+
+
 def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """All that says how a bot solves, handed over as ``how``, keywords of `spewy.open_bot`."""
 
     @wraps(function)
-    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
-        how = {"resolve": resolve, "safe": safe or False, "seconds": budget, "threads": threads}
+    def gathered(
+        resolve: Resolve, safe: Gadget | None, budget: float, threads: int, leaves: Resolve, **others: Any
+    ) -> Any:
+        how = {
+            "resolve": resolve,
+            "safe": safe or False,
+            "seconds": budget,
+            "threads": threads,
+            "leaves": leaves,
+        }
         return function(how=how, **others)
 
     budget_option = click.option(
@@ -73,7 +93,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     threads_option = click.option(
         "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."
     )
-    return resolve_option(safe_option(budget_option(threads_option(gathered))))
+    return resolve_option(safe_option(leaves_option(budget_option(threads_option(gathered)))))
 
 
 def open_bot(folder: Path, **how: Any) -> Reveals:

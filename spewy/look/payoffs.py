@@ -26,14 +26,12 @@ from spewy.learn.class_matrices import class_payoffs
 from spewy.learn.class_strategies import ClassStrategies
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.decoded import Decoder
-from spewy.look.play import play_folder
-from spewy.records.averages import FOLDER as PLAY_FOLDER
+from spewy.look.play import payoffs_home, play_folder
 from spewy.records.averages import Averages
 from spewy.records.class_payoffs import ClassPayoffs
 from spewy.records.class_policy import board_classes
 from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
-from spewy.system.textfile import as_path
 
 CLASSES = 64
 """Whose matrices a worker keeps."""
@@ -118,7 +116,7 @@ def make_payoffs(
     start, play = time.monotonic(), play_folder(folder)
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
-        mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _home(folder, play)
+        mark, home = f"{work.strategies.mark()}|{boards}|{seed}", payoffs_home(folder)
         with ClassPayoffs.within(home, work.averages.manifest) as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
@@ -137,11 +135,6 @@ def make_payoffs(
                         left = (time.monotonic() - begun) / done * (total - done)
                         report.made(ROUND_NAMES[t], done, total, left)
         return PayoffResult(work.name, work.averages.saved.deals, cost, time.monotonic() - start)
-
-
-def _home(folder: str | Path, play: Path) -> Path:
-    """The folder beside whose play locker the matrices lie."""
-    return play.parent if play.name == PLAY_FOLDER else as_path(folder, "folder")
 
 
 def _rounds(game: ClassGame, name: str | None) -> list[int]:

@@ -44,3 +44,9 @@ def play_folder(folder: str | Path) -> Path:
     """Where a folder's play locker is: in it, or the folder itself."""
     path = as_path(folder, "folder")
     return path / FOLDER if holds_store(path / FOLDER) else path
+
+
+def payoffs_home(folder: str | Path) -> Path:
+    """The folder that has the payoff matrices, if there are any: where the play locker lies, or a copy of it."""
+    play = play_folder(folder)
+    return play.parent if play.name == FOLDER else as_path(folder, "folder")

@@ -45,7 +45,7 @@ class ClassPolicy(Decides):
     def __init__(self, problem: Problem, averages: Averages, classes: BoardClasses) -> None:
         super().__init__(problem)
         self.averages = averages
-        self._classes = classes
+        self.classes = classes
         self._rows = lru_cache(BOARDS)(self._on_board)
         self._wanted = lru_cache(BOARDS)(self._several)
 
@@ -118,7 +118,7 @@ class ClassPolicy(Decides):
         except BoardError:
             raise dealt_error(cards) from None
         dealt = np.array([[card for group in history for card in group]], dtype=np.int64)
-        classes, rows = self._classes.boards(t, dealt.reshape(1, len(cards)))
+        classes, rows = self.classes.boards(t, dealt.reshape(1, len(cards)))
         return int(classes[0]), rows[0]
 
 

@@ -147,6 +147,14 @@ class Decides(Closing):
         """
         return self._node(line)[0]
 
+    def entered(self, t: int) -> tuple[Node, ...]:
+        """The nodes that start round t, in the order in which the betting enters it; all-in ones are no decisions."""
+        if t == self.problem.first_round:
+            return (self._root(""),)
+        return tuple(
+            leaf.children[0] for node in self.entered(t - 1) for leaf in chunk_exits(self._root(node.line))
+        )
+
     def frequencies(self, line: str, board: str | Sequence[int] | None, hand: str | Sequence[int]) -> Floats:
         """``[action]``: how often a hand takes each action of the decision after ``line`` on ``board``.
 

@@ -11,13 +11,16 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import solvers
 from compiled import stamp
 from spewy.system.child import end_with_parent, start_python
 
-Engine = Literal["exact", "sampled"]
+if TYPE_CHECKING:
+    from solvers.live import LiveGame
+
+Engine = Literal["exact", "live", "sampled"]
 """Those whose kernels take long to compile."""
 
 
@@ -44,6 +47,24 @@ def make_ready(engine: Engine, n_rounds: int, short: bool, note: Callable[[str],
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
     """Solve a tiny spot that begins so many rounds before the end."""
+    from solvers.exact import ExactCfr
+    from solvers.variants import EXACT_VARIANT, variant
+
+    ExactCfr(_tiny(n_rounds), variant(EXACT_VARIANT), short=short).run(1)
+
+
+def _compile_live(n_rounds: int, short: bool) -> None:
+    """The same by the general engine, which has numbers of one kind only."""
+    del short
+    from solvers.cfr import Cfr
+    from solvers.variants import DEFAULT_VARIANT, variant
+
+    solver = Cfr(_tiny(n_rounds), variant(DEFAULT_VARIANT))
+    solver.run(1)
+    solver.best_values(0)
+
+
+def _tiny(n_rounds: int) -> LiveGame:
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 
@@ -54,10 +75,7 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
         "spot": {"board": " ".join(board), "pot": 2, "stack": 2, "oop": "AhAd", "ip": "QhQd"},
         "bets": {"flop": {"bet": "a"}},
     }
-    from solvers.exact import ExactCfr
-    from solvers.variants import EXACT_VARIANT, variant
-
-    ExactCfr(Layout.of(Job.of(data).problem).live, variant(EXACT_VARIANT), short=short).run(1)
+    return Layout.of(Job.of(data).problem).live
 
 
 def _compile_sampled(n_rounds: int, short: bool) -> None:
@@ -89,5 +107,5 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
 
 if __name__ == "__main__":
     end_with_parent(int(sys.argv[1]))
-    compile_ = _compile_exact if sys.argv[2] == "exact" else _compile_sampled
+    compile_ = {"exact": _compile_exact, "live": _compile_live, "sampled": _compile_sampled}[sys.argv[2]]
     compile_(int(sys.argv[3]), sys.argv[4] == "1")
