@@ -14,7 +14,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -40,6 +41,8 @@ from spewy.game.tree import entry
 LOG = logging.getLogger(__name__)
 READING = 0.5
 """Of a decision's time, that may go into reading what is played without a sub-game."""
+BEFORE = 0.5
+"""Of the time that a sub-game's solve has, that may go into solving others that it needs first."""
 MOST_HELD = 1 << 30
 """Bytes of sub-games that are kept for a hand; older ones are solved again where they are asked for."""
 
@@ -109,6 +112,15 @@ class Parts:
         now = time.monotonic()
         return None if self.deadline is None else now + share * (self.deadline - now)
 
+    @contextmanager
+    def _before(self) -> Iterator[None]:
+        """What is solved in here leaves time for what needs it."""
+        deadline, self.deadline = self.deadline, self._share(BEFORE)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+
     def covers(self, part: Part, betting: Betting) -> bool:
         """Whether a sub-game has the decision of a betting."""
         return self._games.decision(part.root, part.line(betting)) is not None
@@ -152,10 +164,13 @@ class Parts:
     def _is_worse(self, part: Part, player: int) -> bool:
         """Whether a player loses more to the range that is believed by playing as was solved than without it."""
         if player not in part.worse:
-            otherwise = self._otherwise(part, player)
-            same = otherwise is not None and otherwise[0] == part.root
-            part.worse[player] = same and self._compared(part, player)
+            part.worse[player] = self._is_comparable(part, player) and self._compared(part, player)
         return part.worse[player]
+
+    def _is_comparable(self, part: Part, player: int) -> bool:
+        """Whether the same sub-game is played without it; one with more bets is not, and none is solved to know it."""
+        otherwise = None if part.root.more else self._otherwise(part, player)
+        return otherwise is not None and otherwise[0] == part.root
 
     def _compared(self, part: Part, player: int) -> bool:
         """Whether best responses win more of what was solved, or there is no time to tell."""
@@ -189,7 +204,8 @@ class Parts:
         safe = self._options.safe
         limits = Limits(self._options.iterations, self.deadline, self._options.threads)
         elsewhere = None if safe is None else self._elsewhere(part, mine)
-        ranges = part.ranges(0), part.ranges(1)
+        with self._before():
+            ranges = part.ranges(0), part.ranges(1)
         if safe is None or elsewhere is None:
             return resolve(self._games, part.root, part.board, ranges, limits)
         return resolve_safely(self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits)
@@ -201,12 +217,13 @@ class Parts:
         return part.elsewhere[mine]
 
     def _found_elsewhere(self, part: Part, mine: int) -> Floats | None:
-        found = self._otherwise(part, mine)
+        with self._before():
+            found, reach = self._otherwise(part, mine), part.ranges(mine)
         if found is None:
             return None
         root, plays = found
         try:
-            reach, until = part.ranges(mine), self._share(READING)
+            until = self._share(READING)
             values = best_elsewhere(self._games, root, part.board, mine, reach, plays, until)
         except OutOfTimeError:
             part.slow.add(mine)

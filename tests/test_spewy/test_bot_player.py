@@ -4,6 +4,7 @@ import gc
 import logging
 import weakref
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from buckets.cards import parse_cards
 from buckets.hands import blocked
 from spewy import InputError, Player, open_bot
 from spewy.bot import parts
+from spewy.bot import resolve as resolving
 from spewy.bot.book import Book
 from spewy.bot.options import Options
+from spewy.bot.parts import Parts
 from spewy.bot.player import LockerBot
 from spewy.bot.resolve import Resolved, best_elsewhere
 from spewy.bot.subgames import Root, SubGames
@@ -154,6 +157,33 @@ def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(fol
             with caplog.at_level(logging.INFO):
                 assert bot.answer(hand).source == "re-solved"
             assert "rivers were dropped" in caplog.text
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, safe):
+    """The round's own sub-game, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
+    spent, run, solve, solved = [0], resolving._run, Parts._solve, []
+
+    def timed(iterate, limits):
+        run(lambda few: iterate(few) or spent.append(spent[-1] + few), limits)
+
+    def kept(self, part, mine):
+        found = solve(self, part, mine)
+        solved.append((part.root.more, found.iterations))
+        return found
+
+    clock = SimpleNamespace(monotonic=lambda: float(spent[-1]))
+    monkeypatch.setattr(parts, "time", clock)
+    monkeypatch.setattr(resolving, "time", clock)
+    monkeypatch.setattr(resolving, "_run", timed)
+    monkeypatch.setattr(Parts, "_solve", kept)
+    with open_bot(folders["no-limit"], resolve="always", safe=safe, iterations=1000, seconds=200.0) as bot:
+        hand = turn(bot).apply("r37")
+        bot.new_hand(hand, 1, 1)
+        assert bot.answer(hand).source == "re-solved"
+    assert [more for more, _ in solved] == ([(), ("r27",)] if safe else [("r27",)])
+    assert min(iterations for _, iterations in solved) > 50
+    assert 150 < spent[-1] <= 200
 
 
 def turn(bot):
