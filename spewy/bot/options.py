@@ -27,6 +27,7 @@ class Options:
         seconds: for all that one decision needs, at most, but for one iteration of each solve; None: no limit.
         translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
         threads: of a solve.
+        warm: whether a solve begins with what is played without it, where that is known.
 
     Raises:
         InputError: one of them cannot be.
@@ -40,6 +41,7 @@ class Options:
     translation: Translation = "random"
     threads: int = 1
     leaves: Resolve = "never"
+    warm: bool = True
 
     def first(self, n_rounds: int) -> int:
         """The first round of so many that is solved to the end of the hand."""

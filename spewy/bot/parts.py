@@ -62,6 +62,7 @@ class Part:
         elsewhere: by player: what the other's hands make of what that one plays without it; None: it is not known.
         slow: players of whom there was no time to know it.
         worse: by player: whether that one loses more by playing as was solved than without it.
+        read: what players do without it, by player, lines and board, while it is being solved.
     """
 
     root: Root
@@ -74,6 +75,7 @@ class Part:
     elsewhere: dict[int, Floats | None] = field(default_factory=dict)
     slow: set[int] = field(default_factory=set)
     worse: dict[int, bool] = field(default_factory=dict)
+    read: dict[tuple[int, tuple[str, ...], tuple[int, ...]], Floats] = field(default_factory=dict)
 
     def line(self, betting: Betting) -> str:
         """The line of the sub-game that leads to a betting of the hand."""
@@ -205,10 +207,22 @@ class Parts:
         limits = Limits(self._options.iterations, self.deadline, self._options.threads)
         elsewhere = None if safe is None else self._elsewhere(part, mine)
         with self._before():
-            ranges = part.ranges(0), part.ranges(1)
-        if safe is None or elsewhere is None:
-            return resolve(self._games, part.root, part.board, ranges, limits)
-        return resolve_safely(self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits)
+            ranges, plays = (part.ranges(0), part.ranges(1)), self._begins_with(part)
+        try:
+            if safe is None or elsewhere is None:
+                return resolve(self._games, part.root, part.board, ranges, limits, plays)
+            return resolve_safely(
+                self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits, plays
+            )
+        finally:
+            part.read.clear()
+
+    def _begins_with(self, part: Part) -> tuple[Plays, Plays] | None:
+        """What both players do without a sub-game, where that is the same one; None: it is another, or not known."""
+        if not (self._options.warm and all(self._is_comparable(part, player) for player in (0, 1))):
+            return None
+        first, second = self._otherwise(part, 0), self._otherwise(part, 1)
+        return None if first is None or second is None else (first[1], second[1])
 
     def _elsewhere(self, part: Part, mine: int) -> Floats | None:
         """What the other's hands make of what mine would play without this sub-game; None: nothing is known of it."""
@@ -241,8 +255,12 @@ class Parts:
             solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
-            return root, lambda lines, board: np.concatenate(
-                [solved.frequencies(before + shifted(line, by), board) for line in lines]
+            return root, _kept(
+                part,
+                mine,
+                lambda lines, board: np.concatenate(
+                    [solved.frequencies(before + shifted(line, by), board) for line in lines]
+                ),
             )
         if part.stored is None:
             return None
@@ -252,6 +270,20 @@ class Parts:
         actions = tokens(shifted(part.stored[len(begun) :], -base))
         stack = None if least is None else least - base
         root = replace(part.root, base=base, stack=stack, actions=actions, more=())
-        return root, lambda lines, board: self._book.several(
-            [begun + shifted(line, base) for line in lines], board
+        return root, _kept(
+            part,
+            mine,
+            lambda lines, board: self._book.several([begun + shifted(line, base) for line in lines], board),
         )
+
+
+def _kept(part: Part, mine: int, plays: Plays) -> Plays:
+    """The same, asked once for each board while a sub-game is being solved."""
+
+    def kept(lines: list[str], board: tuple[int, ...]) -> Floats:
+        key = mine, tuple(lines), board
+        if key not in part.read:
+            part.read[key] = plays(lines, board)
+        return part.read[key]
+
+    return kept

@@ -2,6 +2,10 @@
 
 Both ranges come in as they were played down (unsafe), or one player is re-solved so that the other gains nothing by it
 (`solvers.gadget`), for which values are needed of what is played otherwise.
+
+Where it is known what both play otherwise, regrets begin with that: after N. Brown and T. Sandholm, "Strategy-Based
+Warm Starting for Regret Minimization in Games" (AAAI 2016), but with one size of regrets for all decisions. A few
+iterations are then worth many (`docs/bots.md`).
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from lockers import LockerError
 from solvers.chunk import ChunkStrategy
 from solvers.forest import Floats
 from solvers.gadget import STEPS, Gadget, iterate
@@ -20,7 +26,7 @@ from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
 from spewy.bot.subgames import Root, SubGames, entered, solver_of
 from spewy.chunks.layout import Layout
-from spewy.errors import SolveError
+from spewy.errors import InputError, SolveError
 from spewy.records.policy import normalised
 
 Plays = Callable[[list[str], tuple[int, ...]], Floats]
@@ -32,6 +38,10 @@ JUDGING = 2
 """Iterations that last about as long as best responses to what was solved."""
 RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
+
+
+WARM, WARMTH = 10, 0.2
+"""A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
 class OutOfTimeError(Exception):
@@ -62,19 +72,25 @@ class Resolved:
         layout: of it.
         solver: of it, done, and not closed yet.
         judged: the players whose best responses are found.
+        begun: what the solver's iterations began with.
+
+    Attributes:
+        iterations: how many were done.
     """
 
     def __init__(
-        self, games: SubGames, root: Root, layout: Layout, solver: Solver, judged: tuple[int, ...] = (0, 1)
+        self,
+        games: SubGames,
+        root: Root,
+        layout: Layout,
+        solver: Solver,
+        judged: tuple[int, ...] = (0, 1),
+        begun: int = 0,
     ) -> None:
         self._games, self.root, self._layout, self._solver = games, root, layout, solver
+        self.iterations = solver.iteration - begun
         self._best = {player: _best_values(games, layout, solver, player) for player in judged}
         self._numbers = OrderedDict[tuple[int, int], _Numbers]()  # `lru_cache` would keep all this alive
-
-    @property
-    def iterations(self) -> int:
-        """How many were done."""
-        return self._solver.iteration
 
     @property
     def n_bytes(self) -> int:
@@ -134,6 +150,7 @@ def resolve(
     board: tuple[int, ...],
     ranges: tuple[Floats, Floats],
     limits: Limits,
+    plays: tuple[Plays, Plays] | None = None,
 ) -> Resolved:
     """Solve a sub-game for both players with the ranges ``[hand of the deck]`` that they come with.
 
@@ -143,16 +160,19 @@ def resolve(
         board: public cards at the root.
         ranges: of both players.
         limits: when it ends.
+        plays: what both do otherwise, which the solve begins with; None: with nothing.
 
     Raises:
         InputError: the sub-game cannot be, or is too large.
         solvers.errors.SolverError: no hand of one goes with a hand of the other.
     """
     layout = games.of(root, board)
-    solver = solver_of(entered(layout, ranges), limits.threads)
+    game = entered(layout, ranges)
+    solver = solver_of(game, limits.threads)
     try:
+        begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
         _run(solver.run, limits)
-        return Resolved(games, root, layout, solver)
+        return Resolved(games, root, layout, solver, begun=begun)
     finally:
         solver.close()
 
@@ -166,6 +186,7 @@ def resolve_safely(
     elsewhere: Floats,
     gadget: Gadget,
     limits: Limits,
+    plays: tuple[Plays, Plays] | None = None,
 ) -> Resolved:
     """Solve a sub-game for one player, so that no hand of the other gets more than it can get elsewhere.
 
@@ -178,6 +199,7 @@ def resolve_safely(
         elsewhere: ``[hand of the deck]``, of the other as `best_elsewhere` finds them.
         gadget: how that is seen to.
         limits: as `resolve`.
+        plays: as `resolve`.
 
     Raises:
         InputError: as `resolve`.
@@ -192,8 +214,9 @@ def resolve_safely(
     )
     solver = solver_of(game, limits.threads)
     try:
+        begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
         _run(lambda few: iterate(solver, other, step, few), limits)
-        return Resolved(games, root, layout, solver, (other,))
+        return Resolved(games, root, layout, solver, (other,), begun)
     finally:
         solver.close()
 
@@ -227,19 +250,63 @@ def best_elsewhere(
     layout, other = games.of(root, board), 1 - mine
     solver = solver_of(entered(layout, _against_all(mine, reach)))
     try:
-        decisions = [games.decisions(root, t, mine) for t in range(layout.n_rounds)]
-        for t, b in layout.every_board():
-            (lines, slots), here = decisions[t], layout.board(t, b)
-            if deadline is not None and time.monotonic() > deadline:
-                raise OutOfTimeError
-            if lines:
-                hands = here.rows[mine].hands
-                numbers = solver.read("sums", t, b)
-                numbers[mine][slots, : len(hands)] = plays(lines, here.cards)[:, hands]
-                solver.write("sums", t, b, numbers)
+        _write(games, root, layout, solver, "sums", mine, plays, 1.0, deadline)
         return _best_values(games, layout, solver, other)
     finally:
         solver.close()
+
+
+def _begin(
+    games: SubGames,
+    root: Root,
+    layout: Layout,
+    game: LiveGame,
+    solver: Solver,
+    plays: tuple[Plays, Plays],
+    limits: Limits,
+) -> int:
+    """Begin regrets with what both players do; the iterations that it counts as, none where there is no time."""
+    until = None if limits.deadline is None else (time.monotonic() + limits.deadline) / 2
+    solver.iteration = WARM
+    try:
+        for p in (0, 1):
+            size = WARMTH * root.pot * float(game.reach[1 - p].sum())
+            _write(games, root, layout, solver, "regrets", p, plays[p], size, until)
+    except (
+        OutOfTimeError,
+        InputError,
+        LockerError,
+    ):  # what cannot be read in time, or at all, begins nothing
+        solver.iteration = 0  # the first iteration gives no weight to regrets before it
+    return solver.iteration
+
+
+def _write(
+    games: SubGames,
+    root: Root,
+    layout: Layout,
+    solver: Solver,
+    part: Literal["regrets", "sums"],
+    player: int,
+    plays: Plays,
+    size: float,
+    deadline: float | None,
+) -> None:
+    """Make a solver's numbers what a player does, times a size.
+
+    Raises:
+        OutOfTimeError: it takes longer than to a deadline.
+    """
+    decisions = [games.decisions(root, t, player) for t in range(layout.n_rounds)]
+    for t, b in layout.every_board():
+        (lines, slots), here = decisions[t], layout.board(t, b)
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTimeError
+        if lines:
+            hands = here.rows[player].hands
+            numbers = solver.read(part, t, b)
+            numbers[player][slots, : len(hands)] = size * plays(lines, here.cards)[:, hands]
+            solver.write(part, t, b, numbers)
 
 
 def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -> Floats:

@@ -14,6 +14,7 @@ from spewy import InputError, open_bot, open_policy
 from spewy.bot.judge import open_judge
 from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options
+from spewy.bot.player import bot_of
 from spewy.bot.subgames import Root, SubGames
 from spewy.game.hand import Hand
 from spewy.records.class_payoffs import FOLDER, ClassPayoffs
@@ -115,7 +116,8 @@ def test_a_flop_is_solved_to_its_end_and_its_turns_to_theirs(folders, safe):
 
 
 def test_a_flop_that_is_solved_worse_than_the_locker_is_not_played(folders):
-    with open_bot(folders["limit"], resolve="always", leaves="always", iterations=1, seconds=None) as bot:
+    cold = Options("always", iterations=1, seconds=None, leaves="always", warm=False)
+    with bot_of(folders["limit"], cold) as bot:
         found = {bot.answer(flop(bot, n=n)).source for n in range(6)}
     with open_bot(folders["limit"], resolve="always", leaves="always", iterations=200, seconds=None) as bot:
         more = {bot.answer(flop(bot, n=n)).source for n in range(6)}

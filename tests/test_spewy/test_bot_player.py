@@ -21,7 +21,7 @@ from spewy.bot import resolve as resolving
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.parts import Parts
-from spewy.bot.player import LockerBot
+from spewy.bot.player import LockerBot, bot_of
 from spewy.bot.resolve import Resolved, best_elsewhere
 from spewy.bot.subgames import Root, SubGames
 from spewy.errors import SolveError
@@ -119,9 +119,8 @@ def test_a_strategy_is_of_all_hands_that_the_board_leaves(folders):
 def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
     sources = set()
     for iterations in (1, 3, 10, 100):
-        with open_bot(
-            folders["limit"], resolve="always", iterations=iterations, seconds=None, safe=safe
-        ) as bot:
+        options = Options("always", 2, "mixed" if safe else None, iterations, seconds=None, warm=False)
+        with bot_of(folders["limit"], options) as bot:
             hand = turn(bot)
             bot.new_hand(hand, 0, 1)
             answer = bot.answer(hand)
@@ -133,6 +132,21 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
         else:
             assert loses < alone
     assert {(1, "locker"), (100, "re-solved")} <= sources
+
+
+@pytest.mark.parametrize("safe", [None, "cfr-d", "mixed"])
+def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, safe):
+    """What best responses of both win after five iterations, and after so many that it makes no difference."""
+
+    def lost(warm, iterations):
+        options = Options("always", 2, safe, iterations, seconds=None, warm=warm)
+        with bot_of(folders["limit"], options) as bot:
+            ranges, part = bot.ranges(turn(bot)), bot._track.at(turn(bot)).part
+            solved = [bot._track._parts._solved(part, 1 - p if safe else 0) for p in (0, 1)]
+            return sum(ranges[p] @ solved[p].best_values(p) / ranges[1 - p].max() for p in (0, 1))
+
+    assert lost(True, 5) < (0.9 if safe == "cfr-d" else 0.7) * lost(False, 5)
+    assert lost(True, 400) == pytest.approx(lost(False, 400), rel=0.02)
 
 
 def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
