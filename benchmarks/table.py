@@ -2,6 +2,7 @@
 
     python benchmarks/table.py FOLDER [--from river|turn] [--hands 400] [--seed 0] [--iterations 100] [--safe HOW]
                                       [--json]
+    python benchmarks/table.py FOLDER --few 1,3,6,12,30 [--from river|turn] [--hands 40] [--seed 0] [--json]
 
 Hands are dealt and played by the locker against itself until the round begins. There the public state is judged in the
 real game: each hand of either player responds as well as it can, from there on, to what the other plays, on all
@@ -14,6 +15,9 @@ just these ranges, and looks its best here; against others it may lose, which sa
 
 Ways: the locker alone; each river re-solved as at the table; with ``--from turn`` also each turn, to the end of the
 hand. To judge rivers below one turn of limit hold'em, 432 of them are re-solved.
+
+With ``--few`` ways are the sub-game that begins with the round, solved in so many iterations that begin with nothing or
+with what the locker plays, and whatever that is worth: at the table the locker is played where it is better.
 """
 
 import argparse
@@ -21,19 +25,25 @@ import json
 import random
 import re
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import get_args
 
 import numpy as np
 
 from solvers.gadget import Gadget
 from spewy import open_policy
+from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot
-from spewy.bot.resolve import best_elsewhere
+from spewy.bot.resolve import Limits, best_elsewhere, resolve
 from spewy.bot.subgames import Root, SubGames, entered, shifted
 from spewy.game.hand import Hand
 
+Pair = tuple[np.ndarray, np.ndarray]
+"""Of both players, ``[hand of the deck]``."""
 LAST = {"river": 1, "turn": 2}
 """How many rounds are left where the judge begins."""
 
@@ -48,21 +58,30 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--iterations", type=int, default=Options.iterations, help="of a solve")
     parser.add_argument("--safe", choices=get_args(Gadget), help="re-solve with this gadget, too")
+    parser.add_argument("--few", type=lambda text: [int(part) for part in text.split(",")], default=[])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with open_policy(options.folder) as policy:
+        judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start])
         bots = {
             name: LockerBot(policy, how)
-            for name, how in ways(options.start, options.iterations, options.safe)
+            for name, how in ways(options.start, options.iterations, options.safe)[
+                : 1 if options.few else None
+            ]
         }
-        judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start])
-        found = {name: [] for name in bots}
-        seconds = dict.fromkeys(bots, 0.0)
+        gains: dict[str, Callable[[Hand, int], float]] = {
+            name: partial(judge.gain, bot) for name, bot in bots.items()
+        }
+        for few, warm in product(options.few, (False, True)):
+            name = f"{few} iterations, begun with {'the locker' if warm else 'nothing'}"
+            gains[name] = partial(judge.solved_gain, bots["locker"], Book(policy), few, warm)
+        found = {name: [] for name in gains}
+        seconds = dict.fromkeys(gains, 0.0)
         for n in range(options.hands):
             state = judge.reached(bots["locker"], options.seed + n)
-            for name, bot in bots.items():
+            for name, gain in gains.items():
                 started = time.perf_counter()
-                found[name].append(0.0 if state is None else judge.gain(bot, state, options.seed + n))
+                found[name].append(0.0 if state is None else gain(state, options.seed + n))
                 seconds[name] += time.perf_counter() - started
     tell(found, seconds, options)
 
@@ -105,21 +124,43 @@ class Judge:
     def gain(self, bot: LockerBot, state: Hand, seed: int) -> float:
         """Half of what best responses of both win from a state on, in mbb per hand that comes here."""
         bot.new_hand(state, 0, seed)
-        base, least = max(state.betting.spent), min(self.game.stacks or (0,))
-        root = Root(self.round, base, least - base if least else None)
-        ranges = bot.ranges(state)
-        layout = self.games.of(root, state.board)
-        both = entered(layout, ranges)
+        root, ranges = self.root(state), bot.ranges(state)
 
         def plays(lines: list[str], board: tuple[int, ...]) -> np.ndarray:
-            hands = (going_on(state, shifted(line, base), board) for line in lines)
+            hands = (going_on(state, shifted(line, root.base), board) for line in lines)
             return np.concatenate([bot.answer(hand).frequencies for hand in hands])
 
-        total = 0.0
+        def best(p: int) -> np.ndarray:
+            return best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
+
+        return self.lost(state, ranges, (best(0), best(1)))
+
+    def solved_gain(
+        self, locker: LockerBot, book: Book, few: int, warm: bool, state: Hand, seed: int
+    ) -> float:
+        """The same of a sub-game that is solved in a few iterations."""
+        locker.new_hand(state, 0, seed)
+        root, ranges, begun = self.root(state), locker.ranges(state), state.betting.line
+
+        def plays(lines: list[str], board: tuple[int, ...]) -> np.ndarray:
+            return book.several([begun + shifted(line, root.base) for line in lines], board)
+
+        begin = (plays, plays) if warm else None
+        solved = resolve(self.games, root, state.board, ranges, Limits(few), begin)
+        return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
+
+    def root(self, state: Hand) -> Root:
+        """The sub-game that begins at a state."""
+        base, least = max(state.betting.spent), min(self.game.stacks or (0,))
+        return Root(self.round, base, least - base if least else None)
+
+    def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
+        """Half of what best responses make of a state, in mbb per hand that comes here."""
+        layout = self.games.of(self.root(state), state.board)
+        both, total = entered(layout, ranges), 0.0
         for p in (0, 1):
-            values = best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
             hands = layout.board(0, 0).rows[p].hands
-            total += float(both.reach[p][0, : len(hands)] @ values[hands])
+            total += float(both.reach[p][0, : len(hands)] @ best[p][hands])
         return 500 * total / both.deal_weight / self.game.big_blind
 
 
