@@ -4,7 +4,7 @@ Both ranges come in as they were played down (unsafe), or one player is re-solve
 (`solvers.gadget`), for which values are needed of what is played otherwise.
 
 Where it is known what both play otherwise, regrets begin with that: after N. Brown and T. Sandholm, "Strategy-Based
-Warm Starting for Regret Minimization in Games" (AAAI 2016), but with one size of regrets for all decisions. A few
+Warm Starting for Regret Minimization in Games" (AAAI 2016), but with regrets of a size that goes by the pot alone. A few
 iterations are then worth many (`docs/bots.md`).
 """
 
@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
 
 
-WARM, WARMTH = 10, 0.2
+WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
@@ -250,7 +251,7 @@ def best_elsewhere(
     layout, other = games.of(root, board), 1 - mine
     solver = solver_of(entered(layout, _against_all(mine, reach)))
     try:
-        _write(games, root, layout, solver, "sums", mine, plays, 1.0, deadline)
+        _write(games, root, layout, solver, "sums", mine, plays, deadline)
         return _best_values(games, layout, solver, other)
     finally:
         solver.close()
@@ -270,8 +271,8 @@ def _begin(
     solver.iteration = WARM
     try:
         for p in (0, 1):
-            size = WARMTH * root.pot * float(game.reach[1 - p].sum())
-            _write(games, root, layout, solver, "regrets", p, plays[p], size, until)
+            sized = _times_pots(games, root, plays[p], WARMTH * float(game.reach[1 - p].sum()))
+            _write(games, root, layout, solver, "regrets", p, sized, until)
     except (
         OutOfTimeError,
         InputError,
@@ -279,6 +280,19 @@ def _begin(
     ):  # what cannot be read in time, or at all, begins nothing
         solver.iteration = 0  # the first iteration gives no weight to regrets before it
     return solver.iteration
+
+
+def _times_pots(games: SubGames, root: Root, plays: Plays, size: float) -> Plays:
+    """The same times a size and the pot of each decision, as if what is bet there were called."""
+
+    @lru_cache(None)
+    def sizes(lines: tuple[str, ...]) -> Floats:
+        found = [games.decision(root, line) for line in lines]
+        nodes = [each[2] for each in found if each is not None]
+        pots = [2.0 * (root.base + max(node.put_in)) for node in nodes]
+        return size * np.repeat(pots, [len(node.actions) for node in nodes])[:, None]
+
+    return lambda lines, board: sizes(tuple(lines)) * plays(lines, board)
 
 
 def _write(
@@ -289,10 +303,9 @@ def _write(
     part: Literal["regrets", "sums"],
     player: int,
     plays: Plays,
-    size: float,
     deadline: float | None,
 ) -> None:
-    """Make a solver's numbers what a player does, times a size.
+    """Make a solver's numbers what a player does.
 
     Raises:
         OutOfTimeError: it takes longer than to a deadline.
@@ -305,7 +318,7 @@ def _write(
         if lines:
             hands = here.rows[player].hands
             numbers = solver.read(part, t, b)
-            numbers[player][slots, : len(hands)] = size * plays(lines, here.cards)[:, hands]
+            numbers[player][slots, : len(hands)] = plays(lines, here.cards)[:, hands]
             solver.write(part, t, b, numbers)
 
 
