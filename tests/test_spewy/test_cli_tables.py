@@ -61,6 +61,15 @@ def test_a_dealer_deals_and_logs(tmp_path):
     assert (tmp_path / "a.tlog").read_text() == actions
 
 
+def test_what_was_dealt_is_not_written_again(tmp_path):
+    """Whoever is killed while they go on has lost nothing."""
+    log = tmp_path / "a.tlog"
+    log.write_text("c 0 1.5 2.5\nc 0 2.5 3.5\nc 0 3.")
+    dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-T", "-a", "-q", "--start_timeout", 200)
+    assert dealer.end()[0] == 1
+    assert log.read_text() == "c 0 1.5 2.5\nc 0 2.5 3.5\n"
+
+
 def test_nobody_comes(tmp_path):
     dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-q", "--start_timeout", 200)
     assert dealer.end() == (1, "", "Error: seat 1 (A): expected to connect in time, found nobody\n")
