@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -90,6 +91,8 @@ def dealer(
     limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
     table = Table(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
     before = _actions_before(Path(f"{name}.tlog")) if again else []
+    if again and not no_log:
+        _check_cards(Path(f"{name}.log"), game, seed)
     with ExitStack() as open_things:
         doors = open_things.enter_context(Doors(bind, _ports(ports)))
         logs = open_things.enter_context(_logs(table, quiet, not no_log, transactions, again))
@@ -142,6 +145,17 @@ def _header(game: str, table: Table) -> Iterator[str]:
     per_hand = None if limits.match is None else limits.match / table.hands
     for key, seconds in (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand)):
         yield f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}"
+
+
+def _check_cards(log: Path, game: str, seed: int) -> None:
+    """A transaction log does not tell the cards that its actions were made with; what it stands beside does."""
+    from spewy.errors import InputError, path_text, shown
+    from spewy.system.textfile import exists, read_text
+
+    subject = f"log {path_text(log)}"
+    head = read_text(log, subject).partition("\n")[0] if exists(log) else ""
+    if head and not re.fullmatch(rf"# name/game/hands/seed .* {re.escape(game)} [0-9]+ {seed}", head):
+        raise InputError(f"{subject}: expected one of {game} with seed {seed}, found {shown(head)}")
 
 
 def _actions_before(path: Path) -> list[Action]:
