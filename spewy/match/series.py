@@ -357,11 +357,11 @@ class _Log:
 
 
 def _flat(head: Any) -> dict[str, Any]:
-    """What a log begins with, limits beside the rest; nothing of what is none."""
+    """What a log begins with, each of the limits before the rest; nothing of what is none."""
     if not isinstance(head, dict):
         return {}
     limits = head.get("limits")
-    return {**head, **(limits if isinstance(limits, dict) else {})}
+    return {**(limits if isinstance(limits, dict) else {}), **head}
 
 
 def _log(series: Series, swapped: bool, folder: Path) -> _Log:
