@@ -1,5 +1,6 @@
 """A client of the ACPC's protocol as small as one can be, to be run with HOST PORT: WISH of ``call``, ``nonsense``,
-``leave``, ``silent`` or ``version``. A silent one leaves its process id in the file that SILENT_CLIENTS names."""
+``leave``, ``silent``, ``odd`` or ``version``. A silent one leaves its process id in the file that SILENT_CLIENTS names;
+an odd one raises in hands of odd numbers."""
 
 import os
 import socket
@@ -15,14 +16,14 @@ def main(wish, host, port):
         say(connection, "VERSION:x" if wish == "version" else "VERSION:2.0.0")
         for line in lines:
             state = line.strip()
-            _, position, _, betting, cards = state.split(":")
+            _, position, number, betting, cards = state.split(":")
             *before, now = betting.split("/")
             over = now[-1:] == "f" or all(cards.split("/")[0].split("|"))
             if not over and (len(now) + (0 if before else 1)) % 2 == int(position):
-                answer(wish, connection, state)
+                answer(wish, connection, state, int(number))
 
 
-def answer(wish, connection, state):
+def answer(wish, connection, state, number):
     if wish == "leave":
         sys.exit()
     if wish == "silent":
@@ -30,7 +31,8 @@ def answer(wish, connection, state):
             with open(os.environ["SILENT_CLIENTS"], "a") as file:
                 file.write(f"{os.getpid()}\n")
         time.sleep(60)
-    say(connection, f"{state}:{'z' if wish == 'nonsense' else 'c'}")
+    raises = wish == "odd" and number % 2
+    say(connection, f"{state}:{'z' if wish == 'nonsense' else 'r' if raises else 'c'}")
 
 
 def say(connection, text):

@@ -1,7 +1,12 @@
 """Small matches for tests: entrants that other processes can open, and how they are played."""
 
 import importlib
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from spewy.match.match import play_match
 
@@ -14,12 +19,33 @@ class StandIn:
     needs_other: bool = False
     alone: bool = False
 
-    def open(self, game, other=None):
+    def open(self, game, other=None, begun=0):
         return getattr(importlib.import_module("stand_ins"), self.name)(game)
 
 
 def entrants(*names):
     return tuple(StandIn(name) for name in names)
+
+
+CLIENT = Path(__file__).with_name("acpc_client.py")
+
+
+@contextmanager
+def clients_at(port):
+    """Clients that call at a port of this machine, one after the other."""
+    command, over = [sys.executable, CLIENT, "call", "127.0.0.1", str(port)], threading.Event()
+
+    def start():
+        while not over.wait(0.1):
+            subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=60)
+
+    thread = threading.Thread(target=start, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(60)
 
 
 def quietly(done, total):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,19 +12,20 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import verbose_option
+from spewy.system.clock import MOST_SECONDS
 
 if TYPE_CHECKING:
     from spewy.match.dealer import Action, Limits, Logs, Table
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
 """Milliseconds: the reference dealer's, and the first competition's for starting."""
-_MILLISECONDS = click.IntRange(min=-1)
+_MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 
 
 @click.command()
 @click.argument("name")
 @click.argument("game")
-@click.argument("hands", type=click.IntRange(min=1))
+@click.argument("hands", type=click.IntRange(1, 2**32 - 1))
 @click.argument("seed", type=click.IntRange(0, 2**32 - 1))
 @click.argument("p1")
 @click.argument("p2")
@@ -89,9 +91,11 @@ def dealer(
     limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
     table = Table(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
     before = _actions_before(Path(f"{name}.tlog")) if again else []
+    if again and not no_log:
+        _check_cards(Path(f"{name}.log"), game, seed)
     with ExitStack() as open_things:
         doors = open_things.enter_context(Doors(bind, _ports(ports)))
-        logs = open_things.enter_context(_logs(table, quiet, not no_log, transactions, before))
+        logs = open_things.enter_context(_logs(table, quiet, not no_log, transactions, again))
         if not no_log:
             for line in _header(game, table):
                 logs.hand(line)
@@ -115,7 +119,7 @@ def _limits(rules: str, hands: int, given: tuple[int | None, ...]) -> Limits:
             default if value is None else value for value, default in zip(given, defaults, strict=True)
         )
     )
-    return Limits(response, hand, None if per_hand is None else per_hand * hands, start)
+    return Limits(response, hand, None if per_hand is None else min(per_hand * hands, MOST_SECONDS), start)
 
 
 def _ports(text: str | None) -> tuple[int, ...]:
@@ -143,17 +147,32 @@ def _header(game: str, table: Table) -> Iterator[str]:
         yield f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}"
 
 
+def _check_cards(log: Path, game: str, seed: int) -> None:
+    """A transaction log does not tell the cards that its actions were made with; what it stands beside does."""
+    from spewy.errors import InputError, path_text, shown
+    from spewy.system.textfile import exists, read_text
+
+    subject = f"log {path_text(log)}"
+    head = read_text(log, subject).partition("\n")[0] if exists(log) else ""
+    if head and not re.fullmatch(rf"# name/game/hands/seed .* {re.escape(game)} [0-9]+ {seed}", head):
+        raise InputError(f"{subject}: expected one of {game} with seed {seed}, found {shown(head)}")
+
+
 def _actions_before(path: Path) -> list[Action]:
-    """The whole lines of a transaction log; one that was not written to its end is none."""
+    """The whole lines of a transaction log; one that was not written to its end is cut off."""
     from spewy.match.dealer import parse_actions
-    from spewy.system.textfile import read_text
+    from spewy.system.textfile import read_text, replace_text
 
     text = read_text(path, f"transaction log {path}")
-    return parse_actions(text[: text.rfind("\n") + 1])
+    whole = text[: text.rfind("\n") + 1]
+    actions = parse_actions(whole)
+    if whole != text:
+        replace_text(path, whole)
+    return actions
 
 
 @contextmanager
-def _logs(table: Table, quiet: bool, log: bool, transactions: bool, before: list[Action]) -> Iterator[Logs]:
+def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool) -> Iterator[Logs]:
     from spewy.match.dealer import Logs
 
     def note(text: str) -> None:
@@ -162,8 +181,6 @@ def _logs(table: Table, quiet: bool, log: bool, transactions: bool, before: list
 
     with (
         line_writer(Path(f"{table.name}.log") if log else None) as hand,
-        line_writer(Path(f"{table.name}.tlog") if transactions else None) as action,
+        line_writer(Path(f"{table.name}.tlog") if transactions else None, add=again) as action,
     ):
-        for entry in before:
-            action(entry.text)
         yield Logs(note, hand, action)

@@ -147,14 +147,16 @@ def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
 
 def _tell_ports(played: Match) -> None:
     """Who is waited for: somebody has to start them."""
+    from spewy.errors import InputError
     from spewy.match.entrants import Remote
     from spewy.match.remote import HOST
 
-    for each in played.entrants:
-        if isinstance(each, Remote) and each.port:
-            runs = count(len(played.runs), "run")
-            where = f"{HOST}:{each.port}, once in each of {runs}"
-            say(f"{each.name}: a client of the ACPC's protocol is waited for at {where}")
+    waited = [each for each in played.entrants if isinstance(each, Remote) and each.port]
+    if len(waited) > len({each.port for each in waited}):
+        raise InputError(f"bots: expected a port for each, found {waited[0].port} for both")
+    for each in waited:
+        where = f"{HOST}:{each.port}, once in each of {count(len(played.runs), 'run')}"
+        say(f"{each.name}: a client of the ACPC's protocol is waited for at {where}")
 
 
 def _show(played: Match, outcome: Outcome, as_json: bool) -> None:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from spewy.system.clock import MOST_SECONDS
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 _VERBOSE = "spewy.cli.verbose"
@@ -18,7 +20,7 @@ _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 
 
 class Seconds(click.FloatRange):
-    """A finite number of seconds from 0 on; click's own range takes ``nan``.
+    """A number of seconds from 0 on that timers know; click's own range takes ``nan``.
 
     Args:
         some: whether 0 is too few.
@@ -32,6 +34,8 @@ class Seconds(click.FloatRange):
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is not a finite number of seconds.", param, ctx)
+        if seconds > MOST_SECONDS:
+            self.fail(f"{value!r} is more than {MOST_SECONDS:,.0f} seconds.", param, ctx)
         return seconds
 
 

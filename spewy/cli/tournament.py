@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from spewy.match.tournament import Outcome, Stage
+    from spewy.match.tournament_file import TournamentFile
 
 
 @click.command()
@@ -74,6 +75,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     if found.higc is not None:
         require("pyspiel")
     bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in found.bots}
+    _tell_ports(found)
     with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
         outcome = play_tournament(found, file.absolute().parent, folder, shelf_folder(None), watcher, workers)
     if page is not None:
@@ -88,6 +90,17 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     click.echo(render(_places(outcome)))
     for note in outcome.notes:
         say(note)
+
+
+def _tell_ports(found: TournamentFile) -> None:
+    """Who is waited for: somebody has to start them."""
+    from spewy.match.remote import HOST
+
+    for bot in found.bots if found.acpc is not None else ():
+        kind, _, port = (bot.bot or "").partition(":")
+        if kind == "tcp":
+            where = f"{HOST}:{port}, once in each run of its matches"
+            say(f"{bot.name}: a client of the ACPC's protocol is waited for at {where}")
 
 
 def _pairs(stage: Stage) -> Table:

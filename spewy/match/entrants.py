@@ -25,7 +25,7 @@ class Rules:
     needs_other: bool = False
     alone: bool = False
 
-    def open(self, game: Game, other: Bot | None = None) -> Bot:
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
         """The bot."""
         return opponent(self.name, game)
 
@@ -49,7 +49,7 @@ class Folder:
         """The folder's last name."""
         return plain_name(self.path.resolve().name or "folder")
 
-    def open(self, game: Game, other: Bot | None = None) -> Bot:
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
         """The bot.
 
         Raises:
@@ -83,7 +83,7 @@ class Judge:
         """With its setting."""
         return f"lbr-{self.setting}"
 
-    def open(self, game: Game, other: Bot | None = None) -> Bot:
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
         """The bot.
 
         Raises:
@@ -121,9 +121,9 @@ class Remote:
         """The command's first word, or the port."""
         return plain_name(Path(self.command.split()[0]).name) if self.command else f"tcp-{self.port}"
 
-    def open(self, game: Game, other: Bot | None = None) -> Bot:
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
         """The bot."""
-        return RemoteBot(game, self.name, self.command, self.port, self.seconds)
+        return RemoteBot(game, self.name, self.command, self.port, self.seconds, begun)
 
 
 def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = ()) -> Entrant:

@@ -27,6 +27,7 @@ from spewy.match.run_log import RunLog, RunRead
 from spewy.match.runs import side_by_side
 from spewy.match.score import Result, Score, score
 from spewy.match.table import Played, Seated, play_hand
+from spewy.system.clock import MOST_SECONDS
 from spewy.system.interrupts import interruptible
 
 Watcher = Callable[[int, int], None]
@@ -53,8 +54,8 @@ class Entrant(Protocol):
         """Whether it plays one run after the other only."""
         ...
 
-    def open(self, game: Game, other: Bot | None = None) -> Bot:
-        """The bot, for one run.
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
+        """The bot, for one run, of which so many hands were played before.
 
         Raises:
             InputError: it does not play this game, or cannot be opened.
@@ -90,8 +91,11 @@ class Match:
         for seed in self.seeds:
             if not 0 <= seed <= MOST_SEED:
                 raise InputError(f"seeds: expected 0 to {MOST_SEED}, found {shown(seed)}")
-        if self.seconds is not None and not self.seconds > 0:  # a timer of 0 seconds never rings
-            raise InputError(f"seconds: expected more than 0, found {shown(self.seconds)}")
+        # A timer of 0 seconds never rings.
+        if self.seconds is not None and not 0 < self.seconds <= MOST_SECONDS:
+            raise InputError(
+                f"seconds: expected more than 0 and at most {MOST_SECONDS:,.0f}, found {shown(self.seconds)}"
+            )
 
     @property
     def names(self) -> tuple[str, str]:
@@ -222,7 +226,7 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
     """Play what is left of a run, hand by hand: how many its log has."""
     log = _log(match, run, folder)
     begun = log.begin()
-    with closing(_Seats(match, run)) as seats:
+    with closing(_Seats(match, run, begun)) as seats:
         for number, dealt in islice(enumerate(deals(match.game, run.seed)), begun, match.hands):
             played, worth = seats.play(number, dealt)
             log.add(number, played, seats.by_position(match.names, number), worth)
@@ -233,9 +237,9 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 class _Seats:
     """The bots of a run, opened."""
 
-    def __init__(self, match: Match, run: Run) -> None:
+    def __init__(self, match: Match, run: Run, begun: int) -> None:
         self._match, self._run = match, run
-        bots = _opened(match)
+        bots = _opened(match, begun)
         self._bots = tuple(Seated(bot, match.seconds) for bot in bots)
 
     def by_position(self, pair: Sequence[str], number: int) -> tuple[str, str]:
@@ -258,21 +262,21 @@ class _Seats:
             bot.close()
 
 
-def _opened(match: Match) -> tuple[Bot, Bot]:
+def _opened(match: Match, begun: int) -> tuple[Bot, Bot]:
     """Both bots; one that needs the other comes second."""
     first, second = match.entrants
     if first.needs_other and second.needs_other:
         raise InputError(f"bots: expected one that plays by itself, found {first.name} and {second.name}")
     if first.needs_other:
-        other = second.open(match.game)
-        return _closing(first, match.game, other), other
-    bot = first.open(match.game)
-    return bot, _closing(second, match.game, bot)
+        other = second.open(match.game, None, begun)
+        return _closing(first, match.game, other, begun), other
+    bot = first.open(match.game, None, begun)
+    return bot, _closing(second, match.game, bot, begun)
 
 
-def _closing(entrant: Entrant, game: Game, other: Bot) -> Bot:
+def _closing(entrant: Entrant, game: Game, other: Bot, begun: int) -> Bot:
     try:
-        return entrant.open(game, other)
+        return entrant.open(game, other, begun)
     except BaseException:
         other.close()
         raise

@@ -37,17 +37,20 @@ class RemoteBot(Closing):
         command: that is run with a host and a port behind it; empty: somebody else starts the client.
         port: that is listened at; 0: any that is free.
         seconds: that an answer may take.
+        begun: hands that were played before; the client's are numbered from there.
 
     Raises:
         InputError: the command cannot be run.
         PeerError: nobody connects, or it speaks another protocol.
     """
 
-    def __init__(self, game: Game, name: str, command: str, port: int, seconds: float) -> None:
+    def __init__(
+        self, game: Game, name: str, command: str, port: int, seconds: float, begun: int = 0
+    ) -> None:
         self.game, self.name, self.seconds = game, name, seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: Lines | None = None
-        self._number, self._seat, self._sent = -1, 0, 0
+        self._number, self._seat, self._sent = begun - 1, 0, 0
         self._gone = False
         self._doors = Doors(HOST, (port,))
         try:

@@ -325,12 +325,21 @@ class _Log:
         whole = text[: text.rfind("\n") + 1].splitlines()
         if not whole:
             return []
-        if whole[0] != self._head:
-            raise InputError(f"{self._subject}: expected one of {shown(self._head)}, found {shown(whole[0])}")
         try:
-            return [json.loads(line) for line in whole[1:]]
+            head, *matches = map(json.loads, whole)
         except ValueError as error:
             raise InputError(f"{self._subject}: expected lines of JSON, found: {error}") from None
+        if whole[0] != self._head:
+            raise InputError(f"{self._subject}: {self._other(head)}; other matches are in another folder")
+        return matches
+
+    def _other(self, head: Any) -> str:
+        """How the log of something else differs."""
+        expected, found = _flat(json.loads(self._head)), _flat(head)
+        for key, value in expected.items():
+            if found.get(key) != value:
+                return f"expected matches with {key} {shown(value)}, found {shown(found.get(key))}"
+        return f"expected one that begins with {shown(self._head)}, found otherwise"
 
     def _record(self, number: int, told: Any) -> Record:
         if told["match"] != number:
@@ -345,6 +354,14 @@ class _Log:
         returns = (float(told["returns"][seats[0]]), float(told["returns"][seats[1]]))
         late = (bool(told["late"][seats[0]]), bool(told["late"][seats[1]]))
         return Record(number, self.swapped, returns, (first, second), late)
+
+
+def _flat(head: Any) -> dict[str, Any]:
+    """What a log begins with, each of the limits before the rest; nothing of what is none."""
+    if not isinstance(head, dict):
+        return {}
+    limits = head.get("limits")
+    return {**(limits if isinstance(limits, dict) else {}), **head}
 
 
 def _log(series: Series, swapped: bool, folder: Path) -> _Log:

@@ -205,7 +205,8 @@ class _Acpc:
             folders[pair].mkdir(parents=True, exist_ok=True)
             tasks += [(match, run, folders[pair]) for run in runs_to_play(match, folders[pair])]
         hands = sum(match.hands for match, _, _ in tasks)
-        _play(play_hands, tasks, self.watcher, hands, self.workers)
+        alone = any(each.alone for match in matches.values() for each in match.entrants)
+        _play(play_hands, tasks, self.watcher, hands, 1 if alone else self.workers)
         played = {}
         for pair, match in matches.items():
             chips = [result.chips for result in results(match, folders[pair])]
@@ -243,9 +244,9 @@ class Named:
         """As the bot."""
         return self.bot.alone
 
-    def open(self, game: Any, other: Any = None) -> Any:
+    def open(self, game: Any, other: Any = None, begun: int = 0) -> Any:
         """The bot."""
-        return self.bot.open(game, other)
+        return self.bot.open(game, other, begun)
 
 
 def _higc(

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spewy.errors import InputError, path_text, short, shown
 from spewy.job.load import explain
 from spewy.match.standings import START, K
+from spewy.system.clock import MOST_SECONDS
 from spewy.system.textfile import read_text
 
 RulesName = Literal["acpc-bankroll", "acpc-points", "acpc-online", "higc", "upac"]
@@ -41,7 +42,7 @@ class AcpcSection(Section):
     game: str
     hands: int = Field(default=1000, ge=1, le=10**7)
     series: int = Field(default=1, ge=1, le=10**5)
-    seconds: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    seconds: float = Field(default=600.0, gt=0, le=MOST_SECONDS)
     qualifying: bool = True
 
 
@@ -50,10 +51,10 @@ class HigcSection(Section):
 
     games: list[str] = Field(min_length=1)
     matches: int = Field(default=100, ge=1, le=10**6)
-    seconds: float = Field(default=5.0, gt=0, allow_inf_nan=False)
-    chance_seconds: float = Field(default=0.2, ge=0, allow_inf_nan=False)
-    prepare_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
-    search_seconds: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
+    chance_seconds: float = Field(default=0.2, ge=0, le=MOST_SECONDS)
+    prepare_seconds: float = Field(default=5.0, ge=0, le=MOST_SECONDS)
+    search_seconds: float = Field(default=1.0, ge=0, le=MOST_SECONDS)
     data: str | None = None
 
 
@@ -113,6 +114,8 @@ def _check(found: TournamentFile, subject: str) -> None:
             raise InputError(
                 f"{subject}: expected [{wanted}] alone for rules {found.rules!r}, found otherwise"
             )
+    if not found.name.isprintable():
+        raise InputError(f"{subject}, name: expected one line, found {shown(found.name)}")
     for name in found.names:
         if found.names.count(name) > 1:
             raise InputError(f"{subject}, bots: expected each name once, found {shown(name)} again")

@@ -52,6 +52,9 @@ def test_bad_words():
     assert "--game: expected a game" in refused("match", "call", "call")
     assert "--seeds: expected numbers" in refused("match", "call", "call", "--game", "leduc", "--seeds", "x")
     assert "LBR setting" in refused("match", "lbr:x", "call", "--game", "leduc")
+    assert "bots: expected a port for each, found 7001 for both" in refused(
+        "match", "tcp:7001", "tcp:7001", "--game", "leduc"
+    )
     assert "expected hold'em" in refused(
         "match", "call", "call", "--game", "leduc", "--hands", 1, "--phh", "x.phhs"
     )

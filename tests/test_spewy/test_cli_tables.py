@@ -61,6 +61,26 @@ def test_a_dealer_deals_and_logs(tmp_path):
     assert (tmp_path / "a.tlog").read_text() == actions
 
 
+def test_what_was_dealt_is_not_written_again(tmp_path):
+    """Whoever is killed while they go on has lost nothing."""
+    log = tmp_path / "a.tlog"
+    log.write_text("c 0 1.5 2.5\nc 0 2.5 3.5\nc 0 3.")
+    dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-T", "-a", "-q", "--start_timeout", 200)
+    assert dealer.end()[0] == 1
+    assert log.read_text() == "c 0 1.5 2.5\nc 0 2.5 3.5\n"
+
+
+def test_a_match_goes_on_with_its_own_cards(tmp_path):
+    (tmp_path / "a.tlog").write_text("c 0 1.5 2.5\n")
+    log = tmp_path / "a.log"
+    log.write_text("# name/game/hands/seed a kuhn 5 0\n")
+    for game, seed in (("kuhn", 1), ("leduc", 0)):
+        dealer = Process(tmp_path, "a", game, 5, seed, "A", "B", "-T", "-a", "--start_timeout", 200)
+        told = f"Error: log a.log: expected one of {game} with seed {seed}, found '# name/game/hands/seed a kuhn 5 0'\n"
+        assert dealer.end() == (2, "", told)
+    assert log.read_text() == "# name/game/hands/seed a kuhn 5 0\n"
+
+
 def test_nobody_comes(tmp_path):
     dealer = Process(tmp_path, "a", "kuhn", 5, 0, "A", "B", "-q", "--start_timeout", 200)
     assert dealer.end() == (1, "", "Error: seat 1 (A): expected to connect in time, found nobody\n")

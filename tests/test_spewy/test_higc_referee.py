@@ -178,8 +178,11 @@ def _full(path, text, encoding):
 
 def test_a_log_of_something_else_is_refused(tmp_path):
     play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
-    with pytest.raises(InputError, match=r"log .*matches\.jsonl: expected one of"):
+    with pytest.raises(InputError, match=r"matches\.jsonl: expected matches with seed 2, found 1;"):
         standing(series(tmp_path, seed=2), tmp_path / "out")
+    slower = series(tmp_path, limits=replace(QUICK, chance=0.5))
+    with pytest.raises(InputError, match=r"expected matches with chance 0\.5, found"):
+        standing(slower, tmp_path / "out")
     (tmp_path / "out" / "matches.jsonl").write_text(
         json.dumps({**series(tmp_path).head, "swapped": False}) + "\n3\n"
     )

@@ -152,8 +152,10 @@ def test_names_that_no_folder_can_have(tmp_path):
         (["solve", "x", "--save-every", "nan"], "'nan' is not a finite number of seconds"),
         (["solve", "x", "--save-every", "inf"], "'inf' is not a finite number of seconds"),
         (["solve", "x", "--save-every", "-1"], "--save-every"),
+        (["match", "call", "raise", "--seconds", "1e10"], "'1e10' is more than 1,000,000,000 seconds"),
+        (["play", "acpc", "localhost", "1", "--lockers", "x", "--wait", "1e300"], "'1e300' is more than"),
     ],
-    ids=range(8),
+    ids=range(10),
 )
 def test_usage_errors_are_one_line(args, named):
     result = spewy(*args)

@@ -2,15 +2,12 @@
 
 import os
 import socket
-import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
 
 import pytest
 from cli_runs import LEDUC, good, write
-from match_tables import play
+from match_tables import CLIENT, clients_at, logs, play
 
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
@@ -18,7 +15,6 @@ from spewy.match.entrants import Folder, Judge, Remote, Rules, entrant
 from spewy.match.match import Match
 
 LIMIT, LEDUC_GAME = load_game("holdem.limit.2p.reverse_blinds"), load_game("leduc")
-CLIENT = Path(__file__).resolve().parents[1] / "acpc_client.py"
 
 
 def client(wish, seconds=20.0):
@@ -59,6 +55,15 @@ def test_clients_play_the_same_match_as_bots(tmp_path):
     there = play(Match(LIMIT, (client("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "b")
     assert there.faults == ((), ())
     assert there.score == here.score
+
+
+def test_a_client_goes_on_where_it_stopped(tmp_path):
+    """Whatever it does by a hand's number, as our own client does with what it draws."""
+    match = Match(LIMIT, (client("odd"), Rules("call")), 6, (1,), aivat=False)
+    whole = play(match, tmp_path), logs(tmp_path)
+    log = tmp_path / "seed-1.log"
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-4]))  # three hands are left
+    assert (play(match, tmp_path), logs(tmp_path)) == whole
 
 
 def test_a_client_that_talks_nonsense_calls(tmp_path):
@@ -106,21 +111,8 @@ def test_somebody_else_starts_a_client(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     match = Match(LIMIT, (Remote("", port, 20.0), Rules("call")), 3, (1,), aivat=False)
-    command = [sys.executable, CLIENT, "call", "127.0.0.1", str(port)]
-
-    over = threading.Event()
-
-    def start():
-        while not over.wait(0.1):  # it is there for both runs
-            subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=60)
-
-    thread = threading.Thread(target=start, daemon=True)
-    thread.start()
-    try:
+    with clients_at(port):  # for both runs
         found = play(match, tmp_path)
-    finally:
-        over.set()
-        thread.join(60)
     assert (found.complete, found.faults) == (True, ((), ()))
 
 

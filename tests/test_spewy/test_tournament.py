@@ -1,10 +1,12 @@
 """``spewy tournament``: files, what is played and kept, and the page."""
 
 import json
+import socket
 
 import pytest
 from cli_runs import good, good_json, refused, spewy, write
 from jobs import EXAMPLES
+from match_tables import clients_at
 
 from spewy.match.tournament_file import read_tournament
 
@@ -17,6 +19,7 @@ HIGC = (
     'name = "general"\nrules = "higc"\n[[bots]]\nname = "a"\nbot = "random"\n[[bots]]\nname = "b"\nbot = "random"\n'
     '[higc]\ngames = ["kuhn_poker", "matrix_rps"]\nmatches = 4\nchance_seconds = 0\n'
 )
+LIMIT = "holdem.limit.2p.reverse_blinds"
 UPAC = 'name = "ladder"\nrules = "upac"\n[[bots]]\nname = "a"\n[[bots]]\nname = "b"\n[upac]\nresults = "games.jsonl"\n'
 
 
@@ -41,6 +44,16 @@ def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):
     result = spewy("tournament", file, "--workers", 1)
     assert result.exit_code == 1
     assert "true: expected to connect, found that it ended with 0" in result.stderr
+
+
+def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    file = write(tmp_path, ACPC.format("points").replace('"raise"', f'"tcp:{port}"').replace("leduc", LIMIT))
+    with clients_at(port):
+        result = spewy("tournament", file, "--workers", 2)
+    assert result.exit_code == 0, result.stderr
+    assert f"two: a client of the ACPC's protocol is waited for at 127.0.0.1:{port}" in result.stderr
 
 
 def test_logs_are_not_kept_in_a_file(tmp_path):
@@ -118,6 +131,14 @@ def test_games_that_are_none(tmp_path, line):
         (ACPC.format("online").replace('bot = "call"\n', ""), "bot one: expected bot"),
         (HIGC.replace("higc", "upac", 1), "expected [upac] alone"),
         (ACPC.format("online").replace("raise", "nobody"), "bot 'nobody': expected one of"),
+        (
+            ACPC.format("online").replace("small", "small\\n# large"),
+            "name: expected one line, found 'small\\n# large'",
+        ),
+        (
+            ACPC.format("online") + "seconds = 1e10\n",
+            "acpc.seconds: expected less than or equal to 1000000000",
+        ),
         (HIGC.replace("kuhn_poker", "nope"), "game 'nope': expected the name"),
     ],
 )
