@@ -4,8 +4,8 @@ Both ranges come in as they were played down (unsafe), or one player is re-solve
 (`solvers.gadget`), for which values are needed of what is played otherwise.
 
 Where it is known what both play otherwise, regrets begin with that: after N. Brown and T. Sandholm, "Strategy-Based
-Warm Starting for Regret Minimization in Games" (AAAI 2016), but with regrets of a size that goes by the pot alone. A few
-iterations are then worth many (`docs/bots.md`).
+Warm Starting for Regret Minimization in Games" (AAAI 2016), but with regrets of a size that goes by the pot alone. A
+few iterations are then worth many (`docs/bots.md`).
 """
 
 from __future__ import annotations
