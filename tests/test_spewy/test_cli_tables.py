@@ -186,13 +186,13 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
                 return Dealer(match, lines, heard.logs).play()
 
         dealer, other = Task(dealing), client(doors.ports[0], Seat(LIMIT))
-        how = ("--resolve", "always", "--safe", "--budget", 3, "--threads", 2)
+        how = ("--resolve", "always", "--safe", "--leaves", "off-tree", "--budget", 3, "--threads", 2)
         args = ("127.0.0.1", doors.ports[1], "--lockers", tmp_path, *how, "--log", log)
         result = spewy("play", "acpc", *args)
         dealer.result()
         other.result()
     assert (result.exit_code, bot.closed) == (0, True), result.output
-    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "threads": 2}
+    told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "threads": 2, "leaves": "off-tree"}
     assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "decisions", "start", "memory"})
