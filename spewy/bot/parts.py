@@ -195,8 +195,11 @@ class Parts:
 
     def _solved(self, part: Part, mine: int) -> Resolved:
         key = part, mine
-        if key not in self._held:
-            self._held[key] = self._solve(part, mine)
+        try:
+            if key not in self._held:
+                self._held[key] = self._solve(part, mine)
+        finally:
+            part.read.clear()
         self._held.move_to_end(key)
         while sum(each.n_bytes for each in self._held.values()) > MOST_HELD and len(self._held) > 1:
             self._held.popitem(last=False)
@@ -208,14 +211,11 @@ class Parts:
         elsewhere = None if safe is None else self._elsewhere(part, mine)
         with self._before():
             ranges, plays = (part.ranges(0), part.ranges(1)), self._begins_with(part)
-        try:
-            if safe is None or elsewhere is None:
-                return resolve(self._games, part.root, part.board, ranges, limits, plays)
-            return resolve_safely(
-                self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits, plays
-            )
-        finally:
-            part.read.clear()
+        if safe is None or elsewhere is None:
+            return resolve(self._games, part.root, part.board, ranges, limits, plays)
+        return resolve_safely(
+            self._games, part.root, part.board, mine, ranges, elsewhere, safe, limits, plays
+        )
 
     def _begins_with(self, part: Part) -> tuple[Plays, Plays] | None:
         """What both players do without a sub-game, where that is the same one; None: it is another, or not known."""

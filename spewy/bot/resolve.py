@@ -266,19 +266,15 @@ def _begin(
     plays: tuple[Plays, Plays],
     limits: Limits,
 ) -> int:
-    """Begin regrets with what both players do; the iterations that it counts as, none where there is no time."""
+    """Begin regrets with what both players do, if that can be read in time; the iterations that it counts as."""
     until = None if limits.deadline is None else (time.monotonic() + limits.deadline) / 2
     solver.iteration = WARM
     try:
         for p in (0, 1):
             sized = _times_pots(games, root, plays[p], WARMTH * float(game.reach[1 - p].sum()))
             _write(games, root, layout, solver, "regrets", p, sized, until)
-    except (
-        OutOfTimeError,
-        InputError,
-        LockerError,
-    ):  # what cannot be read in time, or at all, begins nothing
-        solver.iteration = 0  # the first iteration gives no weight to regrets before it
+    except (OutOfTimeError, InputError, LockerError):
+        solver.iteration = 0  # whose successor gives no weight to regrets before it
     return solver.iteration
 
 
