@@ -1,7 +1,7 @@
 """What best responses win on whole flops against a bot that solves turns and rivers anew, beside its locker alone.
 
     python benchmarks/resolved_flops.py FOLDER --flops "Ks 9s 4d,8h 5h 2h" [--iterations 30] [--safe HOW] [--rounds 2]
-                                        [--workers 2] [--keep DIR] [--data FILE]
+                                        [--cold] [--workers 2] [--keep DIR] [--data FILE]
     python benchmarks/resolved_flops.py table
 
 Every line of the betting and every turn and river of a flop is judged, with every hand as it is. A sub-game begins
@@ -42,7 +42,7 @@ from spewy.system.textfile import replace_text
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA, KEEP = ROOT / "docs/data/resolved-flops.json", ROOT / "results/resolved-flops"
-KEY = ("locker", "deals", "flop", "iterations", "rounds", "safe")
+KEY = ("locker", "deals", "flop", "iterations", "rounds", "safe", "warm")
 
 
 def main() -> None:
@@ -54,6 +54,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=30, help="of a solve")
     parser.add_argument("--rounds", type=int, default=2, help="of the last ones, that are solved")
     parser.add_argument("--safe", choices=get_args(Gadget), help="with this gadget")
+    parser.add_argument("--cold", action="store_true", help="solves begin with nothing, not with the locker")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, default=KEEP)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -68,7 +69,7 @@ def main() -> None:
 def judge_all(args: argparse.Namespace) -> None:
     """Judge one flop after the other, each beside the locker alone."""
     play = play_folder(args.folder)
-    options = Options("always", args.rounds, args.safe, args.iterations, seconds=None)
+    options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
         TemporaryDirectory(prefix="spewy-") as temporary,
         Averages(open_store(play, read_only=True)) as averages,
@@ -92,6 +93,7 @@ def judge_all(args: argparse.Namespace) -> None:
                 "iterations": args.iterations,
                 "rounds": args.rounds,
                 "safe": args.safe or False,
+                "warm": options.warm,
                 "alone": alone.tolist(),
                 "resolved": [unit * chips for chips in own],
                 "core_seconds": spent,
@@ -172,6 +174,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     ]
     for row in rows:
         how = f"{('rivers', 'turns and rivers')[row['rounds'] - 1]}, {row['iterations']} iterations"
+        how += f", begun with {'the locker' if row['warm'] else 'nothing'}"
         how += f", {row['safe']}" if row["safe"] else ""
         alone = ", ".join(f"{mbb:.1f}" for mbb in row["alone"])
         flop, later = row["resolved"]
