@@ -211,6 +211,8 @@ class Parts:
         elsewhere = None if safe is None else self._elsewhere(part, mine)
         with self._before():
             ranges, plays = (part.ranges(0), part.ranges(1)), self._begins_with(part)
+        if safe is not None and elsewhere is None:
+            LOG.info("line %r: solved unsafely: what is played otherwise is not known", part.betting.line)
         if safe is None or elsewhere is None:
             return resolve(self._games, part.root, part.board, ranges, limits, plays)
         return resolve_safely(
@@ -239,7 +241,8 @@ class Parts:
         try:
             until = self._share(READING)
             values = best_elsewhere(self._games, root, part.board, mine, reach, plays, until)
-        except OutOfTimeError:
+        except OutOfTimeError as error:
+            LOG.info("line %r: %s", part.betting.line, error)
             part.slow.add(mine)
             return None
         except (InputError, LockerError) as error:

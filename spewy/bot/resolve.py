@@ -10,6 +10,7 @@ few iterations are then worth many (`docs/bots.md`).
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -33,14 +34,13 @@ from spewy.records.policy import normalised
 Plays = Callable[[list[str], tuple[int, ...]], Floats]
 """``[action, hand of the deck]`` that a player plays on a board after lines of a sub-game, one after another."""
 
+LOG = logging.getLogger(__name__)
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
 JUDGING = 2
 """Iterations that last about as long as best responses to what was solved."""
 RESERVE = 0.9
 """Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
-
-
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
@@ -273,7 +273,8 @@ def _begin(
         for p in (0, 1):
             sized = _times_pots(games, root, plays[p], WARMTH * float(game.reach[1 - p].sum()))
             _write(games, root, layout, solver, "regrets", p, sized, until)
-    except (OutOfTimeError, InputError, LockerError):
+    except (OutOfTimeError, InputError, LockerError) as error:
+        LOG.info("begun with nothing: %s", error)
         solver.iteration = 0  # whose successor gives no weight to regrets before it
     return solver.iteration
 
@@ -310,7 +311,7 @@ def _write(
     for t, b in layout.every_board():
         (lines, slots), here = decisions[t], layout.board(t, b)
         if deadline is not None and time.monotonic() > deadline:
-            raise OutOfTimeError
+            raise OutOfTimeError("no time to read what is played without it")
         if lines:
             hands = here.rows[player].hands
             numbers = solver.read(part, t, b)

@@ -337,9 +337,9 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
     one all.
 
     Raises:
-        InputError: a line is none, or of other bots.
+        InputError: a line is none, or of other bots; or there are none.
     """
-    subject = f"results {path_text(path)}"
+    subject, none = f"results {path_text(path)}", True
     for number, line in enumerate(read_text(path, subject).splitlines(), start=1):
         if not line.strip():
             continue
@@ -355,7 +355,10 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
             raise InputError(
                 f"{subject}, line {number}: expected two of the bots, found {shown(told['bots'])}"
             )
+        none = False
         yield one, two, score
+    if none:
+        raise InputError(f"{subject}: expected games, found none")
 
 
 def _share(one: float | None, two: float | None) -> float:

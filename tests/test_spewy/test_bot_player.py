@@ -171,6 +171,7 @@ def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(fol
             with caplog.at_level(logging.INFO):
                 assert bot.answer(hand).source == "re-solved"
             assert "rivers were dropped" in caplog.text
+            assert ("solved unsafely" in caplog.text) == safe
 
 
 @pytest.mark.parametrize("safe", [False, True])

@@ -115,6 +115,11 @@ def test_games_that_are_none(tmp_path, line):
     assert "games.jsonl, line 1: expected" in refused("tournament", write(tmp_path, UPAC))
 
 
+def test_a_file_without_games_rates_nobody(tmp_path):
+    (tmp_path / "games.jsonl").write_text("\n\n")
+    assert "games.jsonl: expected games, found none" in refused("tournament", write(tmp_path, UPAC))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
