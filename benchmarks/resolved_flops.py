@@ -21,7 +21,6 @@ import json
 import re
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import joblib
@@ -38,6 +37,7 @@ from spewy.learn.real_game import RealGame
 from spewy.look.decoded import Decoder
 from spewy.look.play import play_folder
 from spewy.records.averages import Averages
+from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import replace_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,12 +71,12 @@ def judge_all(args: argparse.Namespace) -> None:
     play = play_folder(args.folder)
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
-        TemporaryDirectory(prefix="spewy-") as temporary,
+        scratch_folder("judge") as decoded,
         Averages(open_store(play, read_only=True)) as averages,
     ):
         decoder = Decoder.of(averages, play)
-        mark = decoder.write(Path(temporary))
-        game, deals = decoder.game(Path(temporary)), averages.saved.deals
+        mark = decoder.write(decoded)
+        game, deals = decoder.game(decoded), averages.saved.deals
         unit = 1000 / decoder.job.rules.big_blind
         lines = list(line_forests(decoder.job.betting_tree)[1].lines)
         for text in args.flops.split(","):

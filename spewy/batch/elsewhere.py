@@ -13,6 +13,7 @@ from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.run.estimate import Estimate
 from spewy.system.crew import Parent
+from spewy.system.scratch import scratch_folder
 
 Files = dict[str, bytes]
 """A folder, by paths in it."""
@@ -20,8 +21,8 @@ Files = dict[str, bytes]
 
 def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) -> tuple[Outcome, Files]:
     """Solve in a cluster's worker, from what the job's folder holds to what it shall hold."""
-    with TemporaryDirectory(prefix="spewy-") as scratch:
-        folder = Path(scratch, "solve")
+    with scratch_folder("solve") as scratch:
+        folder = scratch / "solve"
         if before:
             unpack(before, folder)
         outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost)

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import joblib
@@ -30,6 +29,7 @@ from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
+from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import as_path
 
 
@@ -110,10 +110,10 @@ def judge_folder(
     """
     play = play_folder(folder)
     with (
-        TemporaryDirectory(prefix="spewy-") as temporary,
+        scratch_folder("judge") as decoded,
         Averages(open_store(play, read_only=True)) as averages,
     ):
-        decoded, decoder = Path(temporary), Decoder.of(averages, play)
+        decoder = Decoder.of(averages, play)
         deals = averages.saved.deals
         mark = decoder.write(decoded)
         game = decoder.game(decoded)

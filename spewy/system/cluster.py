@@ -22,11 +22,10 @@ import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, TimeoutError
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spewy.errors import InputError, MissingError, PeerError, short, shown
@@ -34,6 +33,7 @@ from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
 from spewy.system.crew import POLL_SECONDS, Crew, Word
 from spewy.system.interrupts import deaf_children
+from spewy.system.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -506,7 +506,8 @@ class _Local(Closing):
         from distributed import LocalCluster
 
         _silence()
-        self._size, self._scratch = size, TemporaryDirectory(prefix="spewy-dask-")
+        self._size, self._held = size, ExitStack()
+        self._scratch = self._held.enter_context(scratch_folder("dask"))
         self._workers: list[subprocess.Popen[bytes]] = []
         with deaf_children():
             self._cluster = LocalCluster(
@@ -524,7 +525,7 @@ class _Local(Closing):
         """Start workers in place of those that have ended."""
         self._workers = [worker for worker in self._workers if worker.poll() is None]
         while len(self._workers) < self._size:
-            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), self._scratch.name]
+            arguments = ["-m", "spewy.system.dask_worker", self.address, str(os.getpid()), str(self._scratch)]
             self._workers.append(start_python(arguments))
 
     def close(self) -> None:
@@ -534,5 +535,4 @@ class _Local(Closing):
             worker.wait()
         self._workers.clear()
         self._cluster.close(timeout=CONNECT_SECONDS)
-        with suppress(OSError):
-            self._scratch.cleanup()
+        self._held.close()
