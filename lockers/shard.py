@@ -286,7 +286,7 @@ class Shard:
                     self._env_writable = False
                     return UnlockedFile(self.path)
                 env = lmdb.open(
-                    os.fspath(self.path),
+                    os.fsencode(self.path),
                     map_size=max(self._map_size, _rounded(2 * used)),
                     subdir=False,
                     create=False,
@@ -336,7 +336,7 @@ def create_shard_file(path: Path) -> None:
     """Create an empty data file and its lock file."""
     try:
         make_lock_file(path)
-        lmdb.open(os.fspath(path), subdir=False, create=False, max_readers=MAX_READERS, **_ENGINE).close()
+        lmdb.open(os.fsencode(path), subdir=False, create=False, max_readers=MAX_READERS, **_ENGINE).close()
     except (lmdb.Error, OSError) as error:
         raise translate(error, path) from error
 
@@ -344,7 +344,7 @@ def create_shard_file(path: Path) -> None:
 def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
     """Copy a data file that nobody has open; the copy is on the disk itself when this returns."""
     env = lmdb.open(
-        os.fspath(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
+        os.fsencode(path), map_size=map_size, subdir=False, create=False, readonly=True, lock=False, **_ENGINE
     )
     try:
         owner = path.stat()

@@ -45,7 +45,7 @@ class LogFile(Closing):
     def write(self, event: str, text: str = "") -> None:
         """Add a line: the time, what happens ("start", "check", "save", "stop"), and what there is to tell of it."""
         words = " ".join(f"{event:<6}{text}".split("\n")).rstrip()
-        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode()
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n".encode(errors="backslashreplace")
         try:
             written = os.write(self._descriptor, line)
             if written < len(line):  # the disk is full: the rest tells so

@@ -38,6 +38,15 @@ def test_a_folder_is_created_with_its_parents(tmp_path: Path) -> None:
     assert (content["format"], content["shards"], content["manifest"]) == (1, 3, {"game": "kuhn"})
 
 
+def test_names_of_folders_need_not_be_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"b\xff\xc3\xbc")
+    with open_store(folder, {}, shards=1) as store:
+        put(store, "payoff", b"k", np.array(1))
+        store.compact()
+    with open_store(folder, read_only=True) as store:
+        assert store.get("payoff", b"k") == 1
+
+
 def test_an_existing_store_keeps_its_shards(tmp_path: Path) -> None:
     open_store(tmp_path, {}, shards=3).close()
     with open_store(tmp_path, {}, shards=8) as store:

@@ -1,6 +1,7 @@
 """Whole games solved by dealt boards: from start to end, resumed, interrupted, looked at meanwhile, refused."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -147,6 +148,15 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     )
     assert "expected one job, found several" in refused("solve", job, leduc[0], "--start-from", coarse)
     assert not (tmp_path / "out").exists()  # nor are classes and rows looked for, which takes minutes
+
+
+def test_folders_whose_names_are_no_utf_8(leduc, solved, tmp_path):
+    old, new = (tmp_path / os.fsdecode(name) for name in (b"\xff", b"new\xff"))
+    shutil.copytree(solved[1], old)
+    told = good_json("solve", leduc[0], "--out", new, "--start-from", old, "--set", "solve.max_sweeps=3010")
+    assert told["sweeps"] == 3010
+    assert f"starting from 3,000 deals of {tmp_path}/\\udcff" in log_lines(new)[0]
+    assert good_json("status", new)["deals"] == 3010
 
 
 def test_show_plays_what_was_saved(solved):
