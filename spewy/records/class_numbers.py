@@ -20,7 +20,7 @@ from lockers import DamagedLockerError, Reads, Store, Transaction
 from lockers.codec import Array
 from solvers.forest import Ints
 from spewy.errors import InputError
-from spewy.records.keys import META, NUMBERS_KEY, REGRET, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
+from spewy.records.keys import META, NUMBERS_KEY, REGRET, SAVED_KEY, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
 from spewy.records.progress import require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
@@ -154,11 +154,13 @@ def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
 
 
 def require_numbers(store: Reads, subject: str) -> None:
-    """Refuse to go on from what was dropped.
+    """Refuse to go on from what was dropped, or from a play locker, which never had any.
 
     Raises:
-        InputError: it was.
+        InputError: it was, or the store is one.
     """
+    if store.get(META, SAVED_KEY) is not None:
+        raise InputError(f"{subject}: expected regrets and sums to go on from, found a play locker alone")
     if store.get(META, NUMBERS_KEY) is not None:
         raise InputError(
             f"{subject}: expected regrets and sums to go on from, found them dropped; "

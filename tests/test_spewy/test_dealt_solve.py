@@ -636,6 +636,15 @@ def test_a_solve_whose_regrets_were_dropped_says_so(leduc, played_only):
     assert good_json("solve", leduc[0], "--out", folder, "--set", "solve.max_sweeps=60")["sweeps"] == 60
 
 
+def test_a_play_locker_is_not_solved_into(leduc, solved, tmp_path):
+    alone = shutil.copytree(solved[1] / "play", tmp_path / "alone")
+    before = sorted(path.name for path in alone.iterdir())
+    for options in (("--out", alone), ("--out", tmp_path / "out", "--start-from", alone)):
+        line = refused("solve", leduc[0], "--set", "solve.max_sweeps=3010", *options)
+        assert "alone: expected regrets and sums to go on from, found a play locker alone" in line
+    assert sorted(path.name for path in alone.iterdir()) == before
+
+
 def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch):
     folder = shutil.copytree(solved[1], tmp_path / "out")
     with monkeypatch.context() as patch:
