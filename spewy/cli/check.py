@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.options import folder_argument, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 UNHEALTHY = 1
 
@@ -18,12 +22,30 @@ UNHEALTHY = 1
 def check(ctx: click.Context, folder: Path) -> None:
     """Audit a folder of lockers: structure, checksums, counters.
 
-    Prints one line per finding and exits with 1 if there is any. The lockers may be in use meanwhile.
+    Prints one line per finding and exits with 1 if there is any. The lockers may be in use meanwhile. Of a whole game
+    with [boards] those within the folder are audited too: the play locker, payoff matrices, what was judged.
 
     \b
     Examples:
       spewy check results/T1
     """  # noqa: D301
+    findings = [finding for each in (folder, *_within(folder)) for finding in _audited(each)]
+    for finding in findings:
+        click.echo(finding)
+    if findings:
+        ctx.exit(UNHEALTHY)
+    click.echo(f"{folder}: healthy")
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    """Folders of lockers in a folder of lockers."""
+    from lockers import holds_store
+
+    yield from filter(holds_store, sorted(folder.glob("*/")))
+
+
+def _audited(folder: Path) -> list[str]:
+    """What is wrong with the lockers of one folder."""
     from lockers import DamagedLockerError, LmdbStore, open_store
 
     findings = []
@@ -33,9 +55,4 @@ def check(ctx: click.Context, folder: Path) -> None:
     except DamagedLockerError as error:
         findings.append(str(error))
     with LmdbStore(folder, read_only=True) as store:
-        findings += [finding for finding in store.check() if finding not in findings]
-    for finding in findings:
-        click.echo(finding)
-    if findings:
-        ctx.exit(UNHEALTHY)
-    click.echo(f"{folder}: healthy")
+        return findings + [finding for finding in store.check() if finding not in findings]

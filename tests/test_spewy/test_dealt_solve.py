@@ -671,6 +671,18 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
         assert "expected either --round or --regrets" in refused("drop", folder, *options)
 
 
+@pytest.mark.parametrize("within", ["play", "judged", "payoffs"])
+def test_an_audit_finds_damage_in_all_that_a_folder_holds(solved, tmp_path, within):
+    folder = shutil.copytree(solved[1], tmp_path / "out")
+    good("exploit", folder, "--workers", 1)
+    good("payoffs", folder, "--boards", 1, "--workers", 1)
+    assert good("check", folder).endswith(": healthy\n")
+    os.truncate(folder / within / "shard-000.mdb", 9000)
+    told = spewy("check", folder)
+    assert (told.exit_code, "healthy" in told.stdout) == (1, False)
+    assert f"out/{within}/shard-000.mdb: expected" in told.stdout
+
+
 # Refusals
 
 
