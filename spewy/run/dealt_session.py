@@ -26,7 +26,7 @@ from spewy.records.class_numbers import Mark, read_mark, require_numbers
 from spewy.records.class_payoffs import ClassPayoffs
 from spewy.records.class_policy import ClassPolicy, board_classes
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
-from spewy.records.status import STOP, Judged
+from spewy.records.status import STOP, Judged, read_status
 from spewy.run.cluster import open_cluster
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
@@ -225,12 +225,20 @@ class _Run(Closing):
         if result is not None and result["sweeps"] == engine.deals:
             self._value = result["value"]
         if self._trace:
-            deals, _, chips = self._trace[-1]
-            judged = Judged(chips / self._chips, self._unit, None, None, deals, None)
-            self._progress.known = Known(judged)
+            self._progress.known = self._known()
         if engine.deals:
             note(f"{job.name}: going on after deal {engine.deals:,}")
         self._log.write("start", f"{engine.deals} deals, {engine.threads} threads, seed {self._dealing.seed}")
+
+    def _known(self) -> Known:
+        """What the last check found, as it was written down; else what the trace tells of it."""
+        deals, _, chips = self._trace[-1]
+        with suppress(InputError):  # what is there is no status
+            told = read_status(self._session.folder)
+            judged = None if told is None else told.judged
+            if told is not None and judged is not None and (judged.deals, judged.unit) == (deals, self._unit):
+                return Known(judged, told.value)
+        return Known(Judged(chips / self._chips, self._unit, None, None, deals, None))
 
     def _engine_of(self, found: Abstraction) -> SampledEngine:
         """The engine, which goes on from the folder: with threads here, or with a cluster's workers."""

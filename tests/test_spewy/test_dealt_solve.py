@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from spewy.records.averages import Averages
 from spewy.records.class_numbers import read_mark
 from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.records.progress import read_trace, saved_sweeps
-from spewy.records.status import LOG, read_status
+from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
 from spewy.run.logfile import LogFile
@@ -427,10 +428,15 @@ def test_damage_that_a_solve_finds_is_its_last_word(leduc, solved, tmp_path):
 def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
     judge_of(0.5)
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+    before = read_status(tmp_path / "out")
     judge_of()
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
-    judged = read_status(tmp_path / "out").judged
-    assert (judged.exploitability, judged.deals) == (500, 100)
+    told = read_status(tmp_path / "out")
+    assert (told.judged.exploitability, told.judged.deals) == (500, 100)
+    assert (told.judged, told.value) == (before.judged, before.value)  # error, flops and time too
+    (tmp_path / "out" / STATUS).write_text("{")
+    solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+    assert read_status(tmp_path / "out").judged == replace(before.judged, stderr=None, flops=None, at=None)
 
 
 def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkeypatch):
