@@ -59,12 +59,15 @@ class Leaves(Closing):
             policy: that was opened there.
 
         Raises:
-            InputError: it has none, or not those of all classes of a round.
+            InputError: it has none, or not those of all classes of a round; or the game ends with the flop.
             lockers.LockerError: they are another job's, or damaged.
         """
         home = payoffs_home(folder) / FOLDER
         if not isinstance(policy, ClassPolicy) or not home.exists():
             raise InputError(f"folder {folder}: expected payoff matrices (spewy payoffs), found none")
+        n_rounds = policy.problem.game.num_rounds
+        if n_rounds < 3:
+            raise InputError(f"leaves: expected a game with a round after the flop, found {n_rounds} rounds")
         payoffs = ClassPayoffs(open_store(home, policy.averages.manifest, read_only=True))
         try:
             found = cls(policy, payoffs)

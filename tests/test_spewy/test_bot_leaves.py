@@ -7,7 +7,8 @@ import shutil
 import numpy as np
 import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, folder_of, play
-from cli_runs import good, refused
+from cli_runs import good, refused, write
+from dealt_jobs import DEALT_LEDUC
 
 from lockers import LockerError
 from spewy import InputError, open_bot, open_policy
@@ -168,6 +169,16 @@ def test_matrices_that_are_missing_or_those_of_some_classes_are_told(folders, tm
         open_bot(copy, leaves="always")
     with open_bot(copy, resolve="always", **QUICK) as bot:
         assert bot.answer(flop(bot)).source == "locker"
+
+
+def test_a_game_that_ends_with_the_flop_has_no_early_rounds(tmp_path):
+    job = write(tmp_path, DEALT_LEDUC)
+    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
+    good("payoffs", tmp_path / "out", "--boards", "1", "--workers", "1")
+    with pytest.raises(
+        InputError, match="leaves: expected a game with a round after the flop, found 2 rounds"
+    ):
+        open_bot(tmp_path / "out", leaves="always")
 
 
 def test_matrices_that_are_damaged_or_another_games_are_told(folders, tmp_path):
