@@ -36,6 +36,7 @@ SENT = 3  # times the state, where all of it is sent to a cluster while some com
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
+FOUND = 3  # times what a check found: board by board, and put together (measured)
 COPIES = 3 * (8 << 20)  # of what is being saved: as it is, encoded, and in its transaction
 SECONDS_PER_DEAL = 70e-6  # to be dealt
 SECONDS_PER_HAND = (
@@ -259,10 +260,10 @@ def _cost(
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
-    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve)
+    play_bytes, (judged, found) = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds, job.solve)
+    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve) + found
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
-    play_bytes, judged = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds)
     averaged = job.solve.integrate == "average"
     matrices = _matrices_bytes(wish, rounds, classes, rows) if averaged else 0
     if averaged:
@@ -358,15 +359,25 @@ def _buffer_bytes(
     return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(wish))
 
 
-def _judged_bytes(wish: Wish, rounds: Sequence[LineForest]) -> int:
-    """Bytes that judging keeps of all first boards; suits that rows tell apart are walked one by one."""
+def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection) -> tuple[int, int]:
+    """Bytes that judging keeps of all first boards on disk, and a check in memory of those that it draws.
+
+    Suits that rows tell apart are walked one by one.
+    """
+    from spewy.learn.real_game import FEW_BOARDS
+
     t = int(len(rounds) > 1 and not wish.board_sizes[0])
     lines, cards = len(rounds[t].lines), wish.board_sizes[t]
     if "hands" in wish.rows:
         boards, kinds = comb(len(wish.deck), cards), comb(len(wish.deck), wish.hole)
     else:
         boards, kinds = count_boards(wish.deck, cards), _n_kinds(wish)
-    return judged_size(boards, lines, kinds).total + SHARD_BYTES
+    last, left = boards, len(wish.deck) - cards
+    for more in wish.board_sizes[t + 1 :]:
+        last, left = last * comb(left, more), left - more
+    size = judged_size(boards, lines, kinds)
+    drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
+    return size.total + SHARD_BYTES, FOUND * size.total * drawn // boards
 
 
 def _below_first(wish: Wish) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
+from jobs import EXAMPLES
 
 from buckets import Abstraction
 from lockers import LmdbStore, StorageError, holds_store, open_store
@@ -803,6 +804,20 @@ def test_an_estimate_tells_what_is_needed(tmp_path):
     assert told["state_bytes"] == 2 * 4 * (169 * 16 * (10 + 11) + 3 * 5 * 16 * (13 + 13))
     assert told["disk_bytes"] > told["play_bytes"] > 0
     assert told["seconds_per_deal"] > 0
+
+
+def test_an_estimate_counts_what_a_check_finds():
+    """Of 1,755 flops, 7 lines and 169 kinds of hands, for both players: three times, when all are drawn."""
+    all_flops = 3 * 1755 * 2 * 7 * 169 * 8
+    few, many = (
+        good_json("estimate", EXAMPLES / "limit-holdem.toml", "--set", f"solve.check_flops={flops}")
+        for flops in (1, 1755)
+    )
+    assert many["memory_bytes"] - few["memory_bytes"] == pytest.approx(all_flops, rel=0.1)
+    ends_with_the_flop = good_json(
+        "estimate", EXAMPLES / "flop-holdem.toml"
+    )  # which is judged on all in any case
+    assert ends_with_the_flop["table_bytes"] > all_flops
 
 
 def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
