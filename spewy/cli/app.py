@@ -111,13 +111,19 @@ class Commands(click.Group):
             if is_a(error, *BAD_INPUT):
                 raise BadInput(str(error)) from None
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                raise BadInput(
-                    f"path {path_text(error.filename)}: expected names of at most 255 bytes"
-                ) from None
+                raise BadInput(_too_long(os.fsdecode(error.filename))) from None
             if is_verbose():
                 raise
             told = f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)"
             raise Failed(told) from None
+
+
+def _too_long(path: str) -> str:
+    longest, whole = max(len(os.fsencode(name)) for name in path.split("/")), len(os.fsencode(path))
+    return (
+        f"path {path_text(path)}: expected names of at most 255 bytes in one of at most 4,095, "
+        f"found one of {longest:,} in {whole:,}"
+    )
 
 
 def _require_surroundings() -> None:
