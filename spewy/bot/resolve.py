@@ -266,7 +266,10 @@ def _begin(
     plays: tuple[Plays, Plays],
     limits: Limits,
 ) -> int:
-    """Begin regrets with what both players do, if that can be read in time; the iterations that it counts as."""
+    """Begin regrets with what both players do, as far as that can be read in time; the iterations it counts as.
+
+    Half of it is still better than nothing.
+    """
     until = None if limits.deadline is None else (time.monotonic() + limits.deadline) / 2
     solver.iteration = WARM
     try:
@@ -274,8 +277,10 @@ def _begin(
             sized = _times_pots(games, root, plays[p], WARMTH * float(game.reach[1 - p].sum()))
             _write(games, root, layout, solver, "regrets", p, sized, until)
     except (OutOfTimeError, InputError, LockerError) as error:
-        LOG.info("begun with nothing: %s", error)
-        solver.iteration = 0  # whose successor gives no weight to regrets before it
+        LOG.info("not all that is played without it is known: %s", error)
+        boards = (solver.read("regrets", t, b) for t, b in layout.every_board())
+        if not any(part.any() for both in boards for part in both):
+            solver.iteration = 0
     return solver.iteration
 
 

@@ -123,6 +123,25 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     assert late.iterations == 1
 
 
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_solve_goes_on_from_what_could_be_read(known):
+    """Where the locker fails for the second player, and for both."""
+    job, _ = solved_river()
+    games, root, ones = river_games(job), Root(3, 100, 900), job.problem.ranges
+    before = resolve(games, root, BOARD, ones, Limits(300))
+
+    def plays(lines, board):
+        return np.concatenate([before.frequencies(line, board) for line in lines])
+
+    def fails(lines, board):
+        raise InputError("not there")
+
+    begun = resolve(games, root, BOARD, ones, Limits(3), ((plays, fails) if known else (fails, fails)))
+    assert begun.iterations == 3
+    cold = resolve(games, root, BOARD, ones, Limits(3))
+    assert judged(job, begun)[0] < (0.8 if known else 1.01) * judged(job, cold)[0]
+
+
 def test_sub_games_that_are_too_large_or_of_nothing_are_refused():
     game = parse_game(LIMIT_GAME, "small")
     ones, board = np.ones(105), game.deck.cards[:4]
