@@ -37,10 +37,10 @@ def test_a_curve_goes_on_in_its_folder(benchmark, tmp_path):
         return json.loads(data.read_text())["curves"]["leduc"]["points"]
 
     (first,) = points("0.005")
-    again, second = points("0.005", "0.01")
+    again, second = points("0.005", "0.04")  # a step of deals may take 0.01
     assert again == first
     assert second["deals"] > first["deals"]
-    assert second["core_minutes"] >= 0.01
+    assert second["core_minutes"] >= 0.04
     assert sum(second[action] for action in ("fold", "limp", "raise")) == pytest.approx(1)
 
     data.unlink()  # what the folder has learnt is counted, though nobody has judged it
