@@ -3,10 +3,12 @@
     python benchmarks/preflop_odds.py
 
 Walks the 134,459 final boards that differ by more than a renaming of suits, each as often as there are of it, and on
-each all pairs of hands that share no card: half a minute. ``wins[a, b]`` counts, over all pairs of hands of two classes
-and all boards that go with both, how often a wins; ``pairs[a, b]`` is the number of such pairs of hands.
+each all pairs of hands that share no card: half a minute, and writes the file anew. ``wins[a, b]`` counts, over all
+pairs of hands of two classes and all boards that go with both, how often a wins; ``pairs[a, b]`` is the number of such
+pairs of hands.
 """
 
+import argparse
 from math import comb
 from pathlib import Path
 
@@ -22,6 +24,9 @@ N_CLASSES = 169
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     deck = Deck()
     held = hands(deck, 2).astype(np.int64)
     classes = preflop_classes()[0].astype(np.int64)

@@ -152,7 +152,7 @@ class RowsSection(Section):
 
 
 class BoardsSection(Section):
-    """Classes of boards by round, whose boards share what is learned; "all": each board up to suits on its own."""
+    """Classes of boards by round, whose boards share what is learned; "all": each history of boards up to suits."""
 
     flop: int | Literal["all"] = "all"
     """Classes of flops."""
