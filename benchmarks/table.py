@@ -2,7 +2,8 @@
 
     python benchmarks/table.py FOLDER [--from river|turn] [--hands 400] [--seed 0] [--iterations 100] [--safe HOW]
                                       [--json]
-    python benchmarks/table.py FOLDER --few 1,3,6,12,30 [--from river|turn] [--hands 40] [--seed 0] [--json]
+    python benchmarks/table.py FOLDER --few 1,3,6,12,30 [--from river|turn] [--bet 150] [--hands 40] [--seed 0]
+                                      [--json]
 
 Hands are dealt and played by the locker against itself until the round begins. There the public state is judged in the
 real game: each hand of either player responds as well as it can, from there on, to what the other plays, on all
@@ -17,7 +18,9 @@ Ways: the locker alone; each river re-solved as at the table; with ``--from turn
 hand. To judge rivers below one turn of limit hold'em, 432 of them are re-solved.
 
 With ``--few`` ways are the sub-game that begins with the round, solved in so many iterations that begin with nothing or
-with what the locker plays, and whatever that is worth: at the table the locker is played where it is better.
+with what the locker plays, and whatever that is worth: at the table the locker is played where it is better. With
+``--bet`` the sub-game has one more bet at its root, of so many per cent of the pot or all-in, which the locker's tree
+lacks, and "locker" is what it plays with such bets taken for others.
 """
 
 import argparse
@@ -37,10 +40,12 @@ from solvers.gadget import Gadget
 from spewy import open_policy
 from spewy.bot.book import Book
 from spewy.bot.options import Options
+from spewy.bot.other_bets import taken_over
 from spewy.bot.player import LockerBot
-from spewy.bot.resolve import Limits, best_elsewhere, resolve
+from spewy.bot.resolve import Limits, Plays, best_elsewhere, resolve
 from spewy.bot.subgames import Root, SubGames, entered, shifted
 from spewy.game.hand import Hand
+from spewy.records.policy import Stacked
 
 Pair = tuple[np.ndarray, np.ndarray]
 """Of both players, ``[hand of the deck]``."""
@@ -59,10 +64,13 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=Options.iterations, help="of a solve")
     parser.add_argument("--safe", choices=get_args(Gadget), help="re-solve with this gadget, too")
     parser.add_argument("--few", type=lambda text: [int(part) for part in text.split(",")], default=[])
+    parser.add_argument("--bet", type=int, help="per cent of the pot, at the root beside the tree's bets")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.bet and not options.few:
+        parser.error("--bet: expected --few beside it")
     with open_policy(options.folder) as policy:
-        judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start])
+        judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start], options.bet)
         bots = {
             name: LockerBot(policy, how)
             for name, how in ways(options.start, options.iterations, options.safe)[
@@ -72,6 +80,8 @@ def main() -> None:
         gains: dict[str, Callable[[Hand, int], float]] = {
             name: partial(judge.gain, bot) for name, bot in bots.items()
         }
+        if options.bet:
+            gains["locker"] = partial(judge.taken_gain, bots["locker"], Book(policy))
         for few, warm in product(options.few, (False, True)):
             name = f"{few} iterations, begun with {'the locker' if warm else 'nothing'}"
             gains[name] = partial(judge.solved_gain, bots["locker"], Book(policy), few, warm)
@@ -102,8 +112,8 @@ def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Op
 class Judge:
     """Plays hands to the beginning of a round, and judges what is played from there on."""
 
-    def __init__(self, games: SubGames, left: int) -> None:
-        self.games, self.game = games, games.game
+    def __init__(self, games: SubGames, left: int, bet: int | None = None) -> None:
+        self.games, self.game, self.bet = games, games.game, bet
         self.round = self.game.num_rounds - left
 
     def reached(self, bot: LockerBot, seed: int) -> Hand | None:
@@ -126,9 +136,9 @@ class Judge:
         bot.new_hand(state, 0, seed)
         root, ranges = self.root(state), bot.ranges(state)
 
-        def plays(lines: list[str], board: tuple[int, ...]) -> np.ndarray:
+        def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
             hands = (going_on(state, shifted(line, root.base), board) for line in lines)
-            return np.concatenate([bot.answer(hand).frequencies for hand in hands])
+            return Stacked.by_hand(np.concatenate([bot.answer(hand).frequencies for hand in hands]))
 
         def best(p: int) -> np.ndarray:
             return best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
@@ -140,19 +150,37 @@ class Judge:
     ) -> float:
         """The same of a sub-game that is solved in a few iterations."""
         locker.new_hand(state, 0, seed)
-        root, ranges, begun = self.root(state), locker.ranges(state), state.betting.line
+        ranges, plays = locker.ranges(state), self.stored(book, state)
+        begin = (plays, plays) if warm else None
+        solved = resolve(self.games, self.root(state), state.board, ranges, Limits(few), begin)
+        return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
-        def plays(lines: list[str], board: tuple[int, ...]) -> np.ndarray:
+    def taken_gain(self, locker: LockerBot, book: Book, state: Hand, seed: int) -> float:
+        """The same of what is stored, with a bet more that is taken for another."""
+        locker.new_hand(state, 0, seed)
+        root, ranges, plays = self.root(state), locker.ranges(state), self.stored(book, state)
+
+        def best(p: int) -> np.ndarray:
+            return best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
+
+        return self.lost(state, ranges, (best(0), best(1)))
+
+    def stored(self, book: Book, state: Hand) -> Plays:
+        """What the locker has for the sub-game that begins at a state, a bet more taken for another."""
+        root, begun = self.root(state), state.betting.line
+
+        def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
             return book.several([begun + shifted(line, root.base) for line in lines], board)
 
-        begin = (plays, plays) if warm else None
-        solved = resolve(self.games, root, state.board, ranges, Limits(few), begin)
-        return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
+        return taken_over(self.games, root, replace(root, more=()), plays) if root.more else plays
 
     def root(self, state: Hand) -> Root:
         """The sub-game that begins at a state."""
         base, least = max(state.betting.spent), min(self.game.stacks or (0,))
-        return Root(self.round, base, least - base if least else None)
+        stack = least - base if least else None
+        most = stack or 0
+        more = (f"r{min(round(2 * base * self.bet / 100), most)}",) if self.bet and most > 0 else ()
+        return Root(self.round, base, stack, more=more)
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
         """Half of what best responses make of a state, in mbb per hand that comes here."""

@@ -13,7 +13,7 @@ from solvers.forest import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
-from spewy.records.policy import Decides, Decision
+from spewy.records.policy import Decides, Decision, Stacked
 
 LOG = logging.getLogger(__name__)
 
@@ -64,18 +64,13 @@ class Book:
         """
         return self._of_deck(self._policy.decision(Line(line), board))
 
-    def several(self, lines: Sequence[str], board: tuple[int, ...]) -> Floats:
-        """``[action, hand of the deck]`` of some decisions of one player and round, their actions one after another.
-
-        It takes less time than one by one; hands that cannot be held have 0.
+    def several(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
+        """Some decisions of one player and round, which takes less time than one by one.
 
         Raises:
             InputError, lockers.LockerError: as `frequencies`.
         """
-        hands, found = self._policy.stacked([Line(line) for line in lines], board)
-        out = np.zeros((len(found), len(self.hands)))
-        out[:, hands] = found
-        return out
+        return self._policy.stacked([Line(line) for line in lines], board)
 
     def found(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
         """The same; None, which is logged: nothing can be read."""

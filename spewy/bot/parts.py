@@ -24,6 +24,7 @@ from lockers import LockerError
 from solvers.forest import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
+from spewy.bot.other_bets import taken_over
 from spewy.bot.resolve import (
     Limits,
     OutOfTimeError,
@@ -37,6 +38,7 @@ from spewy.bot.subgames import Root, SubGames, shifted, tokens
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.tree import entry
+from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
 READING = 0.5
@@ -75,7 +77,7 @@ class Part:
     elsewhere: dict[int, Floats | None] = field(default_factory=dict)
     slow: set[int] = field(default_factory=set)
     worse: dict[int, bool] = field(default_factory=dict)
-    read: dict[tuple[int, tuple[str, ...], tuple[int, ...]], Floats] = field(default_factory=dict)
+    read: dict[tuple[int, tuple[str, ...], tuple[int, ...]], Stacked] = field(default_factory=dict)
 
     def line(self, betting: Betting) -> str:
         """The line of the sub-game that leads to a betting of the hand."""
@@ -220,11 +222,11 @@ class Parts:
         )
 
     def _begins_with(self, part: Part) -> tuple[Plays, Plays] | None:
-        """What both players do without a sub-game, where that is the same one; None: it is another, or not known."""
-        if not (self._options.warm and all(self._is_comparable(part, player) for player in (0, 1))):
+        """What both players do without a sub-game; None: it is not known."""
+        if not self._options.warm:
             return None
-        first, second = self._otherwise(part, 0), self._otherwise(part, 1)
-        return None if first is None or second is None else (first[1], second[1])
+        first, second = self._instead(part, 0), self._instead(part, 1)
+        return None if first is None or second is None else (first, second)
 
     def _elsewhere(self, part: Part, mine: int) -> Floats | None:
         """What the other's hands make of what mine would play without this sub-game; None: nothing is known of it."""
@@ -250,19 +252,49 @@ class Parts:
             return None
         return values * (part.root.base / root.base)
 
-    def _otherwise(self, part: Part, mine: int) -> tuple[Root, Plays] | None:
-        """The same sub-game where it is played otherwise, maybe of another pot, and how mine plays there."""
+    def _instead(self, part: Part, mine: int) -> Plays | None:
+        """What mine does in a sub-game without it, bets that are not in what it plays taken for others; None: nothing.
+
+        Where there are such bets nothing is solved to know it.
+        """
+        found = self._otherwise(part, mine, solving=not part.root.more)
+        if found is None:
+            return None
+        root, plays = found
+        try:
+            return plays if root == part.root else taken_over(self._games, part.root, root, plays)
+        except InputError as error:
+            LOG.info("line %r: not known what its bets are taken for: %s", part.betting.line, error)
+            return None
+
+    def _is_known(self, part: Part, player: int) -> bool:
+        """Whether a sub-game is solved, and it is settled whether a player plays it as it was."""
+        return (part, self._mine(player)) in self._held and (bool(part.root.more) or player in part.worse)
+
+    def _otherwise(self, part: Part, mine: int, solving: bool = True) -> tuple[Root, Plays] | None:
+        """The same sub-game where it is played otherwise, maybe of another pot, and how mine plays there.
+
+        Args:
+            part: the sub-game.
+            mine: the player.
+            solving: whether another one may be solved for it.
+        """
         outer = part.outer
         covered = outer is not None and mine not in outer.failed and self.covers(outer, part.betting)
-        if outer is not None and covered and not self._is_worse(outer, mine):
+        if (
+            outer is not None
+            and covered
+            and (solving or self._is_known(outer, mine))
+            and not self._is_worse(outer, mine)
+        ):
             solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
             return root, _kept(
                 part,
                 mine,
-                lambda lines, board: np.concatenate(
-                    [solved.frequencies(before + shifted(line, by), board) for line in lines]
+                lambda lines, board: Stacked.by_hand(
+                    np.concatenate([solved.frequencies(before + shifted(line, by), board) for line in lines])
                 ),
             )
         if part.stored is None:
@@ -283,7 +315,7 @@ class Parts:
 def _kept(part: Part, mine: int, plays: Plays) -> Plays:
     """The same, asked once for each board while a sub-game is being solved."""
 
-    def kept(lines: list[str], board: tuple[int, ...]) -> Floats:
+    def kept(lines: list[str], board: tuple[int, ...]) -> Stacked:
         key = mine, tuple(lines), board
         if key not in part.read:
             part.read[key] = plays(lines, board)

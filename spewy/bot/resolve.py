@@ -29,10 +29,10 @@ from solvers.solver import Solver
 from spewy.bot.subgames import Root, SubGames, entered, solver_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
-from spewy.records.policy import normalised
+from spewy.records.policy import Stacked, normalised
 
-Plays = Callable[[list[str], tuple[int, ...]], Floats]
-"""``[action, hand of the deck]`` that a player plays on a board after lines of a sub-game, one after another."""
+Plays = Callable[[list[str], tuple[int, ...]], Stacked]
+"""What a player plays on a board after lines of a sub-game."""
 
 LOG = logging.getLogger(__name__)
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
@@ -294,7 +294,11 @@ def _times_pots(games: SubGames, root: Root, plays: Plays, size: float) -> Plays
         pots = [2.0 * (root.base + max(node.put_in)) for node in nodes]
         return size * np.repeat(pots, [len(node.actions) for node in nodes])[:, None]
 
-    return lambda lines, board: sizes(tuple(lines)) * plays(lines, board)
+    def sized(lines: list[str], board: tuple[int, ...]) -> Stacked:
+        found = plays(lines, board)
+        return found._replace(frequencies=sizes(tuple(lines)) * found.frequencies)
+
+    return sized
 
 
 def _write(
@@ -320,7 +324,7 @@ def _write(
         if lines:
             hands = here.rows[player].hands
             numbers = solver.read(part, t, b)
-            numbers[player][slots, : len(hands)] = plays(lines, here.cards)[:, hands]
+            numbers[player][slots, : len(hands)] = plays(lines, here.cards).of(hands)
             solver.write(part, t, b, numbers)
 
 

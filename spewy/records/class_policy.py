@@ -11,7 +11,7 @@ import numpy as np
 from buckets.errors import BoardError
 from buckets.symmetry import check_history
 from lockers import DamagedLockerError
-from solvers.forest import Floats, Ints
+from solvers.forest import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game
@@ -19,7 +19,7 @@ from spewy.game.nodes import Node
 from spewy.game.tree import entry
 from spewy.records.averages import Averages
 from spewy.records.keys import CLASSES
-from spewy.records.policy import BOARDS, Decides, Decision
+from spewy.records.policy import BOARDS, Decides, Decision, Stacked
 
 if TYPE_CHECKING:
     from buckets import Abstraction
@@ -72,14 +72,12 @@ class ClassPolicy(Decides):
         deck = self.problem.hands
         return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
 
-    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> tuple[Ints, Floats]:
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
         """As `Decides.stacked`, from one read of the board's class."""
         nodes, player, wanted = self._wanted(tuple(lines))
         cards = board_cards(self.problem, nodes[0].round, board)
         class_, rows = self._rows(nodes[0].round, cards)
-        hands = np.flatnonzero(rows >= 0)
-        found = self.averages.many_frequencies(nodes[0].round, class_, player, wanted)
-        return hands, found[:, rows[hands]]
+        return Stacked(self.averages.many_frequencies(nodes[0].round, class_, player, wanted), rows)
 
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
         """The decisions at lines, their player, and what `Averages.many_frequencies` is asked for."""

@@ -107,6 +107,30 @@ class ChunkPlay:
         return [leaf.line for leaf in chunk_exits(self.nodes[0])]
 
 
+class Stacked(NamedTuple):
+    """Some decisions of one player and round on one board.
+
+    Attributes:
+        frequencies: ``[action, row]``, the decisions' actions one after another.
+        rows: ``[hand of the deck]``, the row of each; -1: it cannot be held.
+    """
+
+    frequencies: Floats
+    rows: Ints
+
+    @classmethod
+    def by_hand(cls, frequencies: Floats) -> Stacked:
+        """Of ``[action, hand of the deck]``."""
+        return cls(frequencies, np.arange(frequencies.shape[1]))
+
+    def of(self, hands: Ints | Shorts) -> Floats:
+        """``[action, hand]``; 0 for hands that cannot be held."""
+        rows = self.rows[hands]
+        out: Floats = self.frequencies[:, rows]
+        out[:, rows < 0] = 0.0
+        return out
+
+
 class Decides(Closing):
     """Average strategies, decision by decision.
 
@@ -127,17 +151,16 @@ class Decides(Closing):
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
 
-    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> tuple[Ints, Floats]:
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
         """Some decisions of one player and round on one board, which takes less time than one by one.
-
-        Returns:
-            Hands as those of `Decision`, and ``[action, hand]``, the decisions' actions one after another.
 
         Raises:
             InputError: as `decision`.
         """
         found = [self.decision(line, board) for line in lines]
-        return found[0].hands, np.concatenate([each.frequencies for each in found])
+        rows = np.full(len(self.problem.hands), -1)
+        rows[found[0].hands] = np.arange(len(found[0].hands))
+        return Stacked(np.concatenate([each.frequencies for each in found]), rows)
 
     def node(self, line: str = "") -> Node:
         """The decision at a line of the betting tree; rounds after its own are not built.

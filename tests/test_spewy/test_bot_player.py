@@ -30,7 +30,7 @@ from spewy.game.hand import Hand
 from spewy.look.policy import open_policy
 from spewy.match.opponents import opponent
 from spewy.records.averages import Averages
-from spewy.records.policy import Policy
+from spewy.records.policy import Policy, Stacked
 from spewy.run.session import Session
 
 QUICK = {"iterations": 5, "seconds": None}
@@ -135,13 +135,17 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
 
 
 @pytest.mark.parametrize("safe", [None, "mixed"])
-def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, safe):
+@pytest.mark.parametrize("bet", ["", "r37", "r390"])
+def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, safe, bet):
     """What best responses of both win after five iterations, and after so many that it makes no difference."""
+    folder = folders["no-limit" if bet else "limit"]
 
     def lost(warm, iterations):
         options = Options("always", 2, safe, iterations, seconds=None, warm=warm)
-        with bot_of(folders["limit"], options) as bot:
-            ranges, part = bot.ranges(turn(bot)), bot._track.at(turn(bot)).part
+        with bot_of(folder, options) as bot:
+            before = turn(bot)
+            ranges, part = bot.ranges(before), bot._track.at(before.apply(bet) if bet else before).part
+            assert bool(part.root.more) == bool(bet)
             solved = [bot._track._parts._solved(part, 1 - p if safe else 0) for p in (0, 1)]
             return sum(ranges[p] @ solved[p].best_values(p) / ranges[1 - p].max() for p in (0, 1))
 
@@ -221,7 +225,7 @@ def best_against_the_locker(folder, hand):
             return bot.answer(later).frequencies
 
         def plays(lines, board):
-            return np.concatenate([after(line, board) for line in lines])
+            return Stacked.by_hand(np.concatenate([after(line, board) for line in lines]))
 
         root, mine = Root(hand.betting.round, base, None), bot.ranges(hand)[0]
         return best_elsewhere(SubGames(policy.problem.tree.config), root, hand.board, 0, mine, plays)
@@ -409,4 +413,6 @@ def test_several_decisions_are_each_what_is_read_alone(folders, game):
             assert len(lines) > 1
             held = ~blocked(book.hands, board)
             alone = np.concatenate([book.frequencies(line, board) for line in lines])
-            assert np.array_equal(book.several(lines, board), alone * held)
+            several = book.several(lines, board)
+            assert np.array_equal(several.of(np.arange(len(held))), alone * held)
+            assert len(several.frequencies[0]) == 12  # rows, of which many hands have the same

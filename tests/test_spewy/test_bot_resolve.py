@@ -23,7 +23,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
 from spewy.game.tree import game_config, player_sizes
 from spewy.job.job import Job
-from spewy.records.policy import Policy
+from spewy.records.policy import Policy, Stacked
 from spewy.run.session import Session
 
 RIVER = {
@@ -131,7 +131,7 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
     before = resolve(games, root, BOARD, ones, Limits(300))
 
     def plays(lines, board):
-        return np.concatenate([before.frequencies(line, board) for line in lines])
+        return Stacked.by_hand(np.concatenate([before.frequencies(line, board) for line in lines]))
 
     def fails(lines, board):
         raise InputError("not there")
@@ -174,7 +174,7 @@ def blueprint():
 
 def stacked(after):
     """Decisions one after another, of what tells each alone."""
-    return lambda lines, board: np.concatenate([after(line, board) for line in lines])
+    return lambda lines, board: Stacked.by_hand(np.concatenate([after(line, board) for line in lines]))
 
 
 def exploitability_of(after):
