@@ -70,6 +70,8 @@ def main() -> None:
     if options.bet and not options.few:
         parser.error("--bet: expected --few beside it")
     with open_policy(options.folder) as policy:
+        if options.bet and policy.problem.game.limit:
+            parser.error("--bet: expected a no-limit game, found a limit game")
         judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start], options.bet)
         bots = {
             name: LockerBot(policy, how)
@@ -178,9 +180,10 @@ class Judge:
         """The sub-game that begins at a state."""
         base, least = max(state.betting.spent), min(self.game.stacks or (0,))
         stack = least - base if least else None
-        most = stack or 0
-        more = (f"r{min(round(2 * base * self.bet / 100), most)}",) if self.bet and most > 0 else ()
-        return Root(self.round, base, stack, more=more)
+        if not self.bet or stack == 0:
+            return Root(self.round, base, stack)
+        total = max(round(2 * base * self.bet / 100), self.game.big_blind)
+        return Root(self.round, base, stack, more=(f"r{total if stack is None else min(total, stack)}",))
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
         """Half of what best responses make of a state, in mbb per hand that comes here."""

@@ -181,6 +181,7 @@ class Parts:
         elsewhere, other = self._elsewhere(part, player), 1 - player  # which takes of the solve's time
         if player in part.slow:
             LOG.info("line %r: too large to be solved in time", part.betting.line)
+            part.read.clear()
             return True
         if elsewhere is None:
             return False
@@ -255,9 +256,9 @@ class Parts:
     def _instead(self, part: Part, mine: int) -> Plays | None:
         """What mine does in a sub-game without it, bets that are not in what it plays taken for others; None: nothing.
 
-        Where there are such bets nothing is solved to know it.
+        Where there are such bets it is the locker's, for which nothing has to be solved.
         """
-        found = self._otherwise(part, mine, solving=not part.root.more)
+        found = self._otherwise(part, mine, solved=not part.root.more)
         if found is None:
             return None
         root, plays = found
@@ -267,34 +268,25 @@ class Parts:
             LOG.info("line %r: not known what its bets are taken for: %s", part.betting.line, error)
             return None
 
-    def _is_known(self, part: Part, player: int) -> bool:
-        """Whether a sub-game is solved, and it is settled whether a player plays it as it was."""
-        return (part, self._mine(player)) in self._held and (bool(part.root.more) or player in part.worse)
-
-    def _otherwise(self, part: Part, mine: int, solving: bool = True) -> tuple[Root, Plays] | None:
+    def _otherwise(self, part: Part, mine: int, solved: bool = True) -> tuple[Root, Plays] | None:
         """The same sub-game where it is played otherwise, maybe of another pot, and how mine plays there.
 
         Args:
             part: the sub-game.
             mine: the player.
-            solving: whether another one may be solved for it.
+            solved: whether that may be another one that is solved.
         """
-        outer = part.outer
-        covered = outer is not None and mine not in outer.failed and self.covers(outer, part.betting)
-        if (
-            outer is not None
-            and covered
-            and (solving or self._is_known(outer, mine))
-            and not self._is_worse(outer, mine)
-        ):
-            solved, before = self._solved(outer, mine), entry(outer.line(part.betting))
+        outer, key = part.outer if solved else None, self._mine(mine)
+        covered = outer is not None and key not in outer.failed and self.covers(outer, part.betting)
+        if outer is not None and covered and not self._is_worse(outer, mine):
+            found, before = self._solved(outer, key), entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
             return root, _kept(
                 part,
                 mine,
                 lambda lines, board: Stacked.by_hand(
-                    np.concatenate([solved.frequencies(before + shifted(line, by), board) for line in lines])
+                    np.concatenate([found.frequencies(before + shifted(line, by), board) for line in lines])
                 ),
             )
         if part.stored is None:

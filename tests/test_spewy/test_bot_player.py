@@ -153,6 +153,29 @@ def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, saf
     assert lost(True, 400) == pytest.approx(lost(False, 400), rel=0.02)
 
 
+@pytest.mark.parametrize("safe", [None, "mixed"])
+def test_a_bet_that_the_locker_lacks_is_answered_the_same_whatever_was_asked_before(
+    folders, monkeypatch, safe
+):
+    solved = []
+
+    def told(games, root, *rest, **more):
+        solved.append(root.more)
+        return resolving.resolve(games, root, *rest, **more)
+
+    monkeypatch.setattr(parts, "resolve", told)
+    options = Options("always", 2, safe, 20, seconds=None)
+    with bot_of(folders["no-limit"], options) as bot:
+        bet = off_tree(bot)
+        bot.new_hand(bet, 0, 1)
+        alone = bot.answer(bet).frequencies
+        if safe is None:  # the turn for the range after the check, and once is enough
+            assert solved == [(), ("r27",)]
+        bot.new_hand(bet, 0, 1)
+        bot.answer(checked(bot))
+        assert np.array_equal(bot.answer(bet).frequencies, alone)
+
+
 def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
     for safe in (False, True):
         with open_bot(folders["limit"], resolve="always", safe=safe, seconds=1e-6) as bot:
@@ -236,9 +259,14 @@ def best_against_the_locker(folder, hand):
 
 def off_tree(bot):
     """A turn after a bet that the tree lacks."""
+    return checked(bot).apply("r37")
+
+
+def checked(bot):
+    """The turn before it."""
     hand = Hand.start(bot.game, (parse_cards("JdTd"), None)).apply("c").apply("c")
     hand = hand.deal(parse_cards("QdQhQs")).apply("c").apply("c").deal(parse_cards("Kd"))
-    return hand.apply("c").apply("r37")
+    return hand.apply("c")
 
 
 def test_where_re_solving_fails_the_locker_answers(folders, caplog, monkeypatch):
