@@ -103,9 +103,10 @@ def remove_store(folder: Path | str) -> None:
     try:
         with folder_lock(folder), ExitStack() as stack:
             for number in range(read_header(folder).shards):
-                shard = attach_shard(
-                    shard_path(folder, number), writer=False, durable=False, map_size=DEFAULT_MAP_SIZE
-                )
+                path = shard_path(folder, number)
+                if not path.exists():
+                    continue  # damaged, which is as good a reason to remove it as any
+                shard = attach_shard(path, writer=False, durable=False, map_size=DEFAULT_MAP_SIZE)
                 stack.callback(detach_shard, shard, writer=False)
                 if shard.users > 1:
                     raise LockerError(f"{folder}: expected a store that nobody has open, found one in use")

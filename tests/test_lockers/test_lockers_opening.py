@@ -18,7 +18,9 @@ from lockers import (
     LmdbStore,
     LockerError,
     ManifestMismatchError,
+    holds_store,
     open_store,
+    remove_store,
 )
 from lockers import folder as folder_module
 from lockers.manifest import Header, write_header
@@ -333,3 +335,11 @@ def test_files_that_may_not_be_read(tmp_path: Path, path: str, monkeypatch: pyte
     monkeypatch.setattr(Path, "read_bytes", lambda self: refuse(self) or read_bytes(self))
     with pytest.raises(LockerError, match=f"{path}: expected to be able to read it, .*Permission denied"):
         open_store(tmp_path)
+
+
+def test_a_store_that_lost_a_data_file_is_removed_all_the_same(tmp_path):
+    open_store(tmp_path / "s", {"a": 1}, shards=2).close()
+    (tmp_path / "s" / "shard-000.mdb").unlink()
+    remove_store(tmp_path / "s")
+    assert not holds_store(tmp_path / "s")
+    open_store(tmp_path / "s", {"a": 2}, shards=1).close()
