@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability, expected_value, exploitability
+from solvers.finite import all_finite
 from solvers.forest import Floats
 from solvers.live import LeafValues, LiveGame, Strategies
 from solvers.solver import Measurement, Part, step_by_step
@@ -107,6 +108,10 @@ class Cfr:
         """Put what `read` gave back."""
         for whole, mine in zip(self._whole(part)[t], numbers, strict=True):
             whole[b] = mine
+
+    def finite(self) -> bool:
+        """Whether all parts are finite numbers."""
+        return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:
         """Nothing is mapped from a file."""

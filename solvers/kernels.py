@@ -2,7 +2,7 @@
 
 In the order in which data flows, for the updating player p and the opponent q:
 
-1. ``match``: strategies from positive parts, ``σ[slot, g] = x[slot, g]⁺ / Σ_a x[slot_a, g]⁺`` (uniform when all 0).
+1. ``match``: strategies from positive parts, ``σ[slot, g] = x[slot, g]⁺ / Σ_a x[slot_a, g]⁺`` (uniform up to `FLOOR`).
    The same step serves regrets (current strategy) and sums (average strategy).
 2. ``reach_down``: ``reach[child sequence, h] = reach[parent sequence, h] · σ[slot, group(h)]`` for q.
 3. ``terminal_values``: value of every own row at every fold and showdown from q's reach, card removal exact.
@@ -22,6 +22,7 @@ import numpy as np
 
 from compiled import kernel
 from solvers.forest import DECISION, Floats, ForestArrays, Ints, Lanes
+from solvers.frequencies import FLOOR
 from solvers.variants import Factors
 
 UPDATE, BEST, EVALUATE = range(3)
@@ -38,9 +39,9 @@ class LockArrays(NamedTuple):
 
 @kernel
 def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> None:
-    """Fill ``strategy[slot, group]`` of player p by regret matching on ``source[slot, group]``."""
+    """Fill ``strategy[slot, group]`` of player p by regret matching on ``source[slot, group]``; see `FLOOR`."""
     groups = source.shape[1]
-    zero = source.dtype.type(0)
+    zero, floor = source.dtype.type(0), source.dtype.type(FLOOR)
     total = np.empty(groups, source.dtype)
     for n in range(len(forest.kind)):
         if forest.kind[n] != DECISION or forest.player[n] != p:
@@ -54,7 +55,7 @@ def match(forest: ForestArrays, p: int, source: Floats, strategy: Floats) -> Non
         for a in range(first, first + actions):
             for g in range(groups):
                 x = max(source[a, g], zero)
-                strategy[a, g] = x / total[g] if total[g] > zero else uniform
+                strategy[a, g] = x / total[g] if total[g] > floor else uniform
 
 
 @kernel

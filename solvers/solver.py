@@ -86,6 +86,10 @@ class Solver(Protocol):
         """Put what `read` gave back."""
         ...
 
+    def finite(self) -> bool:
+        """Whether all parts are finite numbers, where they are in memory; what is mapped from a file is not read."""
+        ...
+
     def let_go(self) -> None:
         """Give memory back that reading and writing took, where a part is mapped from a file."""
         ...

@@ -16,6 +16,8 @@ an address and i an offset in elements:
     x + y, x - y, x * y, x / y    also with one float32
     where_positive(c, x, y)       x where c > 0, else y; where_number(c, x, y): x where c is not NaN
     maximum(x, y)                 the larger of each pair
+    floor16(x)                    the largest whole number that is not above x
+    quantum_kept(k, x)            the distance from x >= 0 to the next larger number that is kept as ``k``, a power of 2
     load16_kept(k, a, i), store_kept(k, a, i, x, d), prefetch_kept(k, a, i), size_kept(k)
                                   the same for numbers that are kept as ``k``, `SINGLE` or `HALF`; a half is rounded
                                   toward 0 after adding d / `DROPPED` of its last bit; bytes of one
@@ -62,6 +64,8 @@ Address = Any
 """Arrays for whoever makes a bundle, addresses in the kernels."""
 
 _FLOAT, _HALVES = ir.FloatType(), ir.VectorType(ir.IntType(16), HANDS)
+_QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
+"""By kind: the quantum of a number of [1, 2), and the least one; single precision has smaller ones, which are slow."""
 _TRUNCATES = bool(get_host_cpu_features().get("f16c"))
 _KEPT = {types.int32: (ir.VectorType(_FLOAT, HANDS), 4), types.int16: (_HALVES, 2)}
 _FUSE = ("contract",)
@@ -280,6 +284,33 @@ def maximum(typing_context: Any, x: Any, y: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
     return x(x, x), generate
+
+
+@intrinsic
+def floor16(typing_context: Any, x: Any) -> Any:
+    """The largest whole numbers that are not above the numbers of a vector."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = ir.FunctionType(args[0].type, [args[0].type])
+        name = f"llvm.floor.v{sig.args[0].width}f32"
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
+
+    return x(x), generate
+
+
+@intrinsic
+def quantum_kept(typing_context: Any, kind: Any, x: Any) -> Any:
+    """How far apart neighbours of a kind are, at each number of a vector; see the module."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        words = ir.VectorType(ir.IntType(32), HANDS)
+        exponent = ir.Constant(words, [0x7F800000] * HANDS)
+        power = builder.bitcast(builder.and_(builder.bitcast(args[1], words), exponent), args[1].type)
+        of_one, least = (ir.Constant(args[1].type, [value] * HANDS) for value in _QUANTA[sig.args[0]])
+        quantum = builder.fmul(power, of_one)
+        return builder.select(builder.fcmp_ordered(">", quantum, least), quantum, least)
+
+    return x(kind, x), generate
 
 
 @intrinsic

@@ -26,6 +26,7 @@ import numpy as np
 from compiled import inlined
 from solvers.exact.program import Program
 from solvers.exact.tables import ClassTable, HandTable
+from solvers.frequencies import FLOOR
 from solvers.kernels import BEST, UPDATE
 from solvers.vector import (
     HANDS,
@@ -53,7 +54,7 @@ STRIP = 16  # lanes counted at once
 AHEAD = 2 * HANDS  # two blocks ahead
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
-_TINY: Any = np.float32(1e-30)
+_FLOOR: Any = np.float32(FLOOR)
 
 
 class PassFactors(NamedTuple):
@@ -190,7 +191,7 @@ def go_down(
 
 @inlined
 def _play(x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, parent: int, child: int) -> None:
-    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly.
+    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly up to `FLOOR`.
 
     Two and three actions, nearly all there are, stay in registers.
     """
@@ -199,25 +200,25 @@ def _play(x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, par
     if n_actions == 2:
         first, second = _weight(x, at, 0), _weight(x, at, 1)
         total = first + second
-        scaled = reach / total
-        _send(x, s, f, at, child, 0, where_positive(total, first * scaled, even))
-        _send(x, s, f, at, child, 1, where_positive(total, second * scaled, even))
+        scaled, above = reach / total, total - fill16(_FLOOR)
+        _send(x, s, f, at, child, 0, where_positive(above, first * scaled, even))
+        _send(x, s, f, at, child, 1, where_positive(above, second * scaled, even))
     elif n_actions == 3:
         first, second, third = _weight(x, at, 0), _weight(x, at, 1), _weight(x, at, 2)
         total = first + second + third
-        scaled = reach / total
-        _send(x, s, f, at, child, 0, where_positive(total, first * scaled, even))
-        _send(x, s, f, at, child, 1, where_positive(total, second * scaled, even))
-        _send(x, s, f, at, child, 2, where_positive(total, third * scaled, even))
+        scaled, above = reach / total, total - fill16(_FLOOR)
+        _send(x, s, f, at, child, 0, where_positive(above, first * scaled, even))
+        _send(x, s, f, at, child, 1, where_positive(above, second * scaled, even))
+        _send(x, s, f, at, child, 2, where_positive(above, third * scaled, even))
     else:
         total = fill16(_ZERO)
         for a in range(n_actions):
             weight = _weight(x, at, a)
             store(s.reach, child + HANDS * a, weight)
             total = total + weight
-        scaled = reach / total
+        scaled, above = reach / total, total - fill16(_FLOOR)
         for a in range(n_actions):
-            share = where_positive(total, load16(s.reach, child + HANDS * a) * scaled, even)
+            share = where_positive(above, load16(s.reach, child + HANDS * a) * scaled, even)
             _send(x, s, f, at, child, a, share)
 
 
@@ -450,7 +451,7 @@ def _learn(
     if n_actions == 2 and lock < 0:  # in registers; three actions do not fit
         first, second = _regret(x, at, 0), _regret(x, at, 1)
         value, other_value = load16(s.value, child), load16(s.value, child + HANDS)
-        weight, other = maximum(first, fill16(_TINY)), maximum(second, fill16(_TINY))
+        weight, other = maximum(first, fill16(_FLOOR)), maximum(second, fill16(_FLOOR))
         mean = (weight * value + other * other_value) / (weight + other)
         store(s.value, node, mean)
         _regret_more(x, f, at, 0, first, value - mean)
@@ -500,12 +501,12 @@ def _respond(
 def _mean(x: RoundPass, s: Scratch, at: int, n_actions: int, child: int):  # type: ignore[no-untyped-def]
     """The value of one of p's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``.
 
-    `_TINY` in place of 0 makes it the even mean where no x is positive, and is lost in rounding elsewhere.
+    `FLOOR` in place of 0 makes it the even mean where no x is positive, and is lost in rounding elsewhere.
     """
     total = fill16(_ZERO)
     mean = fill16(_ZERO)
     for a in range(n_actions):
-        weight = maximum(_regret(x, at, a), fill16(_TINY))
+        weight = maximum(_regret(x, at, a), fill16(_FLOOR))
         total = total + weight
         mean = mean + weight * load16(s.value, child + HANDS * a)
     return mean / total

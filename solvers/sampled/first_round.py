@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from solvers.forest import CHANCE, DECISION, Floats, Forest, Ints
+from solvers.frequencies import normalised
 from solvers.sampled.strips import LINES
 
 
@@ -36,7 +37,7 @@ class FirstRound:
         self._two = bool(cards.max() < n_cards)
         shape = [(n_rows, n, LINES) for n in forest.n_slots]
         mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
-        strategies = [_normalised(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
+        strategies = [_strategy(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
         self._strategies, self._reach = strategies, [self._reached(p, strategies[p]) for p in (0, 1)]
         self.n_pairs = float(self._against(np.ones(len(rows))).sum())
 
@@ -102,12 +103,10 @@ class FirstRound:
         return rest
 
 
-def _normalised(forest: Forest, p: int, sums: Floats) -> Floats:
-    """Frequencies ``[slot, row]``, even where all sums are 0."""
+def _strategy(forest: Forest, p: int, sums: Floats) -> Floats:
+    """Frequencies ``[slot, row]`` of player p."""
     a, out = forest.arrays, np.empty_like(sums)
     for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
         slots = slice(int(a.slot[n]), int(a.slot[n] + a.n_actions[n]))
-        total = sums[slots].sum(axis=0)
-        even = np.full_like(sums[slots], 1 / a.n_actions[n])
-        out[slots] = np.divide(sums[slots], total, out=even, where=total > 0)
+        out[slots] = normalised(sums[slots])
     return out

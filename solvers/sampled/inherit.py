@@ -1,7 +1,7 @@
 """What was learnt of one set of classes and rows as a beginning for another of the same game.
 
-Regrets and sums of a new row are the mean over the old rows that its hands were in, told by ``shares``, and weigh as
-much as a few visits: enough to begin from, little enough to be unlearnt where classes were split for a reason.
+Regrets and averages of a new row are the mean over the old rows that its hands were in, told by ``shares``, and weigh
+as much as a few visits: enough to begin from, little enough to be unlearnt where classes were split for a reason.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequen
             mean = float(old.visits[t][p].mean())
             visits = mean if same and n_old == 1 else min(mean, MOST_VISITS)
             new.visits[t][p] = int(visits)
-            scale = np.float32(int(visits) / max(mean, 1.0))
-            for mine, from_ in ((new.regrets, old.regrets), (new.sums, old.sums)):
+            fewer = np.float32(int(visits) / max(mean, 1.0))  # averages do not grow with visits
+            for mine, from_, scale in (
+                (new.regrets, old.regrets, fewer),
+                (new.sums, old.sums, np.float32(1)),
+            ):
                 _spread(one, p, from_[t][p], mine[t][p], shares[t], (n_old, n_new), scale)
 
 

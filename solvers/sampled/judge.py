@@ -73,7 +73,7 @@ class BoardJudge:
         probabilities: Sequence[float],
     ) -> None:
         visits = tuple(np.zeros((2, n), dtype=np.int64) for n in n_classes)
-        numbers = Numbers(sums, sums, visits)
+        numbers = Numbers(sums, sums, visits, visits)
         gains = [1.0] * len(forests)
         self._rig = Rig(forests, strips, n_rows, numbers, most_hands, n_cards, probabilities, gains)
         self._most_hands = most_hands[0]

@@ -33,6 +33,7 @@ import numpy as np
 
 from compiled import inlined
 from solvers.bundle import Packed, unpack_at
+from solvers.frequencies import FLOOR
 from solvers.kernels import BEST
 from solvers.sampled.program import (
     ALIGNED,
@@ -70,6 +71,7 @@ from solvers.vector import (
     Address,
     fill16,
     float32_at,
+    floor16,
     int32_at,
     int64_at,
     load16,
@@ -78,6 +80,7 @@ from solvers.vector import (
     prefetch_kept,
     put_int32,
     put_int64,
+    quantum_kept,
     store,
     store_kept,
     where_positive,
@@ -86,7 +89,7 @@ from solvers.vector import (
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _HALF: Any = np.float32(0.5)
-_TINY: Any = np.float32(1e-30)
+_FLOOR: Any = np.float32(FLOOR)
 BLOCK = 8  # hands whose best responses are found at once, a multiple of 4
 ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WIDTH = range(9)
 
@@ -94,13 +97,19 @@ ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WI
 class Factors(NamedTuple):
     """The weights of this visit of a class.
 
-    Regrets become ``keep * regret + gain``, and those below 0 that times ``sink``; sums ``decay * sum + own reach``.
+    Regrets become ``keep * regret + gain``, and those below 0 that times ``sink``; averages move by ``share`` of the
+    way to own reach times strategy.
+
+    Attributes:
+        dither: rounds regrets in 16 bits, see `solvers.vector.store_kept`.
+        rounding: rounds averages: the part of a quantum, from 0 to below 1, that is added before rounding down.
     """
 
     keep: float
     sink: np.floating[Any]
-    decay: float
+    share: np.floating[Any]
     dither: int
+    rounding: np.floating[Any]
 
 
 class Boards(NamedTuple):
@@ -124,19 +133,23 @@ class Table(NamedTuple):
     Attributes:
         kind: how numbers are kept.
         own_gain: by which regrets are scaled.
+        sum_scale: by which sums are scaled.
         own, other: what strategies are matched from.
-        other_sums: q's, which grow.
+        other_sums: q's average of own reach times strategy, which moves.
         visits ``[class]``: how often p's numbers were updated.
+        ahead ``[class]``: visits that come again though the numbers hold them already; they learn nothing.
         probability: of a board of this round, given what both hold and the board above; 1 where one was drawn.
     """
 
     program: Program
     kind: np.signedinteger[Any]
     own_gain: np.floating[Any]
+    sum_scale: np.floating[Any]
     own: Address
     other: Address
     other_sums: Address
     visits: Address
+    ahead: Address
     probability: np.floating[Any]
 
 
@@ -483,20 +496,20 @@ def reach(
 
 @inlined
 def play(x: Table, source: Address, at: int, n_actions: int, into: Address, parent: int, child: int) -> None:
-    """Reach through one decision, by regret matching; evenly where all is too small to divide by."""
+    """Reach through one decision, by regret matching; evenly up to `FLOOR`."""
     arriving = load16(into, parent)
     even = arriving * (_ONE / np.float32(n_actions))
     if n_actions == 2:
         first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
         total = first + second
-        scaled, sure = arriving / total, total - fill16(_TINY)
+        scaled, sure = arriving / total, total - fill16(_FLOOR)
         store(into, child, where_positive(sure, first * scaled, even))
         store(into, child + HANDS, where_positive(sure, second * scaled, even))
     elif n_actions == 3:
         first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
         third = _positive(x, source, at + 2 * HANDS)
         total = first + second + third
-        scaled, sure = arriving / total, total - fill16(_TINY)
+        scaled, sure = arriving / total, total - fill16(_FLOOR)
         store(into, child, where_positive(sure, first * scaled, even))
         store(into, child + HANDS, where_positive(sure, second * scaled, even))
         store(into, child + 2 * HANDS, where_positive(sure, third * scaled, even))
@@ -504,7 +517,7 @@ def play(x: Table, source: Address, at: int, n_actions: int, into: Address, pare
         total = fill16(_ZERO)
         for a in range(n_actions):
             total = total + _positive(x, source, at + HANDS * a)
-        scaled, sure = arriving / total, total - fill16(_TINY)
+        scaled, sure = arriving / total, total - fill16(_FLOOR)
         for a in range(n_actions):
             share = where_positive(sure, _positive(x, source, at + HANDS * a) * scaled, even)
             store(into, child + HANDS * a, share)
@@ -516,20 +529,42 @@ def _positive(x: Table, source: Address, at: int):  # type: ignore[no-untyped-de
 
 
 @inlined
-def sums_grow(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
-    """Q's sums: ``decay * sum + r * σ``, by the reach of a row's hands together."""
+def average(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
+    """Move q's averages a share of the way to ``r * σ``, r being the reach of a row's hands together."""
     program = x.program
     start = class_ * program.other_size + int64_at(program.strips, WIDTH * strip + OTHER_FIRST)
     width = HANDS * (1 + int64_at(program.strips, WIDTH * strip + OTHER_SLOTS))
     for row in range(program.n_rows):
-        arrived, from_ = load16(s.row_reach, HANDS * row), begin + row * width + HANDS
-        to = start + row * (width - HANDS)
+        arrived = load16(s.row_reach, HANDS * row) * x.sum_scale
+        from_, to = begin + row * width + HANDS, start + row * (width - HANDS)
         for slot in range(0, width - HANDS, HANDS):
-            grown = (
-                load16_kept(x.kind, x.other_sums, to + slot) * f.decay
-                + load16(s.other, from_ + slot) * arrived
-            )
-            store_kept(x.kind, x.other_sums, to + slot, grown, f.dither)
+            played = load16(s.other, from_ + slot) * arrived
+            move_average(x.kind, x.other_sums, to + slot, played, f.share, f.rounding)
+
+
+@inlined
+def move_average(  # type: ignore[no-untyped-def]
+    kind: np.signedinteger[Any],
+    averages: Address,
+    at: int,
+    played,
+    share: np.floating[Any],
+    rounding: np.floating[Any],
+) -> None:
+    """``A ← q * floor((A + share * (played - A)) / q + rounding)``, q being a quantum of what is kept.
+
+    So a number is rounded up with the probability that keeps it right on average: after millions of visits a step is
+    less than a quantum, and rounded to the nearest it would never be made. Whole quanta of A are taken off first,
+    beside which a small step would be lost.
+    """
+    now = load16_kept(kind, averages, at)
+    step = (played - now) * share
+    quantum = quantum_kept(kind, now + step)
+    per = fill16(_ONE) / quantum
+    quanta = now * per
+    whole = floor16(quanta)
+    moved = (whole + floor16((quanta - whole) + step * per + rounding)) * quantum
+    store_kept(kind, averages, at, moved, np.int32(0))
 
 
 @inlined
@@ -1003,7 +1038,7 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
     """One of p's decisions: its value by regret matching, and its regrets."""
     total = mean = fill16(_ZERO)
     for a in range(n_actions):
-        weight = maximum(load16_kept(x.kind, x.own, at + HANDS * a), fill16(_TINY))
+        weight = maximum(load16_kept(x.kind, x.own, at + HANDS * a), fill16(_FLOOR))
         total = total + weight
         mean = mean + weight * load16(s.node, child + HANDS * a)
     mean = mean / total

@@ -19,13 +19,18 @@ class Numbers:
     """What is kept of each class, flat ``[class][strip][row][slot][16]``: see `Strips.first`.
 
     Attributes:
-        regrets, sums: per round, per player.
+        regrets: per round, per player.
+        sums: per round, per player: averages of own reach times strategy over the visits, scaled. Normalised, they are
+            the average strategy.
         visits: per round ``[player, class]``: how often regrets were updated.
+        ahead: per round ``[player, class]``: how many of these visits belong to deals that will come again, and then
+            learn nothing of the class: a save that was killed has left the class ahead of the deals that are counted.
     """
 
     regrets: tuple[Pair, ...]
     sums: tuple[Pair, ...]
     visits: tuple[Ints, ...]
+    ahead: tuple[Ints, ...]
 
     @classmethod
     def zeros(
@@ -42,6 +47,7 @@ class Numbers:
         return cls(
             tuple(pair(t) for t in rounds),
             tuple(pair(t) for t in rounds),
+            tuple(np.zeros((2, n_classes[t]), dtype=np.int64) for t in rounds),
             tuple(np.zeros((2, n_classes[t]), dtype=np.int64) for t in rounds),
         )
 

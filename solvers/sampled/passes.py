@@ -26,6 +26,7 @@ from solvers.sampled.kernels import (
     View,
     Way,
     arrive,
+    average,
     clear_values,
     enter_round,
     fold_group,
@@ -41,7 +42,6 @@ from solvers.sampled.kernels import (
     respond,
     respond_last,
     show_group,
-    sums_grow,
     total_folds,
     total_up,
     view,
@@ -51,6 +51,8 @@ from solvers.sampled.kernels import (
 from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
 from solvers.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 
+GOLDEN = (5**0.5 - 1) / 2
+BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 
@@ -59,7 +61,7 @@ class Schedule(NamedTuple):
     """How much earlier visits of a class count.
 
     Attributes:
-        averaging: the average weighs visit n by ``n ** averaging``.
+        averaging: the power by which the average weighs later visits, see `share`.
         forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
         sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
         answering: how much of the opponent's play on the last round is its best answer on the dealt board, from 0, none
@@ -151,9 +153,26 @@ def learn_paths(
 
 
 @inlined
+def share(visit: int, averaging: float) -> float:
+    """How much of the average a visit has, from 1 on, once it is the last: ``(a + 1) / (n + a)``.
+
+    So visit k of n weighs ``k (k + 1) .. (k + a - 1)``, which grows like ``k ** a`` (O. Shamir and T. Zhang 2013), and
+    the averages of numbers from 0 to 1 stay from 0 to 1 however many there are.
+    """
+    return (averaging + 1.0) / (visit + averaging)
+
+
+@inlined
+def rounding(visits: int) -> np.floating[Any]:
+    """What averages are rounded with after so many visits; multiples of the golden section lie evenly in [0, 1)."""
+    return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
+
+
+@inlined
 def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
     """The weights of the visit of a class."""
-    before = np.float64(int64_at(x.visits, class_))
+    visits = int64_at(x.visits, class_)
+    before = np.float64(visits)
     keep, sink = 1.0, 0.0
     if schedule.forgetting > 0:
         power = before**schedule.forgetting
@@ -161,8 +180,8 @@ def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
     if schedule.sinking >= 0:
         power = before**schedule.sinking
         sink = power / (power + 1.0)
-    decay = (before / (before + 1.0)) ** schedule.averaging
-    factors: Factors = Factors(keep, np.float32(sink), decay, dither)
+    mine = np.float32(share(visits + 1, schedule.averaging))
+    factors: Factors = Factors(keep, np.float32(sink), mine, dither, rounding(visits))
     return factors
 
 
@@ -174,18 +193,18 @@ def _go_down(
     x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program = int64_at(s.open, 0), x.program
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f = _factors(schedule, x, class_, dither)
+    f, learns = _factors(schedule, x, class_, dither), mode == UPDATE and int64_at(x.ahead, class_) == 0
     for strip in range(program.n_strips):
         first, wide = HANDS * strip * s.n_most, strip * s.n_wide
         enter_round(tables, scratch, cards, t, v, strip, first)
         reach(x, class_, strip, s.other, wide, x.other, program.other_size, False)
-        if mode == UPDATE:
+        if learns:
             for row in range(program.n_rows):
                 store(s.row_reach, HANDS * row, fill16(_ZERO))
             for h in range(v.n_hands):
                 row = HANDS * int32_at(v.rows, h)
                 store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, first + HANDS * h))
-            sums_grow(x, s, f, class_, strip, wide)
+            average(x, s, f, class_, strip, wide)
         if mode != BEST:
             reach(x, class_, strip, s.own, wide, x.own, program.own_size, True)
             for n in range(0, HANDS * v.n_hands, HANDS):
@@ -216,7 +235,7 @@ def _go_up(
     x, s, cards = unpack_at(tables[0], t), unpack_at(scratch[0], t), unpack(boards)
     number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f = _factors(schedule, x, class_, dither)
+    f, learns = _factors(schedule, x, class_, dither), mode == UPDATE and int64_at(x.ahead, class_) == 0
     n_groups = prepare(s, v) if final else 0
     above, up = unpack_at(scratch[0], max(t - 1, 0)), unpack_at(tables[0], max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))
@@ -229,30 +248,32 @@ def _go_up(
                 enter_round(tables[0], scratch[0], cards, t, v, strip, 0)
             reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
             arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
-            if mode == UPDATE:
-                sums_grow(x, s, f, class_, strip, 0)
-                if schedule.answering > 0:
-                    answer(schedule.answering, tables[1], scratch[1], boards, t, strip, n_groups, s.other)
+            if learns:
+                average(x, s, f, class_, strip, 0)
+            if mode == UPDATE and schedule.answering > 0:
+                answer(schedule.answering, tables[1], scratch[1], boards, t, strip, n_groups, s.other)
             total_up(x, s, v, at)
             if mode == BEST:
                 _respond_last(mode_above, x, s, above, cards, v, w, way, at, n_groups)
             else:
                 reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
-                _follow_last(mode, mode_above, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
+                _follow_last(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
         else:
             first, wide = HANDS * strip * s.n_most, strip * s.n_wide
             total_folds(x, s, v, at, wide, first)
             if mode == BEST:
                 _respond(mode_above, x, s, above, cards, v, w, way, strip)
             else:
-                _follow(mode, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
+                _follow(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
             for h in range(v.n_hands):
                 store(out, HANDS * (strip * s.n_most + h), load16(s.hand_values, HANDS * h))
         elif not way.aligned:
             hands_up(mode_above, x, up, s, above, cards, v, w, strip)
-    if mode == UPDATE:
+    if learns:
         put_int64(x.visits, class_, int64_at(x.visits, class_) + 1)
+    elif mode == UPDATE:
+        put_int64(x.ahead, class_, max(0, int64_at(x.ahead, class_) - 1))
 
 
 @inlined
@@ -323,7 +344,7 @@ def _out(
 
 @inlined
 def _follow_last(
-    mode: int,
+    learns: bool,
     mode_above: int,
     x: Table,
     s: Scratch,
@@ -363,13 +384,13 @@ def _follow_last(
                 hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
                 h += 1
             g += 1
-    if mode == UPDATE:
+    if learns:
         learn_rows(x, s, f, class_, at, 0)
 
 
 @inlined
 def _follow(
-    mode: int,
+    learns: bool,
     mode_above: int,
     x: Table,
     s: Scratch,
@@ -389,5 +410,5 @@ def _follow(
     for h in range(v.n_hands):
         value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + HANDS * h)
         hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
-    if mode == UPDATE:
+    if learns:
         learn_rows(x, s, f, class_, at, strip * s.n_ends)

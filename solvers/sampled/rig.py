@@ -17,6 +17,9 @@ from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
 from solvers.vector import HALF, HANDS, SINGLE, aligned
 
+LARGEST_SUM = 32768.0
+"""What the average is kept as of a row that has all hands, and always plays one way."""
+
 NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 Views = tuple[Packed, Packed]
 """Buffers of a traverser and of its mirror."""
@@ -63,10 +66,12 @@ class Rig:
                         programs[t][p],
                         kind,
                         np.float32(gains[t]),
+                        np.float32(LARGEST_SUM / max(most_hands)),
                         current[t][p],
                         current[t][q],
                         numbers.sums[t][q],
                         numbers.visits[t][p],
+                        numbers.ahead[t][p],
                         np.float32(probabilities[t]),
                     )
                     for t in range(self.n_rounds)

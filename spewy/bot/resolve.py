@@ -23,13 +23,14 @@ import numpy as np
 from lockers import LockerError
 from solvers.chunk import ChunkStrategy
 from solvers.forest import Floats
+from solvers.frequencies import normalised
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
 from spewy.bot.subgames import Root, SubGames, entered, solver_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
-from spewy.records.policy import Stacked, normalised
+from spewy.records.policy import Stacked
 
 Plays = Callable[[list[str], tuple[int, ...]], Stacked]
 """What a player plays on a board after lines of a sub-game."""

@@ -90,7 +90,11 @@ class AveragingEngine(SampledEngine):
             if stop.is_set():
                 return
             sweep, t, class_ = self._next()
-            self._visit(sweep, t, class_)
+            ahead = self.numbers.ahead[t][:, class_]
+            if ahead.any():  # what this visit leaves is there
+                ahead -= 1
+            else:
+                self._visit(sweep, t, class_)
             self._cfr.iteration += 1
 
     def _next(self) -> tuple[int, int, int]:
@@ -114,13 +118,16 @@ class AveragingEngine(SampledEngine):
             self._below,
             self._settings.tremble,
         )
-        worth = []
-        for r, one in enumerate(chunks):
+        played = []
+        for one in chunks:
             local = local_optimum(one.chunk, self._settings, number)
-            for p in (0, 1):
-                self._slots(t, class_, r, p)[:] += number * reach_of(one.chunk, local, p, one.reach[p])[1:]
-            worth.append(one.payoffs(self._strategies(t, class_, r)))
-        visits[:, class_] = number
+            played.append([number * reach_of(one.chunk, local, p, one.reach[p])[1:] for p in (0, 1)])
+        with self.changing:
+            for r, both in enumerate(played):
+                for p in (0, 1):
+                    self._slots(t, class_, r, p)[:] += both[p]
+            visits[:, class_] = number
+        worth = [one.payoffs(self._strategies(t, class_, r)) for r, one in enumerate(chunks)]
         if self._abstraction.board_sizes[t]:
             self._keep(t, class_, np.array(worth, dtype=np.float32))
 

@@ -201,6 +201,7 @@ class ClusterEngine(SampledEngine):
         wanted = [[cut.visited(share, t) for t in rounds] for share in range(interval.shares)]
         further = [np.full(len(changed), one) for changed, one in zip(self._changed, single, strict=True)]
         earlier = [self._copied_single(t) for t in rounds if single[t]]
+        ahead = [counts.copy() for counts in self.numbers.ahead]
         steps = math.ceil(interval.n / max(interval.shares, STEP * math.sqrt(interval.first + 1)))
         seconds = 0.0
         for step in range(steps):
@@ -211,8 +212,11 @@ class ClusterEngine(SampledEngine):
             except NoWorkerError:
                 answers = [Lost()]
             if any(answer is None or isinstance(answer, Lost) for answer in answers):
-                for part in earlier:
-                    put(self.numbers, part)
+                with self.changing:
+                    for part in earlier:
+                        put(self.numbers, part)
+                    for now, then in zip(self.numbers.ahead, ahead, strict=True):
+                        now[:] = then
                 self._standing.clear()
                 self._settled = True
                 return None
@@ -221,11 +225,12 @@ class ClusterEngine(SampledEngine):
                 require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
             self._settled = False
             self._exchange += 1
-            before = [self._copied_single(t) for t in rounds if single[t]]
-            for worker, answer in zip(workers, answers, strict=True):
-                self._take(answer, exchange, cut.alone, self._standing[worker])
-            for then in before:
-                put(self.numbers, summed(then, self._copied_single(then.t), len(workers)))
+            with self.changing:
+                before = [self._copied_single(t) for t in rounds if single[t]]
+                for worker, answer in zip(workers, answers, strict=True):
+                    self._take(answer, exchange, cut.alone, self._standing[worker])
+                for then in before:
+                    put(self.numbers, summed(then, self._copied_single(then.t), len(workers)))
             seconds += max(answer.seconds for answer in answers)
         return seconds
 
@@ -253,7 +258,8 @@ class ClusterEngine(SampledEngine):
                 require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
                 self._settled = False
                 self._exchange = before + 1
-                self._take(answer, exchange, cut.alone, standing)
+                with self.changing:
+                    self._take(answer, exchange, cut.alone, standing)
                 seconds = max(seconds, answer.seconds)
                 self._standing[worker] = standing
         return lost, seconds
@@ -278,9 +284,10 @@ class ClusterEngine(SampledEngine):
     ) -> None:
         """Put what a share has learnt to the rest; what nobody else has visited its copy has then, too."""
         for part in share.parts:
+            counts = ~self.numbers.ahead[part.t][:, part.classes].any(axis=0)  # all that was learnt, as it is
             exchange.take(part)
             self._changed[part.t][part.classes] = self._exchange
-            standing.classes[part.t][part.classes[alone[part.t][part.classes]]] = self._exchange
+            standing.classes[part.t][part.classes[alone[part.t][part.classes] & counts]] = self._exchange
 
     def _all_caught_up(self) -> list[str]:
         """The workers whose copies are what there is now; at least one."""

@@ -4,11 +4,15 @@ Copies begin with the same numbers and deal different boards. Of a class that se
 
     regrets = the mean of theirs
     visits  = those before, and all that were made
-    sums    = copy by copy: those so far, with the weight that its visits leave them, and what it has added to its own
+    sums    = copy by copy: the average so far and the average over the copy's own visits, each by its visits' weight
 
-Visits ``V`` before and ``m`` more leave sums the weight ``(V / (V + m))^a``, ``a`` being the power by which averages
-weigh visits; what a copy has added is what it has now, less its own sums before by that weight. So visits of copies
-count as if they had been made one copy after the other, and one copy alone leaves what it would have left by itself.
+``V`` visits and then ``m`` more leave the average so far the weight ``w(V, m)`` (`weight_left`), and the rest is the
+weight of the ``m``. What a copy has played in its ``m`` visits is ``(A - w(V, m) A') / (1 - w(V, m))``, with its
+average ``A'`` before and ``A`` after. So visits of copies count as if they had been made one copy after the other, and
+one copy alone leaves what it would have left by itself.
+
+Where a class is ahead of the deals that are counted (`solvers.sampled.numbers.Numbers.ahead`), so many visits of copies
+are not counted once more: what a share has learnt there counts by the rest of its visits, or not at all.
 
 Regrets are not added up. Each copy answers to what it sees by itself, so that their increments together answer several
 times, and play swings from one side to the other: three copies of Leduc end at 500 mbb instead of 20 (docs/scale.md).
@@ -23,6 +27,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import poch
 
 from solvers.forest import Ints
 from solvers.sampled.numbers import Numbers, Pair
@@ -65,7 +70,7 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -> Part:
-    """What a copy has to tell: its regrets as they are, the visits that it made, what these have added to sums.
+    """What a copy has to tell: its regrets as they are, the visits that it made, and the average over these.
 
     Args:
         before: what the classes had.
@@ -74,11 +79,12 @@ def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -
         alone: ``[n]``, whether no other copy visits a class, whose sums are told as they are.
     """
     made = after.visits - before.visits
-    first, second = (
-        np.where(alone[:, None], now, now - then)
-        for now, then in zip(after.sums, _weakened(before, made, schedule), strict=True)
-    )
-    return Part(before.t, before.classes, after.regrets, (first, second), made)
+    sums = []
+    for p, (then, now) in enumerate(zip(before.sums, after.sums, strict=True)):
+        left = weight_left(before.visits[1 - p], made[1 - p], schedule.averaging)[:, None]
+        played = (now - left * then) / np.maximum(1 - left, np.finfo(np.float64).tiny)
+        sums.append(np.where(alone[:, None], now, np.maximum(played, 0)).astype(np.float32))
+    return Part(before.t, before.classes, after.regrets, (sums[0], sums[1]), made)
 
 
 def summed(before: Part, mean: Part, copies: int) -> Part:
@@ -113,6 +119,7 @@ class Exchange:
 
     def take(self, part: Part) -> None:
         """Take what a copy has to tell, as `added` gives it."""
+        part = self._counted(part)
         now, copies = copied(self._numbers, part.t, part.classes), self._copies[part.t]
         copies[part.classes] += 1
         share = (1 / copies[part.classes]).astype(np.float32)[:, None]
@@ -121,26 +128,35 @@ class Exchange:
             np.where(single, new, mine + (new - mine) * share)  # of one copy, to the bit
             for mine, new in zip(now.regrets, part.regrets, strict=True)
         )
-        kept = _weakened(now, part.visits, self._schedule)
-        sums = tuple(np.where(alone, new, old + new) for old, new in zip(kept, part.sums, strict=True))
+        sums = []
+        for p, (old, new) in enumerate(zip(now.sums, part.sums, strict=True)):
+            left = weight_left(now.visits[1 - p], part.visits[1 - p], self._schedule.averaging)[:, None]
+            sums.append(np.where(alone, new, left * old + (1 - left) * new).astype(np.float32))
         put(
             self._numbers,
             Part(part.t, part.classes, (first, second), (sums[0], sums[1]), now.visits + part.visits),
         )
 
+    def _counted(self, part: Part) -> Part:
+        """A part without the visits that the numbers hold already, and without the classes that have no others."""
+        ahead = self._numbers.ahead[part.t]
+        again = np.minimum(ahead[:, part.classes], part.visits)
+        if not again.any():
+            return part
+        ahead[:, part.classes] -= again
+        visits = part.visits - again
+        new = visits.any(axis=0)
+        regrets, sums = ((first[new], second[new]) for first, second in (part.regrets, part.sums))
+        return Part(part.t, part.classes[new], regrets, sums, visits[:, new])
 
-def _weakened(part: Part, made: Ints, schedule: Schedule) -> Pair:
-    """Sums with the weight that so many visits leave them, in 32 bits; a player's grow on the opponent's visits."""
-    first, second = (
-        part.sums[p].astype(np.float32) * _weight(part.visits[1 - p], made[1 - p], schedule)[:, None]
-        for p in (0, 1)
-    )
-    return first, second
 
+def weight_left(visits: Ints, more: Ints, averaging: float) -> np.ndarray:
+    """The weight that the average over some visits has after so many more: none of no visits.
 
-def _weight(visits: Ints, made: Ints, schedule: Schedule) -> np.ndarray:
-    weight: np.ndarray = (visits / np.maximum(visits + made, 1)) ** schedule.averaging
-    return weight.astype(np.float32)
+    By `solvers.sampled.passes.share`, n visits weigh ``n (n + 1) .. (n + a)`` together, ``a`` being ``averaging``.
+    """
+    weight: np.ndarray = poch(visits, averaging + 1) / poch(np.maximum(visits + more, 1), averaging + 1)
+    return weight
 
 
 def _by_class(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from solvers.exploit import Exploitability
 from solvers.live import Lock
 from solvers.solver import Part, Solver
 from spewy.chunks.layout import Layout
+from spewy.errors import SolveError
 from spewy.learn.engine import Check, Goal, measured
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_sweeps
@@ -93,10 +94,16 @@ class LiveEngine:
             dropping: the first round of the game that is left out, with all after it, and counts as dropped.
 
         Raises:
+            SolveError: regrets or sums are not finite.
             SpewyError: another process has saved to this folder meanwhile.
         """
         if self._saved == self.sweeps:
             return
+        if not self.solver.finite():
+            raise SolveError(
+                f"sweep {self.sweeps}: expected finite regrets and sums, found others; nothing of it is saved, and "
+                'solve.precision = "double" may help'
+            )
         save_boards(
             self.layout,
             self.store,

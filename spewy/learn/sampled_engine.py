@@ -23,6 +23,7 @@ from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.records.averages import Lines
 from spewy.records.class_numbers import ClassNumbers, Mark, read_classes, read_mark
 from spewy.system.closing import Closing
+from spewy.system.turns import TakingTurns
 
 if TYPE_CHECKING:
     from buckets import Abstraction
@@ -50,6 +51,7 @@ class SampledEngine(Closing):
         schedule: how much earlier visits count.
         lines: where lines lie in the bytes of a class, by round.
         earlier: what the store told.
+        changing: held while numbers change; who holds it copies classes as a deal has left them.
         visits_every_round: whether a deal does.
 
     Raises:
@@ -84,6 +86,7 @@ class SampledEngine(Closing):
             threads=threads,
             short=short,
         )
+        self.changing = TakingTurns()
         try:
             self.numbers: Numbers = self._cfr.numbers
             self.earlier = Mark()
@@ -127,7 +130,8 @@ class SampledEngine(Closing):
             n: few enough that they need not be stopped.
             stop: looked at where nobody is there to do them.
         """
-        self._cfr.run(n)
+        with self.changing:
+            self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
         """How many deals to do at once where n took so long: between two of them it is looked at what else is to do."""
@@ -157,11 +161,7 @@ class SampledEngine(Closing):
         self._cfr.iteration = mark.deals
 
     def copied(self, t: int, class_: int) -> ClassNumbers:
-        """What a class has.
-
-        While threads learn, a copy may have rows from before and after a visit: as numbers of different rows and slots
-        are never compared, it is as good as one that other threads left.
-        """
+        """What a class has; `changing` is held."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
@@ -171,6 +171,11 @@ class SampledEngine(Closing):
             return first, second
 
         return ClassNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+
+    def class_bytes(self, t: int) -> int:
+        """Bytes of the regrets and sums of a class of round t."""
+        wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
+        return sum(whole.nbytes for whole in wholes) // self.numbers.visits[t].shape[1]
 
     def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
         """The average strategy of a class, as a play locker has it.
@@ -187,6 +192,10 @@ class SampledEngine(Closing):
     def visits(self) -> list[Ints]:
         """Per round ``[player, class]``: how often each was visited."""
         return [visits.copy() for visits in self.numbers.visits]
+
+    def visits_of_deals(self) -> list[Ints]:
+        """Per round ``[player, class]``: how often the deals that are counted have visited each."""
+        return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
         """How far average strategies are from an equilibrium, in the real game; None: it was stopped.

@@ -8,6 +8,7 @@ where the ranges hardly ever come, nothing ties them to what was dropped.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -25,7 +26,7 @@ from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
-from spewy.errors import InputError
+from spewy.errors import InputError, SolveError
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
@@ -63,6 +64,7 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
 
     Raises:
         InputError: it needs more memory than ``solve.memory`` allows.
+        SolveError: neither single nor double precision leaves finite numbers.
     """
     if not any(sum(bets.forest.n_slots) for bets in part.betting):
         return  # nobody has anything to decide any more
@@ -81,8 +83,15 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
         for t, b in part.every_board():
             overlay.put_board(part, t, b, (nothing[t][0][b], nothing[t][1][b]))
         return
-    with closing(_solver(order, game, part.n_rounds)) as solver:
-        _solve(order, part, solver, subject)
+    solver = _solver(order, game, part.n_rounds)
+    if not _solve(order, part, solver, subject):
+        solver.close()
+        order.note(f"{subject}: single precision has left numbers that are not finite; solving it in double")
+        solver = Cfr(game, variant(DEFAULT_VARIANT), threads=order.job.solve.threads)
+        if not _solve(order, part, solver, subject):
+            solver.close()
+            raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
+    with closing(solver):
         for t, b in part.every_board():
             overlay.put_board(part, t, b, solver.read("sums", t, b))
         for (t, b), (values, others) in solver.leaf_values().items():
@@ -97,8 +106,8 @@ def _solver(order: Order, game: LiveGame, n_rounds: int) -> Solver:
     return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
 
-def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> None:
-    """Solve to the target, and tell."""
+def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> bool:
+    """Solve to the target, and tell; whether what there is then is finite."""
     amount, unit = parse_target(order.target)
     pot = part.problem.pot + sum(part.tree(0, 0).nodes[0].put_in)
     chips = pot / 100 if unit == "%" else unit_chips(order.job.rules, order.job.pot, unit)
@@ -107,11 +116,14 @@ def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> None:
     while found > amount * chips and solver.iteration < MAX_ITERATIONS:
         solver.run(CHECK_EVERY)
         found = solver.exploitability().value
+    if not (math.isfinite(found) and solver.finite()):
+        return False
     missed = "" if found <= amount * chips else ", which is not the target"
     order.note(
         f"{subject}: exploitability {max(found, 0.0) / chips:.3g} {unit}{missed} "
         f"after {solver.iteration} iterations, {time.perf_counter() - started:.2f} s".replace(" %", "%")
     )
+    return True
 
 
 def _require_memory(job: Job, part: Layout, subject: str) -> None:

@@ -20,6 +20,7 @@ from solvers.forest import Floats
 from solvers.live import LeafValues, Strategies
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
+from spewy.records.finite import require_finite
 from spewy.records.keys import (
     DROPPED_KEY,
     GUESS,
@@ -165,6 +166,9 @@ def commit_visit(
 
     Returns:
         False where another process was faster: nothing was written, and the visit is to begin anew.
+
+    Raises:
+        SolveError: a number is not finite.
     """
     key = layout.key(*place)
 
@@ -179,6 +183,11 @@ def commit_visit(
             txn.put(PAYOFF, key, visit.payoffs)
         return True
 
+    for mine, kinds in visit.arrays.items():
+        for arrays in kinds.values():
+            require_finite(f"sweep {sweep}, chunk {mine.decode()}", *arrays)
+    if visit.payoffs is not None:
+        require_finite(f"sweep {sweep}, payoffs of chunk {key.decode()}", visit.payoffs)
     return store.transact(key, commit)
 
 
@@ -208,6 +217,7 @@ def save_boards(
         dropping: from which round of the game on rounds count as dropped from now on; None: none does.
 
     Raises:
+        SolveError: a number is not finite.
         SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
     """
     coming = iter(portions)
@@ -224,6 +234,8 @@ def save_boards(
             txn.delete(META, LEAVES_KEY)  # until all boards are those of the same sweep
             for t, b in boards:
                 whole = {kind: read(kind, t, b) for kind in kinds}
+                for arrays in whole.values():
+                    require_finite(f"sweep {sweeps[1]}, board {b} of round {t}", *arrays)
                 for r, chunk in enumerate(layout.betting[t].chunks):
                     key = layout.key(t, b, r)
                     if counted:

@@ -2,9 +2,11 @@
 
 Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
 the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All that a class
-has changes in one transaction; the number of deals, which comes last, says that all classes are there. Who kills a save
-leaves classes that are some deals ahead of that number: these deals will come again and count twice there, as any two
-of a sequence of draws may.
+has changes in one transaction. The mark comes last: the number of deals, and how often these have visited each class.
+
+A solve goes on while it is saved, so a class may be some visits ahead of the mark, and further ahead where a save was
+killed. Deals after the mark are dealt again; what a class is ahead is read into `Numbers.ahead`, and so many visits
+then learn nothing there. So each visit of each class counts once.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from lockers import DamagedLockerError, Reads, Store, Transaction
 from lockers.codec import Array
 from solvers.forest import Ints
 from spewy.errors import InputError
+from spewy.records.finite import require_finite
 from spewy.records.keys import META, NUMBERS_KEY, REGRET, SAVED_KEY, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
 from spewy.records.progress import require_sweeps, saved_sweeps
 
@@ -66,7 +69,13 @@ def read_mark(store: Reads) -> Mark:
 
 
 def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
-    """Keep what some classes have, in one transaction."""
+    """Keep what some classes have, in one transaction.
+
+    Raises:
+        SolveError: a number of theirs is not finite.
+    """
+    for one in classes:
+        require_finite(f"round {one.t}, class {one.class_}", *one.regrets, *one.sums)
 
     def write(txn: Transaction) -> None:
         for one in classes:
@@ -79,13 +88,14 @@ def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
     store.transact(DEALS_KEY, write)
 
 
-def finish_save(store: Store, before: int, mark: Mark) -> None:
+def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
     """Tell that all classes are there, and wait until they are on the disk.
 
     Args:
         store: made with a single shard.
         before: deals that the store told of.
         mark: what it tells from now on.
+        visits: per round ``[player, class]``, how often the deals of the mark have visited each.
 
     Raises:
         SpewyError: it does not tell of as many: another process has saved meanwhile.
@@ -96,6 +106,8 @@ def finish_save(store: Store, before: int, mark: Mark) -> None:
         require_sweeps(txn, before, mark.deals)
         txn.put(META, SWEEP_KEY, np.array(mark.deals))
         txn.put(META, SECONDS_KEY, np.array(mark.seconds))
+        for t, counts in enumerate(visits):
+            txn.put(VISITS, _marked_key(t), counts)
 
     store.transact(DEALS_KEY, write)
     store.flush()
@@ -126,6 +138,7 @@ def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: 
                         _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
     with opened() as store:
         deals = saved_sweeps(store)
+        _read_ahead(store, deals, numbers)
     found = [bool(visits.any()) for visits in numbers.visits]
     if deals and not (all(found) if every_round else any(found)):
         raise DamagedLockerError(
@@ -178,6 +191,22 @@ def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> 
         visits[:, c] = found
 
 
+def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
+    """Fill ``numbers.ahead``, from ``numbers.visits`` and the mark of so many deals."""
+    for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
+        key = _marked_key(t)
+        counted = store.get(VISITS, key) if deals else np.zeros_like(visits)
+        if counted is None:
+            raise DamagedLockerError(
+                f"locker {VISITS!r}, key {key.decode()}: expected how often {deals:,} deals have visited each class, "
+                "found none: the folder is damaged, or an earlier version of Spewy has written it; "
+                "spewy solve --again begins from nothing"
+            )
+        if counted.shape != visits.shape or counted.dtype != np.int64 or (counted > visits).any():
+            raise _damaged(VISITS, key, "no more visits of each class than the class itself counts", counted)
+        ahead[:] = visits - counted
+
+
 def _read_player(
     store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
 ) -> None:
@@ -202,6 +231,11 @@ def _damaged(locker: str, key: bytes, expected: str, found: Array | None) -> Dam
 
 def _key(t: int, class_: int, p: int) -> bytes:
     return f"{t}.{class_}|{p}".encode()
+
+
+def _marked_key(t: int) -> bytes:
+    """Where the visits by the deals of the mark are."""
+    return f"{t}|".encode()
 
 
 def _visits_key(t: int, class_: int) -> bytes:

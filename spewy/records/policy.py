@@ -21,6 +21,7 @@ from buckets.hands import blocked, hand_name
 from buckets.symmetry import History, hand_permutation
 from lockers import Store
 from solvers.forest import Floats
+from solvers.frequencies import normalised
 from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, read_cards, solved_board
 from spewy.chunks.place import Place
@@ -312,18 +313,6 @@ class Policy(Decides):
             hands = np.flatnonzero(there >= 0)
             players.append(_Held(rows, hands, there[hands], rows.group[there[hands]]))
         return _Board(history, (players[0], players[1]))
-
-
-def normalised(sums: Floats) -> Floats:
-    """Frequencies ``[action, row]`` by positive parts, uniform where a row has none.
-
-    As `solvers.kernels.match` does it, to the last bit; that takes longer to load than all else here.
-    """
-    positive = np.maximum(sums, 0.0)
-    total = positive.sum(axis=0)
-    out = np.full_like(positive, 1.0 / len(sums))
-    np.divide(positive, total, out=out, where=total > 0)
-    return out
 
 
 def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, Floats]:

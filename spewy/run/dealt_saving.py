@@ -1,8 +1,8 @@
 """Saves of a solve that deals boards: in the background while it goes on, and a last one when it has stopped.
 
-Between two portions of deals nobody writes to the numbers. A save notes then how often each class was visited, and a
-thread of its own writes the classes that were visited since the save before. Whatever is visited while it writes has
-other visits than those that were noted, and so the next save writes it again.
+Between two portions of deals nobody changes the numbers. A save notes then how often each class was visited, and a
+thread of its own writes the classes that were visited since the save before, which it copies between two portions. What
+is visited while it writes has other visits than those that were noted, and so the next save writes it again.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ Opener = Callable[[], Store]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
 AT_ONCE = 8 << 20
 """Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
+PORTIONS = 100
+"""Between two of which a save copies classes, at most: of large games more than `AT_ONCE` bytes are copied at once."""
 
 
 class DealtSaving(Closing):
@@ -74,7 +76,7 @@ class DealtSaving(Closing):
         """Begin a save in the background, unless one is running or there is nothing new; the engine is at rest."""
         if self._running is None and mark.deals > self.saved.deals:
             self._begun = time.perf_counter()
-            self._running = self._thread.submit(self._save, mark, self._engine.visits())
+            self._running = self._thread.submit(self._save, mark, *self._noted())
 
     def finish(self, mark: Mark) -> None:
         """Save what is left, in this thread; the engine is at rest and stays so.
@@ -85,7 +87,7 @@ class DealtSaving(Closing):
         if self._running is not None:
             self._ended(self._running)
         if mark != self.saved:
-            self._save(mark, self._engine.visits())
+            self._save(mark, *self._noted())
 
     def close(self) -> None:
         """Break off what is running, between two transactions."""
@@ -97,34 +99,57 @@ class DealtSaving(Closing):
         running.result()
         return True
 
-    def _save(self, mark: Mark, visits: list[Ints]) -> None:
+    def _noted(self) -> tuple[list[Ints], list[Ints]]:
+        """How often each class was visited, in all and by the deals that are counted; the engine is at rest."""
+        return self._engine.visits(), self._engine.visits_of_deals()
+
+    def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
         begun = time.perf_counter()
         for some in self._portions(visits):
-            if self._broken_off.is_set():
-                return
-            with self._play() as play:  # before what is gone on from: it may be ahead of that, never behind
-                for one in some:
-                    lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
-                    averages.write_class(play, one.t, one.class_, lines, found)
-            with self._store() as store:
-                write_classes(store, some)
+            for few in _cut(some, AT_ONCE):
+                if self._broken_off.is_set():
+                    return
+                with (
+                    self._play() as play
+                ):  # before what is gone on from: it may be ahead of that, never behind
+                    for one in few:
+                        lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
+                        averages.write_class(play, one.t, one.class_, lines, found)
+                with self._store() as store:
+                    write_classes(store, few)
         with self._play() as play, self._store() as store:
             averages.finish_save(play, mark.deals)
-            finish_save(store, self.saved.deals, mark)
+            finish_save(store, self.saved.deals, mark, of_deals)
         self._seen, self.saved = visits, mark
         self._took = time.perf_counter() - begun
 
     def _portions(self, visits: list[Ints]) -> Iterator[list[ClassNumbers]]:
-        """Copies of the classes that were visited since the last save."""
-        some: list[ClassNumbers] = []
-        held = 0
-        for t, (now, before) in enumerate(zip(visits, self._seen, strict=True)):
-            for c in np.flatnonzero((now != before).any(axis=0)).tolist():
-                one = self._engine.copied(t, c)
-                some.append(one)
-                held += one.nbytes
-                if held >= AT_ONCE:
-                    yield some
-                    some, held = [], 0
-        if some:
+        """Copies of the classes that were visited since the last save, each as some portion of deals has left it."""
+        places = [
+            (t, c)
+            for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
+            for c in np.flatnonzero((now != before).any(axis=0)).tolist()
+        ]
+        sizes = np.cumsum([self._engine.class_bytes(t) for t, _ in places])
+        at_once = max(AT_ONCE, int(sizes[-1]) // PORTIONS if places else 0)
+        first = 0
+        while first < len(places):
+            behind = sizes[first - 1] if first else 0
+            end = max(first + 1, int(np.searchsorted(sizes, behind + at_once, side="right")))
+            with self._engine.changing:
+                some = [self._engine.copied(t, c) for t, c in places[first:end]]
             yield some
+            first = end
+
+
+def _cut(classes: list[ClassNumbers], n_bytes: int) -> Iterator[list[ClassNumbers]]:
+    """Neighbours of a list together, as many as have so many bytes, or one."""
+    some, held = list[ClassNumbers](), 0
+    for one in classes:
+        if some and held + one.nbytes > n_bytes:
+            yield some
+            some, held = [], 0
+        some.append(one)
+        held += one.nbytes
+    if some:
+        yield some

@@ -13,7 +13,7 @@ from solvers.live import Deal, LiveGame, Round, Rows
 from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import Rig
+from solvers.sampled.rig import LARGEST_SUM, Rig
 from solvers.sampled.strips import all_strips
 
 DECK, N_ROWS = 9, (5, 7)
@@ -135,6 +135,12 @@ class Game:
             classes = [0] if t == 0 else [int(self.classes[card]) for card in self.cards]
             out.append(tuple(np.array([self.of_class(numbers, t, p, c) for c in classes]) for p in (0, 1)))
         return out
+
+    def moved(self, averages, played, visits, averaging):
+        """Averages after one visit more than ``visits``, in which a row's hands together have played so much."""
+        share = (averaging + 1) / (visits + 1 + averaging)
+        scale = LARGEST_SUM / max(len(self.every), *(len(h) for h in self.live))
+        return averages + share * (scale * played - averages)
 
     def of_class(self, numbers, t, p, class_):
         strips, forest = self.strips[t], self.forests[t]
@@ -263,8 +269,8 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
             regrets = np.where(regrets > 0, regrets, sink * regrets)
             np.testing.assert_allclose(after[0][t][p], regrets, rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(after[0][t][1 - p], before[0][t][1 - p])
-            decayed = (n / (n + 1)) ** 1.5 * before[1][t][1 - p]
-            np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[t], rtol=1e-4, atol=1e-4)
+            moved = one.moved(before[1][t][1 - p], summed[t], n, 1.5)
+            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(numbers.visits[t][p][classes], visits[t][p][classes] + 1)
 
 
@@ -292,8 +298,8 @@ def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, ord
             np.testing.assert_allclose(after[0][t][p], np.maximum(regrets, 0), rtol=1e-4, atol=1e-4)
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
             n = visits[t][p][classes].astype(float)[:, None, None]
-            decayed = n / (n + 1) * before[1][t][1 - p]
-            np.testing.assert_allclose(after[1][t][1 - p], decayed + summed[0][t], rtol=1e-4, atol=1e-4)
+            moved = one.moved(before[1][t][1 - p], summed[0][t], n, 1.0)
+            np.testing.assert_allclose(after[1][t][1 - p], moved, rtol=1e-4, atol=1e-4)
 
 
 def best_answers(one, q, strategies):

@@ -13,11 +13,12 @@ from test_places import ALIKE, job
 from buckets.cards import cards_name, parse_cards
 from buckets.hands import hand_name, parse_hand
 from lockers import MemoryStore, open_store
+from solvers.frequencies import normalised
 from spewy import open_policy
 from spewy.errors import InputError
 from spewy.look.solution import Solution
 from spewy.records.keys import STRATEGY
-from spewy.records.policy import Policy, normalised
+from spewy.records.policy import Policy
 from spewy.run.session import Session
 
 FEW = {"max_sweeps": 3, "target": "0 chips"}

@@ -1,0 +1,27 @@
+"""A lock that two threads take in turn."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class TakingTurns:
+    """A lock for ``with``: a thread that waits for it gets it next, though the holder asks for it again at once.
+
+    An ordinary lock goes to whoever asks first when it is released, which is nearly always the thread that held it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._next = threading.Lock(), threading.Lock()
+
+    def __enter__(self) -> Self:
+        with self._next:  # held by the thread that waits
+            self._lock.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
