@@ -3,12 +3,12 @@
 file that SILENT_CLIENTS names; an odd one raises in hands of odd numbers; a stray one answers something else first; a
 mute one tells no version."""
 
-VERSIONS = {"version": "VERSION:x", "old": "VERSION:1.0.0"}
-
 import os
 import socket
 import sys
 import time
+
+VERSIONS = {"version": "VERSION:x", "old": "VERSION:1.0.0"}
 
 
 def main(wish, host, port):

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
 from lockers import LockerError, Store, Transaction, open_store
+from spewy.errors import one_line
 from spewy.system.crew import Crew, Parent
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
@@ -218,7 +219,7 @@ def _cache(folder: Path | None) -> BucketCache:
 
 
 def _warn(text: str, error: LockerError) -> None:
-    _LOG.warning("%s: %s", text, " ".join(str(error).split()))
+    _LOG.warning("%s: %s", text, one_line(str(error)))
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:

@@ -12,6 +12,7 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import verbose_option
+from spewy.cli.progress import say
 from spewy.system.clock import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool)
 
     def note(text: str) -> None:
         if not quiet or text.startswith(("WARNING", "ERROR")):
-            click.echo(text, err=True)
+            say(text)
 
     with (
         line_writer(Path(f"{table.name}.log") if log else None) as hand,

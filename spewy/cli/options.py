@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from spewy.cli.tables import visible_lines
 from spewy.system.clock import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -126,12 +127,19 @@ def is_verbose() -> bool:
     return ctx is not None and bool(ctx.meta.get(_VERBOSE))
 
 
+class _Visible(logging.Formatter):
+    """Writes no control characters, which what is logged may have from outsiders."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible_lines(super().format(record))
+
+
 def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if not value or _VERBOSE in ctx.meta:
         return
     ctx.meta[_VERBOSE] = True  # the meta of all nested contexts is one
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Visible("%(asctime)s %(name)s %(levelname)s %(message)s"))
     for name in _LOGGERS:  # numba's and others' debug logs drown everything
         logger = logging.getLogger(name)
         logger.addHandler(handler)

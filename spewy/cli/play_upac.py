@@ -10,6 +10,7 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
+from spewy.cli.progress import say
 
 
 @click.command()
@@ -38,7 +39,7 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
         def note(text: str) -> None:
             write(text)
             if text.startswith("WARNING"):
-                click.echo(text, err=True)
+                say(text)
 
         with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
             serve(source, sink, Player(tables, drawn), note)

@@ -158,7 +158,9 @@ class RemoteBot(Closing):
             if not told.startswith(COMMENTS):
                 self._n_strays += 1
                 if len(self._strays) < MOST_STRAY:
-                    self._strays.append(f"passed over a line that answers another state or none: {shown(told)}")
+                    self._strays.append(
+                        f"passed over a line that answers another state or none: {shown(told)}"
+                    )
 
 
 def _started(command: str, port: int) -> subprocess.Popen[bytes]:

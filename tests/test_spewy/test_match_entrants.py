@@ -107,8 +107,16 @@ def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
     ("command", "error", "text"),
     [
         (f"{sys.executable} {CLIENT} version", PeerError, "expected VERSION:2.0.0, found 'VERSION:x'"),
-        (f"{sys.executable} {CLIENT} old", PeerError, "speaks VERSION:2.0.0, found one that speaks VERSION:1.0.0"),
-        (f"{sys.executable} {CLIENT} mute", PeerError, "expected VERSION:2.0.0 as its first line, found the conn"),
+        (
+            f"{sys.executable} {CLIENT} old",
+            PeerError,
+            "speaks VERSION:2.0.0, found one that speaks VERSION:1.0.0",
+        ),
+        (
+            f"{sys.executable} {CLIENT} mute",
+            PeerError,
+            "expected VERSION:2.0.0 as its first line, found the conn",
+        ),
         (f"{sys.executable} -c 1", PeerError, "expected to connect, found that it ended with 0"),
         ("/nothing/here", InputError, "expected one that can be run, found: No such file"),
         ("'", InputError, "expected one that can be run, found: No closing quotation"),
