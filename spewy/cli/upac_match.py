@@ -11,7 +11,7 @@ import click
 from spewy.cli.files import line_writer
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import counting, say
-from spewy.cli.tables import facts, json_text, number
+from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
     from spewy.match.upac_games import Entrants, Game
@@ -82,8 +82,9 @@ def upac_match(
     \b
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
-       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib"}, ..]}
-      half: of the 95 % interval of the share; spent: seconds and MiB at most
+       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
+      half: of the 95 % interval of the share; spent: seconds and MiB at most; unasked: lines that a bot wrote
+      while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
     from spewy.match.upac import Rules
     from spewy.match.upac_games import Entrants, play_games
@@ -138,6 +139,9 @@ def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
                 )
             )
     click.echo(facts(rows))
+    for entrant in entrants.both:
+        if unasked := entrant.spent.unasked:
+            say(f"{entrant.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
     for text in found.faults[:MOST_TOLD]:
         say(text)
     if len(found.faults) > MOST_TOLD:

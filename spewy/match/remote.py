@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -19,7 +17,7 @@ from spewy.match.dealer import heard_version
 from spewy.match.replay import decisions
 from spewy.match.table import BotGoneError
 from spewy.system.closing import Closing
-from spewy.system.interrupts import deaf_children
+from spewy.system.outsider import Outsider
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
@@ -51,7 +49,7 @@ class RemoteBot(Closing):
         self, game: Game, name: str, command: str, port: int, seconds: float, begun: int = 0
     ) -> None:
         self.game, self.name, self.seconds = game, name, seconds
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Outsider | None = None
         self._lines: Lines | None = None
         self._number, self._seat, self._sent = begun - 1, 0, 0
         self._gone = False
@@ -163,27 +161,21 @@ class RemoteBot(Closing):
                     )
 
 
-def _started(command: str, port: int) -> subprocess.Popen[bytes]:
-    """Run a command that hears of Ctrl-C from nobody."""
+def _started(command: str, port: int) -> Outsider:
+    """Run a command."""
     try:
-        with deaf_children():
-            return subprocess.Popen(
-                [*shlex.split(command), HOST, str(port)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        return Outsider(
+            [*shlex.split(command), HOST, str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"command {shown(command)}: expected one that can be run, found: {reason}") from None
 
 
-def _ended(process: subprocess.Popen[bytes], patience: float) -> None:
+def _ended(process: Outsider, patience: float) -> None:
     """Wait for a process, or end it with all that it started; it also ends where the waiting is cut short."""
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.end()
