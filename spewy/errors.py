@@ -1,6 +1,7 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
 __all__ = [
+    "MOST_OF_ERROR",
     "InputError",
     "MissingError",
     "PeerError",
@@ -57,13 +58,14 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
     return visible(text[:most]) + _rest(text, most)
 
 
-def one_line(text: str, most: int = MOST_OF_ERROR) -> str:
-    r"""What a program or a library told, perhaps in several lines, as messages tell it.
+def one_line(text: str, most: int | None = None) -> str:
+    r"""What a program or a library told, perhaps in several lines, as messages tell it: whole, or so many characters.
 
     >>> one_line("no such\n    file")
     'no such file'
     """
-    return short(" ".join(text.split()), most)
+    line = " ".join(text.split())
+    return visible(line) if most is None else short(line, most)
 
 
 def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:

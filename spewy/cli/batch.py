@@ -15,6 +15,7 @@ from spewy.cli.dask import on_cluster
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
 from spewy.cli.tables import count, duration, json_text, number, render, size, visible_lines
+from spewy.errors import one_line
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
     ]
     failed = [(entry, outcome) for entry, outcome in own if outcome.error is not None]
     for entry, outcome in failed:
-        say(" ".join(f"Error: {entry.label}: {outcome.error}".split()))
+        say(one_line(f"Error: {entry.label}: {outcome.error}"))
     left = sum(not outcome.done and outcome.error is None for _, outcome in own)
     if left:
         say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command goes on")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spewy.cli.files import line_writer
 from spewy.cli.progress import say
-from spewy.errors import visible
+from spewy.errors import one_line
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
     with line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
-            write(f"{time.time():.6f} {visible(' '.join(text.split()))}")
+            write(f"{time.time():.6f} {one_line(text)}")
             if text.startswith(("WARNING", "ERROR")):
                 say(text)
 

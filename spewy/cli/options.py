@@ -16,6 +16,12 @@ from spewy.system.clock import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+FOREIGN_CODE = (
+    "A bot that is a command or a package runs with your rights, without a sandbox: it can read, change and send all "
+    "that you can. Run code of people whom you do not trust as a user of its own, in a container or on another machine."
+)
+"""The end of the help of commands that start somebody else's programs."""
+
 _VERBOSE = "spewy.cli.verbose"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
 

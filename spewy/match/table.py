@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from spewy.bot.acpc import read_action
 from spewy.bot.bot import Bot, Mix, Reveals
-from spewy.errors import shown
+from spewy.errors import error_line, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt
@@ -153,7 +153,7 @@ class Seated:
             self._out = True
             self._faults.append(f"{name}: {error}")
         except Exception as error:
-            self._faults.append(f"{name}: expected an answer, found {type(error).__name__}: {error}")
+            self._faults.append(f"{name}: expected an answer, found {error_line(error)}")
         return None
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from spewy.errors import InputError, MissingError, PeerError, error_line, one_line, shown
+from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
 from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
 from spewy.system.crew import POLL_SECONDS, Crew, Word
@@ -331,7 +331,7 @@ class Cluster(Closing):
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
-        told = "" if error is None else f" ({one_line(str(error))})"
+        told = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
         return PeerError(f"{self.name}: expected it to stay there, found it gone{told}")
 
 
@@ -495,7 +495,7 @@ def _told(found: object) -> str:
         return (
             f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
         )
-    return one_line(f"{type(found).__name__}: {found}")
+    return one_line(f"{type(found).__name__}: {found}", MOST_OF_ERROR)
 
 
 def require_dask() -> None:
