@@ -1,17 +1,21 @@
 """The named errors of spewy. Every message says the subject, what was expected and what was found."""
 
 __all__ = [
+    "MOST_OF_ERROR",
     "InputError",
     "MissingError",
     "PeerError",
     "SolveError",
     "SpewyError",
+    "error_line",
+    "one_line",
     "path_text",
     "short",
     "shown",
+    "visible",
 ]
 
-MOST_SHOWN, MOST_OF_PATH = 60, 300
+MOST_SHOWN, MOST_OF_PATH, MOST_OF_ERROR = 60, 300, 200
 
 
 class SpewyError(Exception):
@@ -34,13 +38,43 @@ class PeerError(SpewyError):
     """The other end of a connection vanished, stalled or talked nonsense. The command line exits with 1."""
 
 
+def visible(text: str) -> str:
+    r"""Text in which every character can be seen: a terminal would obey control characters that an outsider sent.
+
+    >>> visible("Dürer"), visible(chr(27) + "[2J")
+    ('Dürer', '\\x1b[2J')
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Text as messages tell it: of what is long, the beginning and the length.
+    """Visible text as messages tell it: of what is long, the beginning and the length.
 
     >>> short("Qs Jh"), short("9" * 5000)[57:]
     ('Qs Jh', '999... (5,000 characters)')
     """
-    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+    return visible(text[:most]) + _rest(text, most)
+
+
+def one_line(text: str, most: int | None = None) -> str:
+    r"""What a program or a library told, perhaps in several lines, as messages tell it: whole, or so many characters.
+
+    >>> one_line("no such\n    file")
+    'no such file'
+    """
+    line = " ".join(text.split())
+    return visible(line) if most is None else short(line, most)
+
+
+def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
+    """An error that is not ours, as messages tell it.
+
+    >>> error_line(KeyError("name"))
+    "KeyError: 'name'"
+    """
+    return one_line(f"{type(error).__name__}: {error}", most)
 
 
 def shown(value: object) -> str:
@@ -50,7 +84,7 @@ def shown(value: object) -> str:
     ("'Qs'", "9999'... (5,000 characters)", '1, 1,... (300 characters)')
     """
     if isinstance(value, str):
-        return repr(value[:MOST_SHOWN]) + short(value)[MOST_SHOWN:]
+        return repr(value[:MOST_SHOWN]) + _rest(value, MOST_SHOWN)
     try:
         return short(repr(value))
     except (ValueError, RecursionError):  # more digits or deeper than Python writes
@@ -60,3 +94,7 @@ def shown(value: object) -> str:
 def path_text(path: object) -> str:
     """A path as messages tell it: of what is very long, the beginning and the length."""
     return short(str(path), MOST_OF_PATH)
+
+
+def _rest(text: str, most: int) -> str:
+    return "" if len(text) <= most else f"... ({len(text):,} characters)"

@@ -1,11 +1,14 @@
 """A client of the ACPC's protocol as small as one can be, to be run with HOST PORT: WISH of ``call``, ``nonsense``,
-``leave``, ``silent``, ``odd`` or ``version``. A silent one leaves its process id in the file that SILENT_CLIENTS names;
-an odd one raises in hands of odd numbers."""
+``leave``, ``silent``, ``odd``, ``stray``, ``version``, ``old`` or ``mute``. A silent one leaves its process id in the
+file that SILENT_CLIENTS names; an odd one raises in hands of odd numbers; a stray one answers something else first; a
+mute one tells no version."""
 
 import os
 import socket
 import sys
 import time
+
+VERSIONS = {"version": "VERSION:x", "old": "VERSION:1.0.0"}
 
 
 def main(wish, host, port):
@@ -13,7 +16,9 @@ def main(wish, host, port):
         socket.create_connection((host, int(port))) as connection,
         connection.makefile("r", newline="") as lines,
     ):
-        say(connection, "VERSION:x" if wish == "version" else "VERSION:2.0.0")
+        if wish == "mute":
+            return
+        say(connection, VERSIONS.get(wish, "VERSION:2.0.0"))
         for line in lines:
             state = line.strip()
             _, position, number, betting, cards = state.split(":")
@@ -31,6 +36,9 @@ def answer(wish, connection, state, number):
             with open(os.environ["SILENT_CLIENTS"], "a") as file:
                 file.write(f"{os.getpid()}\n")
         time.sleep(60)
+    if wish == "stray":
+        for text in ("# a comment", *["\x1b[2J"] * 12):
+            say(connection, text)
     raises = wish == "odd" and number % 2
     say(connection, f"{state}:{'z' if wish == 'nonsense' else 'r' if raises else 'c'}")
 

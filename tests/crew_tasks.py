@@ -31,6 +31,15 @@ def die_at(parent, number, fatal):
     return number
 
 
+def too_late(*args):
+    """Stand in for a task that waits in vain for something of its own."""
+    raise TimeoutError("the disk")
+
+
+def nothing(*args):
+    """Stand in for a task of a worker that never has what it is to go on from."""
+
+
 class UnsendableError(Exception):
     def __init__(self, subject, found):
         super().__init__(f"{subject}: found {found}")

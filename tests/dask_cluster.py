@@ -35,7 +35,8 @@ class DaskCluster:
         self._number += 1
         self.workers.append(
             self._start(
-                "dask_worker", "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", scratch
+                *("dask_worker", "--host", "127.0.0.1", "--no-nanny", "--nthreads", "1", "--no-dashboard"),
+                *("--local-directory", scratch),
             )
         )
 

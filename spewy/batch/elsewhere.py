@@ -6,17 +6,21 @@ solve is done or was stopped. So a worker that dies leaves the job's folder as i
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
+from spewy.errors import PeerError, shown
 from spewy.run.estimate import Estimate
 from spewy.system.crew import Parent
 from spewy.system.scratch import scratch_folder
 
 Files = dict[str, bytes]
 """A folder, by paths in it."""
+_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 
 
 def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) -> tuple[Outcome, Files]:
@@ -36,7 +40,12 @@ def packed(folder: Path) -> Files:
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Put files in the place of a folder, all at once."""
+    """Put files in the place of a folder, all at once.
+
+    Raises:
+        PeerError: they are no files of a folder; nothing is written.
+    """
+    _require_files(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
         new, old = Path(scratch, "new"), Path(scratch, "old")
@@ -47,3 +56,15 @@ def unpack(files: Files, folder: Path) -> None:
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
+
+
+def _require_files(files: Any) -> None:
+    """Refuse what is no folder that `packed` made: the other end names the files, and a name may lead anywhere."""
+    subject = "folder of a solve, from the other end of a cluster"
+    if not isinstance(files, dict):
+        raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")
+    for name, content in files.items():
+        if not (isinstance(name, str) and _NAME.fullmatch(name) and ".." not in name.split("/")):
+            raise PeerError(f"{subject}: expected the path of a file in it, found {shown(name)}")
+        if not isinstance(content, bytes):
+            raise PeerError(f"{subject}, file {name}: expected its bytes, found {shown(content)}")

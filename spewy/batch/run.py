@@ -25,6 +25,7 @@ from spewy.batch.work import (
     solve_job,
     solve_task,
 )
+from spewy.errors import PeerError, shown
 from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
 from spewy.run.memory import available_memory, memory_at_once
@@ -258,6 +259,10 @@ class _Elsewhere(_There):
         return job_text(entry.job), packed(entry.folder), cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
+        if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], Outcome)):
+            raise PeerError(
+                f"Dask worker, job {entry.label}: expected how its solve ended, found {shown(answer)}"
+            )
         found, files = answer
         if files:
             unpack(files, entry.folder)

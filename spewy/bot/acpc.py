@@ -80,6 +80,15 @@ def parse_version(line: bytes) -> str:
     return text
 
 
+def is_spoken(version: str) -> bool:
+    """Whether a version that `parse_version` has read is one of this protocol: versions 2.x.y are.
+
+    >>> is_spoken("VERSION:2.0.1"), is_spoken("VERSION:1.0.0")
+    (True, False)
+    """
+    return version.partition(".")[0] == VERSION.partition(".")[0]
+
+
 def parse_state(game: Game, line: bytes | str) -> MatchState:
     """Read a dealer's line.
 

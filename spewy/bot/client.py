@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from spewy.bot.acpc import VERSION, MatchState, is_comment, parse_state
 from spewy.bot.bot import Bot
 from spewy.bot.transport import Lines
-from spewy.errors import InputError, PeerError
+from spewy.errors import InputError, PeerError, error_line, visible
 
 PATIENCE = 1800.0
 """Seconds without a match state after which a dealer counts as gone: the other player may take 600 for an answer."""
@@ -86,7 +86,7 @@ class _Client:
             line = self._lines.receive(deadline)
             if line is None:
                 return None
-            self._note(f"FROM {line.decode('ascii', errors='backslashreplace')}")
+            self._note(f"FROM {visible(line.decode('ascii', errors='backslashreplace'))}")
             if is_comment(line):
                 continue
             try:
@@ -100,6 +100,8 @@ class _Client:
     def _heard(self, state: MatchState) -> None:
         last, self._last = self._last, state
         if last is None or not _follows(last, state):
+            if last is not None and not self._over:
+                self._note(f"WARNING: hand {last.number}: the dealer went on without an end of this hand")
             self._over = False
             self._told(
                 lambda: self._bot.new_hand(state.hand, state.position, hand_seed(self._seed, state.number))
@@ -130,7 +132,7 @@ class _Client:
 
     def _failed(self, error: Exception) -> None:
         self._match.faults += 1
-        self._note(f"ERROR: the bot failed: {type(error).__name__}: {error}")
+        self._note(f"ERROR: the bot failed: {error_line(error)}")
 
     def _send(self, text: str) -> None:
         self._note(f"TO {text}")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from spewy.bot.upac_runtime.tables import Tables
-from spewy.errors import InputError, path_text
+from spewy.errors import InputError, path_text, shown
 from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
 MOST_BYTES = 5_000_000
 """Of the zip file, and of the folder that it becomes."""
+MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
+"""Bytes and members of somebody else's package, which may hold what its build needs beside what it leaves."""
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/bot/upac_runtime"
 STUB = '"""Of this package only the bot is here."""\n'
@@ -60,13 +63,37 @@ def open_tables(file: Path) -> Tables:
     """
     try:
         with zipfile.ZipFile(file) as archive:
+            require_small(archive)
             data = archive.read(TABLES)
+        if zipfile.is_zipfile(io.BytesIO(data)):  # else the tables say what is wrong
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                require_small(archive)
     except Exception as error:  # zip files fail in many ways
         if failure_text(error) is not None:
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"package {path_text(file)}: expected one of UPAC's, found: {reason}") from None
     return Tables(io.BytesIO(data), path_text(file))
+
+
+def require_small(archive: zipfile.ZipFile) -> None:
+    """Refuse a zip file that becomes more than this machine shall hold, or that writes elsewhere than it is told to.
+
+    Raises:
+        InputError: it has too many bytes or files, a link, or a name that leaves the folder.
+    """
+    members = archive.infolist()
+    if len(members) > MOST_FILES:
+        raise InputError(f"{len(members):,} files, of which at most {MOST_FILES:,} are unpacked")
+    n_bytes = sum(member.file_size for member in members)
+    if n_bytes > MOST_UNPACKED:
+        raise InputError(f"{n_bytes:,} bytes, of which at most {MOST_UNPACKED:,} are unpacked")
+    for member in members:
+        path, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
+        if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
+            raise InputError(f"a name that leaves the folder, {shown(member.filename)}")
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise InputError(f"a link or a device, {shown(member.filename)}")
 
 
 def packed(tables: Mapping[str, np.ndarray]) -> bytes:

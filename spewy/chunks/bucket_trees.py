@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
 from lockers import LockerError, Store, Transaction, open_store
+from spewy.errors import PeerError, one_line, shown
 from spewy.system.crew import Crew, Parent
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
@@ -101,8 +102,14 @@ class BucketLocker:
             for word in crew.results(_trees, ((portion,) for portion in portions)):
                 if word is not None:
                     trees, process, peak = word.value
-                    for tree in trees:
-                        self._keep(_key(tree.board, tree.deck, tree.hole, 5), tree)
+                    asked = portions[word.task]
+                    if [tree.board for tree in trees] != asked:
+                        raise PeerError(
+                            f"worker {shown(process)}: expected the trees of boards {cards_name(asked[0])} to "
+                            f"{cards_name(asked[-1])}, found those of others"
+                        )
+                    for board, tree in zip(asked, trees, strict=True):
+                        self._keep(_key(board, Deck(), 2, 5), tree)
                     peaks[process] = max(peak, peaks.get(process, 0.0))
                     progress(len(trees))
         return sorted(peaks.values())
@@ -218,7 +225,7 @@ def _cache(folder: Path | None) -> BucketCache:
 
 
 def _warn(text: str, error: LockerError) -> None:
-    _LOG.warning("%s: %s", text, " ".join(str(error).split()))
+    _LOG.warning("%s: %s", text, one_line(str(error)))
 
 
 def _trees(parent: Parent, boards: Sequence[tuple[int, ...]]) -> tuple[list[BoardTree], str, float]:

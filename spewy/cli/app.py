@@ -43,7 +43,7 @@ from spewy.cli.status import status
 from spewy.cli.tournament import tournament
 from spewy.cli.tree import tree
 from spewy.cli.upac_match import upac_match
-from spewy.errors import path_text, short
+from spewy.errors import one_line, path_text, short
 from spewy.system.failures import failure_text, is_a
 from spewy.system.interrupts import INTERRUPTED
 
@@ -64,7 +64,7 @@ class OneLine(click.ClickException):
     """An error that is told in one line, of bounded length."""
 
     def __init__(self, message: str) -> None:
-        line = " ".join(message.split())
+        line = one_line(message)
         if len(line) > MOST_OF_LINE:  # a path may be as long as this, and what was found stands at the end
             line = f"{line[: MOST_OF_LINE // 2]} ... {line[-MOST_OF_LINE // 2 :]}"
         super().__init__(line)

@@ -14,7 +14,8 @@ import click
 from spewy.cli.dask import on_cluster
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
-from spewy.cli.tables import count, duration, json_text, number, render, size
+from spewy.cli.tables import count, duration, json_text, number, render, size, visible_lines
+from spewy.errors import one_line
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -165,13 +166,13 @@ class BatchBar(BatchLines):
         if self._bar is not None:
             entries = self._batch.entries
             shown = [f"{entries[i].label} {found}" for i, found in self._running.items()][:SHOWN_RUNNING]
-            self._bar.set_postfix_str(", ".join(shown))
+            self._bar.set_postfix_str(visible_lines(", ".join(shown)))
 
     def _say(self, text: str) -> None:
         if self._bar is None:
             say(text)
         else:
-            self._bar.write(text, file=sys.stderr)
+            self._bar.write(visible_lines(text), file=sys.stderr)
 
 
 def batch_reporter(batch: Batch) -> BatchLines:
@@ -275,7 +276,7 @@ def _verdict(batch: Batch, outcomes: Sequence[Outcome]) -> int:
     ]
     failed = [(entry, outcome) for entry, outcome in own if outcome.error is not None]
     for entry, outcome in failed:
-        click.echo(" ".join(f"Error: {entry.label}: {outcome.error}".split()), err=True)
+        say(one_line(f"Error: {entry.label}: {outcome.error}"))
     left = sum(not outcome.done and outcome.error is None for _, outcome in own)
     if left:
         say(f"interrupted with {count(left, 'job')} left; everything is saved, the same command goes on")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.options import folder_argument, verbose_option
+from spewy.cli.tables import visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def check(ctx: click.Context, folder: Path) -> None:
     """  # noqa: D301
     findings = [finding for each in (folder, *_within(folder)) for finding in _audited(each)]
     for finding in findings:
-        click.echo(finding)
+        click.echo(visible_lines(finding))
     if findings:
         ctx.exit(UNHEALTHY)
     click.echo(f"{folder}: healthy")

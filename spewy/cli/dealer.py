@@ -12,6 +12,7 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import verbose_option
+from spewy.cli.progress import say
 from spewy.system.clock import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -30,7 +31,12 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 @click.argument("p1")
 @click.argument("p2")
 @click.option("-p", "ports", metavar="PORT,PORT", help="Ports of the two seats; default: any that are free.")
-@click.option("--bind", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all.")
+@click.option(
+    "--bind",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at; 0.0.0.0: all, open to other machines.",
+)
 @click.option(
     "--rules",
     type=click.Choice(["2.0.0", "2007"]),
@@ -76,6 +82,9 @@ def dealer(
     reference dealer. The first line on stdout tells the ports, the last one the score; NAME.log has all hands. Who
     breaks a time limit or closes the connection ends the match (exit code 1), under the rules of 2007 only its own
     part in it; these have no limits for an answer and a hand by default, and 10 minutes to connect.
+
+    Whoever connects to a seat's port first has the seat: the protocol knows no passwords and no encryption. The dealer
+    listens at 127.0.0.1, which other machines cannot reach, unless --bind names another address.
 
     \b
     Examples:
@@ -177,7 +186,7 @@ def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool)
 
     def note(text: str) -> None:
         if not quiet or text.startswith(("WARNING", "ERROR")):
-            click.echo(text, err=True)
+            say(text)
 
     with (
         line_writer(Path(f"{table.name}.log") if log else None) as hand,

@@ -13,7 +13,7 @@ import click
 from spewy.cli.bots import solving_options
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
-from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 
@@ -34,7 +34,7 @@ NAMES = {
 }
 
 
-@click.command()
+@click.command(epilog=FOREIGN_CODE)
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
 @click.option("--game", metavar="GAME", help="A game's name or .game file; default: that of a bot's folder.")

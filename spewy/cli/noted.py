@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
 from spewy.cli.files import line_writer
+from spewy.cli.progress import say
+from spewy.errors import one_line
 
 
 @contextmanager
@@ -19,9 +19,9 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
     with line_writer(log, add=True) as write:
 
         def note(text: str) -> None:
-            write(f"{time.time():.6f} {' '.join(text.split())}")
+            write(f"{time.time():.6f} {one_line(text)}")
             if text.startswith(("WARNING", "ERROR")):
-                click.echo(text, err=True)
+                say(text)
 
         handler, logger = _Heard(note), logging.getLogger("spewy")
         logger.addHandler(handler)

@@ -11,9 +11,16 @@ from typing import Any, TypeVar
 
 import click
 
+from spewy.cli.tables import visible_lines
 from spewy.system.clock import MOST_SECONDS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+FOREIGN_CODE = (
+    "A bot that is a command or a package runs with your rights, without a sandbox: it can read, change and send all "
+    "that you can. Run code of people whom you do not trust as a user of its own, in a container or on another machine."
+)
+"""The end of the help of commands that start somebody else's programs."""
 
 _VERBOSE = "spewy.cli.verbose"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
@@ -126,12 +133,19 @@ def is_verbose() -> bool:
     return ctx is not None and bool(ctx.meta.get(_VERBOSE))
 
 
+class _Visible(logging.Formatter):
+    """Writes no control characters, which what is logged may have from outsiders."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible_lines(super().format(record))
+
+
 def _set_verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if not value or _VERBOSE in ctx.meta:
         return
     ctx.meta[_VERBOSE] = True  # the meta of all nested contexts is one
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Visible("%(asctime)s %(name)s %(levelname)s %(message)s"))
     for name in _LOGGERS:  # numba's and others' debug logs drown everything
         logger = logging.getLogger(name)
         logger.addHandler(handler)

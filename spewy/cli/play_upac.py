@@ -10,6 +10,7 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
+from spewy.cli.progress import say
 
 
 @click.command()
@@ -21,7 +22,8 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games: the engine's lines on stdin, answers on stdout, until stdin ends.
 
     Nothing else is written to stdout. A line that is not of the protocol is told on stderr and in the log; a question
-    that cannot be read is answered by a call. Plays from the tables of a package, and needs nothing else of it.
+    that cannot be read is answered by a call. The bot plays from the tables of a package. Nothing of the package is
+    run; spewy upac-match OUT.zip runs what is in a package, with your rights.
 
     \b
     Examples:
@@ -38,7 +40,7 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
         def note(text: str) -> None:
             write(text)
             if text.startswith("WARNING"):
-                click.echo(text, err=True)
+                say(text)
 
         with open(0, "rb", closefd=False) as source, open(1, "wb", buffering=0, closefd=False) as sink:
             serve(source, sink, Player(tables, drawn), note)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.options import is_verbose
-from spewy.cli.tables import count, duration, left, size
+from spewy.cli.tables import count, duration, left, size, visible_lines
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -83,7 +83,7 @@ class Bar(Lines):
         self._bar = tqdm(
             total=job.last_sweep,
             initial=done,
-            desc=job.name,
+            desc=visible_lines(job.name),
             bar_format=BAR,
             file=sys.stderr,
             dynamic_ncols=True,
@@ -113,7 +113,7 @@ class Bar(Lines):
 
         if self._bar is None:
             self._bar = tqdm(bar_format="{desc}{postfix}", file=sys.stderr, dynamic_ncols=True, leave=True)
-        self._bar.set_description_str(text)
+        self._bar.set_description_str(visible_lines(text))
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -162,7 +162,7 @@ class Compiling(logging.Handler):
 
 def say(text: str) -> None:
     """A line on stderr."""
-    click.echo(text, err=True)
+    click.echo(visible_lines(text), err=True)
 
 
 @contextmanager

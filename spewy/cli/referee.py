@@ -10,7 +10,7 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.folders import logs_folder, shelf_folder
-from spewy.cli.options import Seconds, json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
 
@@ -21,7 +21,7 @@ MOST_TOLD = 5
 """Faults of a bot that are printed; the logs have them all."""
 
 
-@click.command()
+@click.command(epilog=FOREIGN_CODE)
 @click.argument("game")
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")

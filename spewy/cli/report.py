@@ -12,7 +12,7 @@ from spewy.cli.files import table_writer
 from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
 from spewy.cli.progress import counting
-from spewy.cli.tables import count, facts, json_text, line_text, number, render
+from spewy.cli.tables import count, facts, json_text, line_text, number, render, visible_lines
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _tell(text: str) -> None:
     """A line on stderr, above the bar."""
     from tqdm import tqdm
 
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(visible_lines(text), file=sys.stderr)
 
 
 def _head(job: str, found: Report) -> str:

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from spewy.errors import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 PIPE_WIDTH = 200
 LONGEST_SECONDS = 99 * 24 * 3600
@@ -41,6 +44,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def visible_lines(text: str) -> str:
+    r"""Text for a terminal: lines without control characters, which may come from an outsider.
+
+    >>> visible_lines("a bot's" + chr(27) + "[2J\nanswer")
+    "a bot's\\x1b[2J\nanswer"
+    """
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def line_text(line: str, words: str) -> str:
     """A line as facts tell it.
 
@@ -59,7 +71,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     """
     kept = list(rows)
     width = max((len(name) for name, _ in kept), default=0)
-    return "\n".join(f"{name:<{width}}  {text}" for name, text in kept)
+    return "\n".join(visible_lines(f"{name:<{width}}  {text}") for name, text in kept)
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -136,9 +148,13 @@ def console() -> Console:
     """What rich prints to: as wide as the terminal, in colour there only."""
     from rich.console import Console
 
+    class VisibleConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible_lines(text), **options)
+
     terminal = on_terminal()
     width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
-    return Console(
+    return VisibleConsole(
         file=StringIO(), width=width, force_terminal=terminal, highlight=False, legacy_windows=False
     )
 

@@ -10,7 +10,7 @@ import click
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder, shelf_folder
-from spewy.cli.options import json_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import json_text, render
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spewy.match.tournament_file import TournamentFile
 
 
-@click.command()
+@click.command(epilog=FOREIGN_CODE)
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
     "--out",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.files import line_writer
-from spewy.cli.options import Seconds, json_option, log_option, verbose_option
+from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, log_option, verbose_option
 from spewy.cli.progress import counting, say
-from spewy.cli.tables import facts, json_text, number
+from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
     from spewy.match.upac_games import Entrants, Game
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_TOLD = 5
 
 
-@click.command("upac-match")
+@click.command("upac-match", epilog=FOREIGN_CODE)
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
 @click.option(
@@ -67,7 +67,8 @@ def upac_match(
 ) -> None:
     """Play games of two bots by UPAC's rules, the same cards from both seats.
 
-    A BOT is a package (OUT.zip), which is unpacked and run as the competition does it; tables:OUT.zip, the same bot
+    A BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as the competition
+    does it; tables:OUT.zip, the same bot
     within this process, which is faster; random, call, allin or equity; or command:SHELL, which reads lines on stdin
     and answers on stdout. What counts is the share of the chips at the end
     of a game; Elo is by the competition's rule, K = 12. A bot that answers nonsense, or not in time, has nothing. After
@@ -82,8 +83,9 @@ def upac_match(
     \b
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
-       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib"}, ..]}
-      half: of the 95 % interval of the share; spent: seconds and MiB at most
+       "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
+      half: of the 95 % interval of the share; spent: seconds and MiB at most; unasked: lines that a bot wrote
+      while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
     from spewy.match.upac import Rules
     from spewy.match.upac_games import Entrants, play_games
@@ -138,6 +140,9 @@ def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
                 )
             )
     click.echo(facts(rows))
+    for entrant in entrants.both:
+        if unasked := entrant.spent.unasked:
+            say(f"{entrant.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
     for text in found.faults[:MOST_TOLD]:
         say(text)
     if len(found.faults) > MOST_TOLD:

@@ -36,7 +36,7 @@ from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
-from spewy.system.cluster import Cluster, DaskCrew, Lost, NoWorkerError
+from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
 
 if TYPE_CHECKING:
     from buckets import Abstraction
@@ -113,12 +113,13 @@ class ClusterEngine(SampledEngine):
     def run(self, n: int, stop: Stop) -> None:
         """Do so many deals more, an interval; when this returns, all of them are in.
 
-        Stopped while there is no worker, it leaves those out that were not begun.
+        Stopped before any share of them is in, it leaves them out.
 
         Raises:
-            PeerError: the scheduler is gone, or a worker answered what was not asked for.
+            PeerError: the scheduler is gone, a worker answered what was not asked for, or nobody answers.
         """
         interval = Interval(self.deals, n, min(n, self._n_shares))
+        attempts = Attempts(self._cluster, "a share of deals")
         begun, slowest, waiting = time.perf_counter(), 0.0, list(range(interval.shares))
         there = self._cluster.workers(stop)
         if 1 < interval.shares <= len(there):
@@ -127,7 +128,7 @@ class ClusterEngine(SampledEngine):
                 slowest, waiting = together, []
         while waiting:
             there = self._cluster.workers(stop)
-            if not there and self._settled:
+            if stop.is_set() and self._settled:
                 return
             if not there:
                 raise PeerError(
@@ -142,6 +143,7 @@ class ClusterEngine(SampledEngine):
                 lost, seconds = shares, 0.0
             slowest += seconds
             waiting = lost + waiting
+            attempts.ended(fruitful=len(lost) < len(shares))
         self._cfr.iteration += n
         self._settled = True
         self._exchanging = time.perf_counter() - begun - slowest
@@ -161,14 +163,21 @@ class ClusterEngine(SampledEngine):
         return self._shares or max(1, self._cluster.size)
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped."""
-        game = self._real_game
+        """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped.
+
+        Raises:
+            PeerError: the scheduler is gone, or nobody answers.
+        """
+        game, attempts = self._real_game, Attempts(self._cluster, "to judge a flop")
         draw = game.drawn(flops, SEED)
         firsts, found = game.to_judge(draw), dict[int, FlopFinding]()
         tell(0, len(firsts))
         while missing := [first for first in firsts if first not in found]:
+            workers = self._all_caught_up(stop)
+            if not workers:
+                return None
             order = Order(self._setup.solve, self._exchange, self._exchange)
-            with closing(DaskCrew(self._cluster, self._all_caught_up())) as crew:
+            with closing(DaskCrew(self._cluster, workers)) as crew:
                 for word in crew.work(deal_copy.judge, [(order, first) for first in missing]):
                     if stop.is_set():
                         return None
@@ -177,6 +186,7 @@ class ClusterEngine(SampledEngine):
                     if word is not None and word.value is not None and word.kind == "done":
                         found[missing[word.task]] = word.value
                         tell(len(found), len(firsts))
+            attempts.ended(fruitful=any(first in found for first in missing))
         return game.combined(found, draw)
 
     def close(self) -> None:
@@ -289,17 +299,25 @@ class ClusterEngine(SampledEngine):
             self._changed[part.t][part.classes] = self._exchange
             standing.classes[part.t][part.classes[alone[part.t][part.classes] & counts]] = self._exchange
 
-    def _all_caught_up(self) -> list[str]:
-        """The workers whose copies are what there is now; at least one."""
+    def _all_caught_up(self, stop: Stop) -> list[str]:
+        """The workers whose copies are what there is now; at least one, unless stopped.
+
+        Raises:
+            PeerError: the scheduler is gone, or nobody answers.
+        """
         everything = [np.ones(len(changed), dtype=np.bool_) for changed in self._changed]
+        attempts = Attempts(self._cluster, "to catch up with the others")
         while True:
-            there = self._cluster.workers()
+            there = self._cluster.workers(stop)
+            if stop.is_set():
+                return []
             workers = sorted(there)
             alone = [np.full(len(changed), len(workers) == 1) for changed in self._changed]
             try:
                 orders = self._orders(workers, [everything] * len(workers), alone)
             except NoWorkerError:
                 self._standing.clear()
+                attempts.ended(fruitful=False)
                 continue
             calls = [
                 (worker, deal_copy.catch_up, (*order, there[worker]))
@@ -310,6 +328,7 @@ class ClusterEngine(SampledEngine):
             self._standing = {worker: self._standing[worker] for worker in good}
             if good:
                 return good
+            attempts.ended(fruitful=False)
 
     def _orders(
         self, workers: Sequence[str], wanted: Sequence[Sequence[np.ndarray]], alone: Sequence[np.ndarray]

@@ -16,7 +16,7 @@ import numpy as np
 from lockers import Store
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
-from spewy.errors import PeerError, short
+from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
 from spewy.records.carried import Carried
 from spewy.records.chunks import Visit, commit_visit, visits
@@ -155,8 +155,7 @@ class Errands:
             f"{who}, {len(errand.places):,} visits from chunk {layout.key(t, *errand.places[0]).decode()} on"
         )
         if not isinstance(found, list) or len(found) != len(shapes):
-            told = short(" ".join(repr(found).split()))
-            raise PeerError(f"{subject}: expected what each of them leaves, found {told}")
+            raise PeerError(f"{subject}: expected what each of them leaves, found {shown(found)}")
         for (b, r), mine, visit in zip(errand.places, shapes, found, strict=True):
             views = (settings.views(layout, t), *layout.n_rows(t, b)) if t else None
             if not (isinstance(visit, Visit) and _is_whole(visit, mine, set(settings.kept), views)):

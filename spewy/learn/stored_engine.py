@@ -17,14 +17,14 @@ from solvers.exploit import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
-from spewy.errors import PeerError, short
-from spewy.learn.engine import Check, Goal, measured, unmeasured, visits_at_once
+from spewy.errors import PeerError, error_line
+from spewy.learn.engine import Check, Goal, Stop, measured, unmeasured, visits_at_once
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
 from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_sweeps
-from spewy.system.cluster import Cluster, DaskCrew, NoWorkerError
+from spewy.system.cluster import Attempts, Cluster, DaskCrew, NoWorkerError
 from spewy.system.crew import Crew, Parent
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ class StoredEngine:
             levels = levels[: first_live - layout.problem.first_round]
         total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
         for t in reversed(levels) if self.order == "bottom-up" else levels:
-            with closing(self._visit(t, number)) as visits:  # an interrupted sweep leaves no worker at work
+            with closing(
+                self._visit(t, number, goal.stop)
+            ) as visits:  # an interrupted sweep leaves no worker at work
                 for finished in visits:
                     done += finished
                     goal.progress(number, done, total)
@@ -125,7 +127,7 @@ class StoredEngine:
         if self._cluster is not None:
             self._cluster.close()
 
-    def _visit(self, t: int, number: int) -> Generator[int, None, None]:
+    def _visit(self, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
         """Visit a level's chunks; how many were visited each time, also when it is time to look up."""
         chunks = list(self.layout.chunks(t))
         at_once = self._processes if self._cluster is None else self._cluster.threads
@@ -136,7 +138,7 @@ class StoredEngine:
                 yield 1
             return
         if self._cluster is not None:
-            yield from self._elsewhere(self._cluster, t, number)
+            yield from self._elsewhere(self._cluster, t, number, stop)
             return
         if t not in self._begun:  # compiles here, where it is told of, and not in every worker at once
             self._begun.add(t)
@@ -151,20 +153,20 @@ class StoredEngine:
             for word in words:
                 yield 0 if word is None else word.value
 
-    def _elsewhere(self, cluster: Cluster, t: int, number: int) -> Generator[int, None, None]:
+    def _elsewhere(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
         """Have a cluster make a level's visits; those of workers that leave are given to others.
 
         Raises:
             PeerError: a worker answered nonsense, the scheduler is gone, or whoever is asked leaves.
         """
-        fruitless = 0
+        attempts = Attempts(cluster, "a portion of visits", MOST_FRUITLESS)
         while portions := list(self._errands.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, Errand]()
             crew = DaskCrew(cluster)
-            with closing(crew.work(do_errand, self._tasks(cluster, t, portions, sent))) as words:
+            with closing(crew.work(do_errand, self._tasks(cluster, t, portions, sent, stop))) as words:
                 for word in words:
                     if word is not None and word.kind == "failed":
-                        raise PeerError(f"{cluster.name}: expected visits, found {_told(word.value)}")
+                        raise PeerError(f"{cluster.name}: expected visits, found {error_line(word.value)}")
                     errand = None if word is None else sent.pop(word.task, None)
                     if word is None or errand is None or word.kind != "done":
                         yield 0
@@ -172,22 +174,25 @@ class StoredEngine:
                     made = self._errands.commit(errand, number, word.value, f"{cluster.name}, a worker")
                     done += made
                     yield made
-            fruitless = 0 if done else fruitless + 1
-            if fruitless == MOST_FRUITLESS:
-                raise PeerError(
-                    f"{cluster.name}: expected workers that finish what they begin, found that all of "
-                    f"{len(portions):,} portions of visits were lost"
-                )
+            yield 0
+            attempts.ended(fruitful=done > 0)
             self._sent = None  # who had it may be gone
 
     def _tasks(
-        self, cluster: Cluster, t: int, portions: Sequence[Sequence[Place]], sent: dict[int, Errand]
+        self,
+        cluster: Cluster,
+        t: int,
+        portions: Sequence[Sequence[Place]],
+        sent: dict[int, Errand],
+        stop: Stop,
     ) -> Iterator[tuple[Any, ...]]:
         """Arguments of `do_errand` for each portion, packed when somebody is free; ``sent`` remembers the errands."""
         for i, portion in enumerate(portions):
             while self._sent is None:
+                cluster.workers(stop)
+                if stop.is_set():
+                    return
                 with suppress(NoWorkerError):
-                    cluster.workers()
                     layout = self.layout
                     self._sent = cluster.given(Layout(layout.problem, layout.betting, layout.boards))
             sent[i] = self._errands.pack(t, portion)
@@ -195,10 +200,6 @@ class StoredEngine:
 
     def _visitor(self) -> Visitor:
         return Visitor(self.layout, self.store, self.settings, self._parts, self._workers)
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {short(' '.join(str(error).split()), 200)}"
 
 
 def _visit_portion(

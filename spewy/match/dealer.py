@@ -13,9 +13,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spewy.bot.acpc import LoggedHand, Score, check_name, parse_version, read_action, read_reply, state_text
+from spewy.bot.acpc import (
+    COMMENTS,
+    VERSION,
+    LoggedHand,
+    Score,
+    check_name,
+    is_spoken,
+    parse_version,
+    read_action,
+    read_reply,
+    state_text,
+)
 from spewy.bot.transport import Doors, Lines
-from spewy.errors import InputError, PeerError, shown
+from spewy.errors import InputError, PeerError, shown, visible
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt, deals
@@ -145,6 +156,21 @@ def meet(doors: Doors, table: Table) -> tuple[Lines, Lines]:
         raise
 
 
+def heard_version(lines: Lines, deadline: float | None) -> str:
+    """The version that a client tells in its first line.
+
+    Raises:
+        PeerError: it tells none, or not in time.
+    """
+    line = lines.receive(deadline)
+    if line is None:
+        raise PeerError(f"{lines.peer}: expected {VERSION} as its first line, found the connection closed")
+    try:
+        return parse_version(line)
+    except InputError as error:
+        raise PeerError(f"{lines.peer}: {error}") from None
+
+
 def seat_name(table: Table, seat: int) -> str:
     """A seat as messages call it."""
     return f"seat {seat + 1} ({table.names[seat]})"
@@ -198,17 +224,10 @@ class Dealer:
         return Score((totals[0], totals[1]), self.table.names)
 
     def _greet(self, seat: int, deadline: float | None) -> None:
-        """Hear a client's version."""
-        peer = self._lines[seat].peer
-        line = self._lines[seat].receive(deadline)
-        if line is None:
-            raise PeerError(f"{peer}: expected a version, found the connection closed")
-        try:
-            version = parse_version(line)
-        except InputError as error:
-            raise PeerError(f"{peer}: {error}") from None
-        if not version.startswith("VERSION:2."):
-            self._warn(f"ERROR: {peer}: expected VERSION:2.0.0, found {version}")
+        """Hear a client's version; with another one the match goes on, as with the reference dealer."""
+        version = heard_version(self._lines[seat], deadline)
+        if not is_spoken(version):
+            self._warn(f"ERROR: {self._lines[seat].peer}: expected {VERSION}, found {version}")
 
     def _hand(self, number: int, dealt: Dealt) -> Hand:
         for clock in self._clocks:
@@ -284,9 +303,9 @@ class Dealer:
             told = line.decode("ascii", errors="backslashreplace")
             answer = read_reply(sent, line)
             if answer is not None:
-                self._logs.note(f"FROM {seat + 1} at {_now()} {told}")
+                self._logs.note(f"FROM {seat + 1} at {_now()} {visible(told)}")
                 return answer
-            if not told.startswith(("#", ";")):
+            if not told.startswith(COMMENTS):
                 self._warn(f"WARNING: {self._lines[seat].peer}: passed over: {shown(told)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:

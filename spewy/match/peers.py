@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import subprocess
 import time
 from abc import abstractmethod
@@ -21,7 +20,7 @@ from spewy.bot.higc.text import Dialect, State
 from spewy.bot.pipes import PipeReader, write_line
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.system.closing import Closing
-from spewy.system.interrupts import deaf_children
+from spewy.system.outsider import Outsider
 
 WRITE_SECONDS = 5.0
 """For a program to read what it is sent."""
@@ -134,7 +133,7 @@ class RandomBrain:
 
 
 class Program(Peer):
-    """A program over pipes; it hears of Ctrl-C from nobody.
+    """A program over pipes.
 
     Args:
         name: what logs call it.
@@ -190,9 +189,7 @@ class Program(Peer):
 
     def close(self) -> None:
         """End it with all that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._process.end()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -204,20 +201,13 @@ class Program(Peer):
         return "its stdout closed"
 
 
-def _started(command: str, errors: Path | None) -> subprocess.Popen[bytes]:
+def _started(command: str, errors: Path | None) -> Outsider:
     try:
         words = shlex.split(command)
         if not words:
             raise ValueError("no words")
-        with open(os.devnull if errors is None else errors, "ab") as told, deaf_children():
-            return subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=told,
-                start_new_session=True,
-                bufsize=0,
-            )
+        with open(os.devnull if errors is None else errors, "ab") as told:
+            return Outsider(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, bufsize=0)
     except (OSError, ValueError) as error:
         subject = f"command {shown(command)}"
         if isinstance(error, OSError) and errors is not None and error.filename == str(errors):

@@ -28,7 +28,7 @@ from spewy.bot.higc.text import (
     parse_answer,
     state_text,
 )
-from spewy.errors import InputError, PeerError, shown
+from spewy.errors import InputError, PeerError, one_line, shown
 from spewy.match.peers import Peer
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
@@ -171,7 +171,7 @@ class _Chair:
 
     def fault(self, kind: Kind, text: str) -> None:
         """Note a fault; whether it was one too many."""
-        self.faults.append(Fault(self.seat, kind, self.state, " ".join(text.split())))
+        self.faults.append(Fault(self.seat, kind, self.state, one_line(text)))
         counts = [fault.kind for fault in self.faults]
         if self.limits.dialect == "older":
             self.is_out = kind == "gone" or len(counts) > self.limits.faults

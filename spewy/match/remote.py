@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
 import subprocess
 import time
 from contextlib import suppress
 from dataclasses import replace
 
-from spewy.bot.acpc import parse_version, read_reply, state_text
+from spewy.bot.acpc import COMMENTS, VERSION, is_spoken, read_reply, state_text
 from spewy.bot.transport import Doors, Lines, TimedOutError
-from spewy.errors import InputError, PeerError
+from spewy.errors import InputError, PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
+from spewy.match.dealer import heard_version
 from spewy.match.replay import decisions
 from spewy.match.table import BotGoneError
 from spewy.system.closing import Closing
-from spewy.system.interrupts import deaf_children
+from spewy.system.outsider import Outsider
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
@@ -26,6 +25,8 @@ START_SECONDS = 60.0
 LEAVE_SECONDS = 10.0
 """For a process to end after the match; the competition gives as many."""
 POLL_SECONDS = 0.1
+MOST_STRAY = 10
+"""Lines out of turn that are told of a hand; there may be more."""
 
 
 class RemoteBot(Closing):
@@ -48,10 +49,12 @@ class RemoteBot(Closing):
         self, game: Game, name: str, command: str, port: int, seconds: float, begun: int = 0
     ) -> None:
         self.game, self.name, self.seconds = game, name, seconds
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Outsider | None = None
         self._lines: Lines | None = None
         self._number, self._seat, self._sent = begun - 1, 0, 0
         self._gone = False
+        self._strays: list[str] = []
+        self._n_strays = 0
         self._doors = Doors(HOST, (port,))
         try:
             if command:
@@ -94,6 +97,13 @@ class RemoteBot(Closing):
         except PeerError as error:
             raise BotGoneError(str(error)) from None
 
+    def take_faults(self) -> list[str]:
+        """Lines that were no answer to the state that was sent, since the last time that this was asked."""
+        more = self._n_strays - len(self._strays)
+        told = [*self._strays, *([f"passed over {more:,} more lines"] if more else [])]
+        self._strays, self._n_strays = [], 0
+        return told
+
     def close(self) -> None:
         """Close the connection, which ends the match, and the process if it stays."""
         if self._lines is not None:
@@ -116,11 +126,11 @@ class RemoteBot(Closing):
                 raise PeerError(f"{self.name}: expected to connect, found that it ended with {code}")
 
     def _greet(self, lines: Lines) -> None:
-        line = lines.receive(time.monotonic() + min(self.seconds, START_SECONDS))
-        try:
-            parse_version(line or b"")
-        except InputError as error:
-            raise PeerError(f"{self.name}: {error}") from None
+        version = heard_version(lines, time.monotonic() + min(self.seconds, START_SECONDS))
+        if not is_spoken(version):
+            raise PeerError(
+                f"{self.name}: expected a client that speaks {VERSION}, found one that speaks {version}"
+            )
 
     def _tell(self, hand: Hand, deadline: float) -> str:
         """Send the states that the client has not seen; the last of them."""
@@ -142,29 +152,30 @@ class RemoteBot(Closing):
             answer = read_reply(sent, line)
             if answer is not None:
                 return answer
+            told = line.decode("ascii", errors="backslashreplace")
+            if not told.startswith(COMMENTS):
+                self._n_strays += 1
+                if len(self._strays) < MOST_STRAY:
+                    self._strays.append(
+                        f"passed over a line that answers another state or none: {shown(told)}"
+                    )
 
 
-def _started(command: str, port: int) -> subprocess.Popen[bytes]:
-    """Run a command that hears of Ctrl-C from nobody."""
+def _started(command: str, port: int) -> Outsider:
+    """Run a command."""
     try:
-        with deaf_children():
-            return subprocess.Popen(
-                [*shlex.split(command), HOST, str(port)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        return Outsider(
+            [*shlex.split(command), HOST, str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"command {command!r}: expected one that can be run, found: {reason}") from None
+        raise InputError(f"command {shown(command)}: expected one that can be run, found: {reason}") from None
 
 
-def _ended(process: subprocess.Popen[bytes], patience: float) -> None:
+def _ended(process: Outsider, patience: float) -> None:
     """Wait for a process, or end it with all that it started; it also ends where the waiting is cut short."""
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(patience)
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.end()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spewy.bot.acpc import MOST_TOLD, LoggedHand
-from spewy.errors import InputError, path_text, short, shown
+from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.log import read_log
 from spewy.match.table import Played
@@ -78,7 +78,7 @@ class RunLog:
 
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
         """Add a hand; names are in the order of players."""
-        lines = [f"# fault {number}:{fault.player}:{_one_line(fault.text)}" for fault in played.faults]
+        lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
         if aivat is not None:
             lines.append(f"# aivat {number}:{aivat:.6g}")
         lines.append(LoggedHand(number, played.hand, names).text)
@@ -156,10 +156,6 @@ class RunLog:
     def _append(self, text: str) -> None:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(text)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _number(text: str, subject: str) -> float:

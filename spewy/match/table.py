@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from spewy.bot.acpc import read_action
 from spewy.bot.bot import Bot, Mix, Reveals
-from spewy.errors import shown
+from spewy.errors import error_line, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt
@@ -65,6 +65,15 @@ class Played:
     hand: Hand
     steps: tuple[Step, ...]
     faults: tuple[Fault, ...]
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A bot that is told of faults by those who see them: a client's lines out of turn."""
+
+    def take_faults(self) -> list[str]:
+        """Faults since the last time that this was asked; none of them has kept the bot from its answer."""
+        ...
 
 
 class BotGoneError(Exception):
@@ -126,9 +135,9 @@ class Seated:
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
-        """What went wrong since the last time that this was asked."""
+        """What went wrong since the last time that this was asked, and what a client has told of itself."""
         taken, self._faults = self._faults, []
-        return taken
+        return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
         """What the bot returns; None of one that fails, or is not asked any more."""
@@ -144,7 +153,7 @@ class Seated:
             self._out = True
             self._faults.append(f"{name}: {error}")
         except Exception as error:
-            self._faults.append(f"{name}: expected an answer, found {type(error).__name__}: {error}")
+            self._faults.append(f"{name}: expected an answer, found {error_line(error)}")
         return None
 
 

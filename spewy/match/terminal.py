@@ -12,7 +12,7 @@ from buckets.cards import cards_name
 from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Reveals
 from spewy.bot.client import hand_seed
-from spewy.errors import InputError, short
+from spewy.errors import InputError, error_line
 from spewy.game.hand import Hand
 from spewy.match.cards import Dealt, deals
 from spewy.match.replay import decisions
@@ -105,7 +105,7 @@ class Terminal:
             action = self._bot.act(hand.seen_by(hand.to_act or 0))
             hand.apply(action)
         except Exception as error:  # whatever it is, the hand goes on
-            self._tell(f"WARNING: the bot failed: {type(error).__name__}: {short(str(error))}")
+            self._tell(f"WARNING: the bot failed: {error_line(error)}")
             return hand.betting.passive
         return action
 
@@ -129,7 +129,7 @@ class Terminal:
         try:
             told = self._review(self._bot, hand, (person,), hand_seed(self._seed, number))
         except Exception as error:  # whatever it is, the next hand can be played
-            return [f"WARNING: no review: {type(error).__name__}: {short(str(error))}"]
+            return [f"WARNING: no review: {error_line(error)}"]
         return [verdict_text(hand, verdict) for verdict in told]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import signal
 import subprocess
+import time
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -18,10 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spewy.bot.upac_package import open_tables
+from spewy.bot.pipes import PipeReader
+from spewy.bot.upac_package import open_tables, require_small
 from spewy.bot.upac_runtime.player import Player
 from spewy.bot.upac_runtime.tables import Tables
-from spewy.errors import InputError, PeerError, path_text, shown
+from spewy.errors import InputError, PeerError, one_line, path_text, shown, visible
 from spewy.match.names import plain_name
 from spewy.match.score import NORMAL_95
 from spewy.match.standings import K, expected_score
@@ -29,9 +30,13 @@ from spewy.match.upac import BadReplyError, Line, Rules, dealt, play_hand
 from spewy.match.upac_seats import RULES, CommandSeat, RuleSeat, Seat, Spent
 from spewy.system.closing import Closing
 from spewy.system.failures import failure_text
+from spewy.system.outsider import Outsider
 
 MOST_GAMES = 10**6
 BUILD_SECONDS = 60.0
+BUILD_POLL_SECONDS = 0.05
+BUILD_LINES, MOST_OF_BUILD = 20, 400
+"""Lines and characters of a build's output that are told where it fails, the last ones."""
 NAMES = ("Defender", "Challenger")
 """Of the seats, as the competition's log calls them."""
 
@@ -153,6 +158,7 @@ def unpacked(package: Path, folder: Path) -> CommandEntrant:
     subject = f"package {path_text(package)}"
     try:
         with zipfile.ZipFile(package) as archive:
+            require_small(archive)
             archive.extractall(folder)
         found = json.loads((folder / "bot" / "bot.json").read_text(encoding="utf-8"))
         name, build, run = (str(found[key]) for key in ("name", "build", "run"))
@@ -170,25 +176,42 @@ def unpacked(package: Path, folder: Path) -> CommandEntrant:
 def _build(command: str, folder: Path) -> str:
     """Build a bot; what went wrong, in words. Whatever the build started ends with it."""
     try:
-        process = subprocess.Popen(
+        process = Outsider(
             ["sh", "-c", command],
             cwd=folder,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
     except ValueError as error:  # a null character
         return str(error)
-    try:
-        code = process.wait(BUILD_SECONDS)
-        return f"exit code {code}" if code else ""
-    except subprocess.TimeoutExpired:
-        return f"no end within {BUILD_SECONDS:g} s"
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    assert process.stdout is not None
+    with process.stdout as output:
+        try:
+            said = _last_lines(output.fileno(), process, time.monotonic() + BUILD_SECONDS)
+            code = process.poll()
+        finally:
+            process.end()
+    wrong = f"no end within {BUILD_SECONDS:g} s" if code is None else f"exit code {code}" if code else ""
+    return f"{wrong}, and at the end of its output: {said}" if wrong and said else wrong
+
+
+def _last_lines(output: int, process: Outsider, deadline: float) -> str:
+    """The end of what a process writes, on one line, once the process has ended or at a deadline."""
+    reader, lines = PipeReader(output, "build"), deque[bytes](maxlen=BUILD_LINES)
+    while time.monotonic() < deadline:
+        ended = process.poll() is not None
+        came = not reader.ended and reader.wait(min(deadline, time.monotonic() + BUILD_POLL_SECONDS))
+        while (line := reader.next()) is not None:
+            lines.append(line)
+        if ended and not came:
+            break
+        if reader.ended:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(deadline - time.monotonic(), 0.0))
+            break
+    text = b"\n".join(lines).decode(errors="replace").strip()
+    return one_line(text if len(text) <= MOST_OF_BUILD else f"... {text[-MOST_OF_BUILD:]}", 2 * MOST_OF_BUILD)
 
 
 @dataclass(frozen=True)
@@ -291,7 +314,7 @@ def _said(line: Line, seat: Seat, log: Log | None) -> str:
     except PeerError as error:
         raise BadReplyError(line.seat, str(error)) from None
     if log:
-        log(f"{NAMES[line.seat]} > {reply}")
+        log(f"{NAMES[line.seat]} > {visible(reply)}")
     return reply or " "
 
 

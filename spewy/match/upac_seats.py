@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from spewy.bot.pipes import write_line
 from spewy.bot.upac_runtime.odds import equity
 from spewy.bot.upac_runtime.protocol import Spot, Table
 from spewy.errors import InputError, PeerError, shown
-from spewy.system.interrupts import deaf_children
+from spewy.system.outsider import Outsider
 
 ANSWER_SECONDS = 1.0
 """By the competition's text."""
@@ -60,15 +59,18 @@ class Spent:
         game: seconds for all answers of a game.
         cpu: seconds of the processor in a game, its start included; 0: nobody knows.
         mib: memory; 0: nobody knows.
+        unasked: lines that it wrote in all games while nothing was asked.
     """
 
     slowest: float = 0.0
     game: float = 0.0
     cpu: float = 0.0
     mib: float = 0.0
+    unasked: int = 0
 
-    def add(self, slowest: float, game: float, cpu: float, mib: float) -> None:
+    def add(self, slowest: float, game: float, cpu: float, mib: float, unasked: int) -> None:
         """Add a game's."""
+        self.unasked += unasked
         self.slowest, self.game = max(self.slowest, slowest), max(self.game, game)
         self.cpu, self.mib = max(self.cpu, cpu), max(self.mib, mib)
 
@@ -161,7 +163,7 @@ class CommandSeat:
         spent: Spent | None = None,
     ) -> None:
         self._seconds, self._held = seconds, bytearray()
-        self._slowest, self._game, self._spent = 0.0, 0.0, spent or Spent()
+        self._slowest, self._game, self._unasked, self._spent = 0.0, 0.0, 0, spent or Spent()
         self._process = _started(command, folder, log)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -176,7 +178,10 @@ class CommandSeat:
         write_line(self._in.fileno(), text, "bot", time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
-        """Write a line and read one."""
+        """Write a line and read one; by the competition's rules one that was written before counts as the answer."""
+        if b"\n" not in self._held:
+            self._read()
+        self._unasked += b"\n" in self._held
         begun = time.monotonic()
         self.tell(text)
         try:
@@ -188,13 +193,13 @@ class CommandSeat:
     def close(self) -> None:
         """End the process, and all that it started."""
         cpu, mib = _cpu_seconds(self._process.pid), _peak_mib(self._process.pid)
-        self._spent.add(self._slowest, self._game, cpu, mib)
         self._selector.close()
         with suppress(OSError):
             self._in.close()
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._process.end()
+        self._read()
+        self._unasked += self._held.count(b"\n")
+        self._spent.add(self._slowest, self._game, cpu, mib, self._unasked)
         self._out.close()
 
     def _line(self, deadline: float) -> str:
@@ -202,29 +207,31 @@ class CommandSeat:
             left = deadline - time.monotonic()
             if left <= 0 or not self._selector.select(left):
                 raise PeerError(f"expected an answer within {self._seconds:g} s, found none")
-            found = self._out.read(_READ)
-            if not found:
+            if not self._read():
                 raise PeerError("expected an answer, found its output closed")
-            self._held += found
             if len(self._held) > _MOST_HELD:
                 raise PeerError(f"expected an answer, found {len(self._held):,} bytes without end")
         line = bytes(self._held[:end])
         del self._held[: end + 1]
         return line.decode("ascii", errors="replace")
 
+    def _read(self) -> bool:
+        """Take in what it has written; False where its output is closed."""
+        found = self._out.read(_READ)
+        self._held += found or b""
+        return found != b""
 
-def _started(command: list[str], folder: Path | None, log: Path | None) -> subprocess.Popen[bytes]:
-    """Start a bot that hears of Ctrl-C from nobody."""
+
+def _started(command: list[str], folder: Path | None, log: Path | None) -> Outsider:
     try:
-        with open(log or os.devnull, "ab") as stderr, deaf_children():
-            return subprocess.Popen(
+        with open(log or os.devnull, "ab") as stderr:
+            return Outsider(
                 command,
                 cwd=folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 bufsize=0,
-                start_new_session=True,
             )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error

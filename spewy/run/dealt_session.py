@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lockers import holds_store, open_store
 from solvers.variants import DEFAULT_VARIANT
 from spewy.chunks.abstractions import abstraction
-from spewy.errors import InputError, PeerError, SolveError, path_text, shown
+from spewy.errors import InputError, PeerError, SolveError, error_line, path_text, shown
 from spewy.job.job import Job
 from spewy.job.sections import DaskSection
 from spewy.job.units import parse_target, unit_chips
@@ -432,4 +432,4 @@ def _failure(error: BaseException) -> str:
     """Why a solve failed, in words."""
     if isinstance(error, KeyboardInterrupt):
         return "broken off"
-    return " ".join(f"failed, {type(error).__name__}: {error}".split())
+    return f"failed, {error_line(error)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Protocol, TypeVar, cast
 
+from spewy.errors import error_line
 from spewy.job.job import Job
 from spewy.records.status import Status
 from spewy.run.estimate import Estimate
@@ -35,7 +36,7 @@ class _Unfailing:
                 self._reporter = None
             except Exception as error:
                 self._reporter = None
-                _LOG.warning("progress is told no more: %s: %s", type(error).__name__, error)
+                _LOG.warning("progress is told no more: %s", error_line(error))
 
         return tell
 

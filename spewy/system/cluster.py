@@ -2,7 +2,8 @@
 
 Workers need the same spewy and nothing else: no folder is shared, all that a task needs goes with it. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
-one, and says so. A cluster that is started here has a process for each worker, all gone when this one is.
+one, and says so. A cluster that is started here has a process for each worker, all gone when this one is, and nobody
+reaches it from another machine.
 
 joblib's Dask backend was weighed against this: it has no way to ask a certain worker, which learning on copies needs,
 none for news of a running task, and tells of a dead worker only after its own retries.
@@ -21,14 +22,14 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import CancelledError, TimeoutError
+from concurrent.futures import CancelledError, TimeoutError, wait
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from spewy.errors import InputError, MissingError, PeerError, short, shown
+from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
 from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
 from spewy.system.crew import POLL_SECONDS, Crew, Word
@@ -45,6 +46,10 @@ SPEAK_SECONDS = 10.0
 """Without a worker, after which that is told, and how often again at most."""
 MOST_DEATHS = 10
 """Workers that die one after the other, none of whom has finished anything."""
+MOST_FRUITLESS = 10
+"""Attempts one after the other, of none of which anything came back."""
+PAUSE_SECONDS = 1.0
+"""After such an attempt."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 Note = Callable[[str], None]
 
@@ -63,6 +68,37 @@ class NoWorkerError(PeerError):
 
 class Lost:
     """In place of an answer: its worker left, or had forgotten what the task goes on from."""
+
+
+class Attempts:
+    """Counts attempts at a piece of work in a row that brought nothing back, and ends them after some.
+
+    Args:
+        cluster: whose workers work.
+        work: what they are to do, as messages call it.
+        most: fruitless attempts in a row.
+    """
+
+    def __init__(self, cluster: Cluster, work: str, most: int = MOST_FRUITLESS) -> None:
+        self._cluster, self._work, self._most = cluster, work, most
+        self._fruitless = 0
+
+    def ended(self, *, fruitful: bool) -> None:
+        """An attempt has ended; after a fruitless one, wait a moment for workers to come back.
+
+        Raises:
+            PeerError: it was the last one.
+        """
+        if fruitful:
+            self._fruitless = 0
+            return
+        self._fruitless += 1
+        if self._fruitless >= self._most:
+            raise PeerError(
+                f"{self._cluster.name}: no worker has finished {self._work} in {self._most} attempts in a row; "
+                "look into the workers' logs"
+            )
+        time.sleep(PAUSE_SECONDS)
 
 
 class Cluster(Closing):
@@ -113,6 +149,15 @@ class Cluster(Closing):
         """
         while not self._look() and not (stop is not None and stop.is_set()):
             time.sleep(POLL_SECONDS)
+        return dict(self._there)
+
+    def there(self) -> dict[str, int]:
+        """Addresses of the workers that are there now, with their threads; perhaps none.
+
+        Raises:
+            PeerError: the scheduler is gone.
+        """
+        self._look()
         return dict(self._there)
 
     @property
@@ -203,24 +248,18 @@ class Cluster(Closing):
 
         loop = self.client.loop.asyncio_loop
         answer = asyncio.run_coroutine_threadsafe(_result(future), loop)
-        while True:
-            try:
-                return answer.result(POLL_SECONDS)
-            except TimeoutError:
-                if not answer.done() and self.is_there(worker):
-                    continue
+        while not wait([answer], POLL_SECONDS).done:
+            if not self.is_there(worker):
                 answer.cancel()
                 return Lost()
-            except CancelledError:
-                self._require_scheduler()
+        try:
+            return answer.result()
+        except Exception as error:
+            self._require_scheduler()
+            if isinstance(error, CancelledError) and future.status != "error":
                 self._looked = float("-inf")  # somebody has left
                 return Lost()
-            except Exception as error:
-                self._require_scheduler()
-                raise PeerError(
-                    f"Dask worker {worker}: expected an answer, found {type(error).__name__}: "
-                    f"{short(' '.join(str(error).split()), 200)}"
-                ) from error
+            raise PeerError(f"Dask worker {worker}: expected an answer, found {error_line(error)}") from error
 
     def _wait_for_first(self) -> None:
         """Until a worker is there that can be asked; refuse a cluster that has wrong ones alone."""
@@ -292,7 +331,7 @@ class Cluster(Closing):
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
-        told = "" if error is None else f" ({short(' '.join(str(error).split()))})"
+        told = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
         return PeerError(f"{self.name}: expected it to stay there, found it gone{told}")
 
 
@@ -305,7 +344,7 @@ class DaskCrew(Crew):
     """
 
     def __init__(self, cluster: Cluster, workers: Sequence[str] | None = None) -> None:
-        super().__init__(sum(cluster.workers().values()))
+        super().__init__(max(1, cluster.threads))
         self._cluster, self._workers_asked = cluster, None if workers is None else list(workers)
         self._token = uuid.uuid4().hex
         self._running: dict[int, Any] = {}
@@ -323,14 +362,15 @@ class DaskCrew(Crew):
         self._running.clear()
 
     def _work(
-        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int
+        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
     ) -> Iterator[Word | None]:
         client, news = self._cluster.client, SimpleQueue[tuple[int, bytes]]()
         client.subscribe_topic(self._token, lambda event: news.put(event[1]))
         try:
             more = True
             while True:
-                most = min(at_once, self._threads_there())
+                there = self._threads_there()
+                most = there if at_once is None else min(at_once, there)
                 while more and len(self._running) < most:
                     number, arguments = next(tasks, (None, ()))
                     if number is None:
@@ -347,7 +387,7 @@ class DaskCrew(Crew):
                         pure=False,
                     )
                     self._running[number].add_done_callback(lambda _: self._ended.set())
-                if not self._running:
+                if not self._running and (not more or self._workers_asked is not None):
                     return
                 if not most:
                     yield from self._lost()
@@ -357,7 +397,7 @@ class DaskCrew(Crew):
 
     def _threads_there(self) -> int:
         """Threads of those who are to work, as far as they are there."""
-        there = self._cluster.workers()
+        there = self._cluster.there()
         asked = there if self._workers_asked is None else self._workers_asked
         return sum(there.get(worker, 0) for worker in asked)
 
@@ -455,7 +495,7 @@ def _told(found: object) -> str:
         return (
             f"spewy of sources {sources}, Python {python}, numpy {numpy}, numba {numba}, distributed {dask}"
         )
-    return short(" ".join(f"{type(found).__name__}: {found}".split()), 200)
+    return one_line(f"{type(found).__name__}: {found}", MOST_OF_ERROR)
 
 
 def require_dask() -> None:
@@ -487,9 +527,8 @@ def _connected(address: str) -> Client:
             warnings.simplefilter("ignore", VersionMismatchWarning)  # `identity` is stricter
             return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError, TypeError, RuntimeError) as error:
-        told = short(" ".join(f"{type(error).__name__}: {error}".split()), 120)
         raise InputError(
-            f"dask.address: expected a Dask scheduler at {shown(address)}, found none ({told})"
+            f"dask.address: expected a Dask scheduler at {shown(address)}, found none ({error_line(error)})"
         ) from None
 
 
@@ -503,21 +542,14 @@ class _Local(Closing):
     """A scheduler in this process, and workers of one thread each, which are processes of their own."""
 
     def __init__(self, size: int) -> None:
-        from distributed import LocalCluster
+        from spewy.system.dask_worker import local_scheduler
 
         _silence()
         self._size, self._held = size, ExitStack()
         self._scratch = self._held.enter_context(scratch_folder("dask"))
         self._workers: list[subprocess.Popen[bytes]] = []
         with deaf_children():
-            self._cluster = LocalCluster(
-                n_workers=0,
-                processes=True,
-                host="127.0.0.1",
-                scheduler_port=0,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            self._cluster = local_scheduler()
         self.address = str(self._cluster.scheduler_address)
         self.top_up()
 

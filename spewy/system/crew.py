@@ -66,7 +66,7 @@ class Crew:
             at_once: workers to use, if not all.
         """
         try:
-            yield from self._work(function, enumerate(tasks), at_once or self.size)
+            yield from self._work(function, enumerate(tasks), at_once)
         except BaseException:
             self.close()
             raise
@@ -103,12 +103,12 @@ class Crew:
         self._workers.clear()
 
     def _work(
-        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int
+        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
     ) -> Iterator[Word | None]:
-        more = True
+        more, most = True, at_once or self.size
         while True:
             free = [worker for worker in self._workers if worker.task is None]
-            while more and len(self._workers) - len(free) < at_once:
+            while more and len(self._workers) - len(free) < most:
                 number, arguments = next(tasks, (None, ()))
                 if number is None:
                     more = False

@@ -1,4 +1,8 @@
-"""A worker of a cluster that a job starts on its own machine: one thread, gone when its parent is."""
+"""What a cluster that a job starts on its own machine is made of: a scheduler, and workers of one thread.
+
+All of them listen on the loopback interface alone, and none has an HTTP server: who reaches a scheduler or a worker of
+Dask can have it run any code. Run as a program, this is a worker, gone when its parent is.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,46 @@ import asyncio
 import logging
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 from spewy.system.child import end_with_parent
+
+if TYPE_CHECKING:
+    from distributed import SpecCluster
+
+LOOPBACK = "127.0.0.1"
+
+
+class NoHttp:
+    """A scheduler or worker without the HTTP server that Dask starts in any, asked or not."""
+
+    def start_http_server(self, *args: Any, **kwargs: Any) -> None:
+        """Start none."""
+
+
+def local_scheduler() -> SpecCluster:
+    """Start a scheduler in this process, which has no workers yet."""
+    from distributed import Scheduler, SpecCluster
+
+    class LocalScheduler(NoHttp, Scheduler):  # type: ignore[misc]
+        pass
+
+    options = {"host": LOOPBACK, "port": 0, "dashboard": False}
+    return SpecCluster(
+        scheduler={"cls": LocalScheduler, "options": options}, workers={}, silence_logs=logging.CRITICAL
+    )
 
 
 async def _serve(scheduler: str, scratch: str) -> None:
     from distributed import Worker
 
+    class LocalWorker(NoHttp, Worker):  # type: ignore[misc]
+        pass
+
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    worker = Worker(
+    worker = LocalWorker(
         scheduler,
+        host=LOOPBACK,
         nthreads=1,
         memory_limit=0,  # regrets and sums are not Dask's to count
         local_directory=os.path.join(scratch, str(os.getpid())),

@@ -154,6 +154,25 @@ def answered(reply, game=NO_LIMIT):
         return line, [note for note in heard.notes if note.startswith("WARNING")]
 
 
+CLEARED = chr(27) + "[2J"
+"""What clears a terminal that is told it."""
+
+
+@pytest.mark.parametrize("reply", [f"{{state}}:c{CLEARED}", f"{{state}}:{CLEARED}"])
+def test_a_client_s_control_characters_are_told_as_text(reply):
+    with dealing(table(NO_LIMIT, 1)) as ((alice, bob), _, heard):
+        for end in (alice, bob):
+            end.send("VERSION:2.0.0")
+        state = bob.receive(time.monotonic() + SOON).decode()
+        bob.send(CLEARED)
+        bob.send(reply.format(state=state))
+        for _ in range(2):
+            alice.receive(time.monotonic() + SOON)
+        told = "\n".join(heard.notes)
+    assert chr(27) not in told
+    assert told.count(r"\x1b[2J") >= 2
+
+
 @pytest.mark.parametrize(
     ("reply", "line", "warned"),
     [
@@ -376,6 +395,20 @@ def test_a_client_passes_over_what_is_no_state():
     assert task.result().hands == 1
     assert sum("passed over" in note for note in notes) == 7
     assert [note for note in notes if note.startswith("TO")] == ["TO VERSION:2.0.0"]
+
+
+def test_a_dealer_s_control_characters_are_told_as_text():
+    _, notes = served([f"{CLEARED}hello", f"{OVER}{CLEARED}", OVER])
+    assert chr(27) not in "\n".join(notes)
+    assert sum(r"\x1b[2J" in note for note in notes if note.startswith("FROM")) == 2
+
+
+def test_a_hand_without_an_end_is_told():
+    task, notes = served(["MATCHSTATE:1:9:rc/r:|9hQd/8dAs8s", "MATCHSTATE:1:11:f:|9hQd"])
+    assert task.result().hands == 1
+    assert [note for note in notes if note.startswith("WARNING")] == [
+        "WARNING: hand 9: the dealer went on without an end of this hand"
+    ]
 
 
 def test_a_client_may_come_late_and_miss_states():

@@ -20,12 +20,12 @@ from lockers import (
 from spewy.chunks.bucket_trees import MANIFEST, BucketCache, BucketLocker
 from spewy.chunks.groups import board_groups, counted_exactly
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError
+from spewy.errors import InputError, PeerError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
 from spewy.run.plan import Plan
 from spewy.run.session import Session
-from spewy.system.crew import Crew
+from spewy.system.crew import Crew, Word
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -89,6 +89,22 @@ def test_precompute_fills_what_is_missing_in_other_processes(locker, monkeypatch
 
 
 @pytest.mark.slow
+def test_trees_of_boards_that_nobody_asked_for_are_refused(locker, monkeypatch):
+    few = [parse_cards("2c2d2h"), parse_cards("2c2d3c")]
+    monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
+
+    class Swapping(Crew):
+        def results(self, function, tasks):
+            for number, (portion,) in enumerate(tasks):
+                yield Word(number, "done", function(None, portion[::-1]))
+
+    with pytest.raises(
+        PeerError, match="expected the trees of boards 2c2d2h to 2c2d3c, found those of others"
+    ):
+        locker.precompute(3, Swapping(1), lambda done: None)
+    assert list(locker.store.keys("means")) == []
+
+
 def test_precompute_goes_on_after_an_interruption(tmp_path):
     import signal
 

@@ -26,6 +26,32 @@ numBoardCards = 0 3 1 1
 END GAMEDEF
 """
 
+CLEARED = chr(27) + "[2J"
+"""What clears a terminal that is told it."""
+
+
+def test_control_characters_from_outside_never_reach_the_terminal(tmp_path, capsys):
+    from rich.table import Table
+
+    from spewy.cli.progress import say
+    from spewy.cli.tables import facts, render
+
+    table = Table("name", box=None)
+    table.add_row(f"b{CLEARED}")
+    for told in (
+        refused("show", tmp_path / f"no{CLEARED}folder"),
+        refused("solve", write(tmp_path, f"name = 'a'\n[{CLEARED}")),
+        refused("solve", tmp_path / "job.toml", "--set", f"a{CLEARED}=1"),
+        refused("match", CLEARED, "call", "--game", "kuhn"),
+        facts([("bot", f"a{CLEARED}")]),
+        render(table),
+    ):
+        assert chr(27) not in told
+        assert r"\x1b" in told or "TOML" in told
+    say(f"two lines\nof {CLEARED}")
+    assert capsys.readouterr().err == "two lines\nof \\x1b[2J\n"
+
+
 # What is changed in TURN, and what the error must name.
 WRONG = {
     "not TOML": (("[solve]", "[solve"), "TOML"),
@@ -60,7 +86,7 @@ WRONG = {
     "too little memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "1 KiB"'), "solve.memory"),
     "endless memory": (('target = "0.5%"', 'target = "0.5%"\nmemory = "1e300 TiB"'), "solve.memory"),
     "no rows": (("[solve]", "[rows]\nriver = 0\n[solve]"), "rows.river"),
-    "a line break in a value": (('name = "turn"', 'name = "turn"\n"two\\nlines" = 1'), "two lines"),
+    "a line break in a value": (('name = "turn"', 'name = "turn"\n"two\\nlines" = 1'), r"two\nlines"),
 }
 
 

@@ -68,6 +68,17 @@ def test_help_of_commands_in_groups(command):
     assert f"  spewy {command} " in text
 
 
+@pytest.mark.parametrize("command", ["match", "referee", "tournament", "upac-match"])
+def test_commands_that_start_programs_of_others_say_whose_rights_these_have(command):
+    assert "runs with your rights, without a sandbox" in " ".join(good(command, "--help").split())
+
+
+def test_the_dealer_says_who_may_connect():
+    text = " ".join(good("dealer", "--help").split())
+    assert "Whoever connects to a seat's port first has the seat" in text
+    assert "listens at 127.0.0.1, which other machines cannot reach, unless --bind" in text
+
+
 def test_top():
     text = good("--help")
     assert all(f"\n  {command} " in text for command in COMMANDS)

@@ -26,7 +26,7 @@ from spewy.learn.deal_shares import Interval  # noqa: E402
 from spewy.run.dealt_session import DealtSession  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
-from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
+from spewy.system.cluster import Attempts, Cluster, DaskCrew  # noqa: E402
 
 SHORT = DEALT_LEDUC.replace("3000", "300")
 WHOLE = deal_copy.Asked(Interval(0, 10, 1), 0)
@@ -214,6 +214,69 @@ def test_a_crew_on_a_cluster_tells_news_and_hears_that_it_shall_stop(joined):
             crew.stop()
     assert sorted(heard[:2]) == [("news", "0 begins"), ("news", "1 begins")]
     assert sorted(heard[2:]) == [("done", "0 stopped"), ("done", "1 stopped")]
+
+
+def test_a_time_out_of_a_task_is_no_worker_that_was_lost(joined):
+    (worker, *_) = joined.workers()
+    with pytest.raises(PeerError, match="expected an answer, found TimeoutError: the disk"):
+        list(joined.call([(worker, crew_tasks.too_late, ())]))
+
+
+def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeypatch):
+    crew = DaskCrew(joined)
+    monkeypatch.setattr(joined, "_look", lambda: False)
+    monkeypatch.setattr(joined, "_there", {})
+    with closing(crew.work(crew_tasks.square, [(1,)])) as words:
+        assert [next(words), next(words)] == [None, None]
+
+
+def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():
+    """One socket for the scheduler, which is in this process, and one for each worker."""
+    psutil = pytest.importorskip("psutil")
+
+    def listening(process):
+        return {link.laddr for link in process.net_connections() if link.status == psutil.CONN_LISTEN}
+
+    here = psutil.Process()
+    before, children = listening(here), set(here.children(recursive=True))
+    with Cluster(None, 2, lambda note: None) as cluster:
+        wait_until(lambda: len(cluster.workers()) == 2)
+        started = set(here.children(recursive=True)) - children
+        sockets = [listening(here) - before, *map(listening, started)]
+    assert len(started) == 2
+    assert [len(found) for found in sockets] == [1, 1, 1]
+    assert {address.ip for found in sockets for address in found} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("task", "work"),
+    [
+        ("learn", "a share of deals"),
+        ("catch_up", "to catch up with the others"),
+        ("judge", "to judge a flop"),
+    ],
+)
+def test_workers_that_never_have_what_to_go_on_from_end_the_solve(leduc, tmp_path, monkeypatch, task, work):
+    monkeypatch.setattr(deal_copy, task, crew_tasks.nothing)
+    monkeypatch.setattr(cluster_module, "PAUSE_SECONDS", 0.0)
+    result = spewy("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=10")
+    assert result.exit_code == 1
+    assert f"no worker has finished {work} in 10 attempts in a row" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("task", ["learn", "catch_up", "judge"])
+def test_ctrl_c_ends_attempts_that_bring_nothing(leduc, tmp_path, monkeypatch, task):
+    stop, ended = threading.Event(), Attempts.ended
+
+    def stopping(attempts, *, fruitful):
+        if not fruitful:
+            stop.set()
+        ended(attempts, fruitful=fruitful)
+
+    monkeypatch.setattr(Attempts, "ended", stopping)
+    monkeypatch.setattr(deal_copy, task, crew_tasks.nothing)
+    with DealtSession(Job.load(leduc, ["solve.max_sweeps=10"]), tmp_path / "out") as session:
+        assert session.solve(Noting(), stop).interrupted
 
 
 @pytest.fixture(scope="module")

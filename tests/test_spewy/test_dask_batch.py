@@ -9,12 +9,14 @@ from dealt_jobs import numbers_in
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
+import crew_tasks  # noqa: E402
 from dask_cluster import DaskCluster  # noqa: E402
 
 from spewy.batch.batch import Batch  # noqa: E402
 from spewy.batch.elsewhere import packed, unpack  # noqa: E402
-from spewy.batch.run import run_batch  # noqa: E402
+from spewy.batch.run import _Elsewhere, run_batch  # noqa: E402
 from spewy.cli.batch import BatchLines  # noqa: E402
+from spewy.errors import PeerError  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
 
 BOARDS = ("Qs 7h 2d 3c", "Kh 9d 6s 2c", "Jh 9d 6s 2c")
@@ -108,6 +110,36 @@ def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):
     assert packed(folder) == files | {"manifest.json": b"{}"}
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert packed(tmp_path / "nothing") == {}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"../outside": b"1"},
+        {"play/../../outside": b"1"},
+        {"/outside": b"1"},
+        {"": b"1"},
+        {"a//b": b"1"},
+        {"a\0b": b"1"},
+        {3: b"1"},
+        {"a": "text"},
+        ["a"],
+    ],
+)
+def test_files_that_a_worker_names_stay_in_their_folder(tmp_path, files):
+    folder = tmp_path / "in" / "a"
+    unpack({"kept": b"0"}, folder)
+    with pytest.raises(PeerError, match="folder of a solve, from the other end of a cluster"):
+        unpack(files, folder)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
+
+
+def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(_Elsewhere, "function", staticmethod(crew_tasks.nothing))
+    out = tmp_path / "out"
+    result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address)
+    assert result.exit_code == 1
+    assert "expected how its solve ended, found None" in result.stderr.splitlines()[-1]
 
 
 def test_what_a_cluster_does_not_take_is_refused(cluster, tmp_path):

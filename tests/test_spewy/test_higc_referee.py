@@ -251,6 +251,18 @@ def test_a_scripted_answer_that_is_not_legal_is_drawn_by_the_bot_itself():
     assert peers[0].faults
 
 
+def test_what_goes_wrong_is_kept_without_control_characters(tmp_path):
+    def broken(game, seat):
+        bot = Scripted([0])
+        bot.see = lambda state: (_ for _ in ()).throw(ValueError(chr(27) + "[2J"))
+        return bot
+
+    with Local("mine", broken, "rules", 1, tmp_path / "mine.err") as peer:
+        for line in ("kuhn_poker", "0", "AAAA 0 1"):
+            peer.tell(line)
+    assert r"WARNING: ValueError: \x1b[2J" in (tmp_path / "mine.err").read_text()
+
+
 def test_what_goes_wrong_in_this_process_is_kept_too(tmp_path):
     with Local("mine", lambda game, seat: Scripted([9]), "rules", 1, tmp_path / "mine.err") as peer:
         for line in ("kuhn_poker", "0", "AAAA 0 1"):

@@ -53,6 +53,16 @@ def test_a_bot_that_crashes_folds_and_is_noted():
     assert "ZeroDivisionError" in played.faults[0].text
 
 
+def test_what_a_bot_raises_is_told_without_control_characters():
+    def clearing(game):
+        bot = crashing(game)
+        bot.act = lambda hand: (_ for _ in ()).throw(ValueError(chr(27) + "[2J"))
+        return bot
+
+    played = one_hand(LIMIT, clearing, raiser)
+    assert played.faults[0].text == r"act: expected an answer, found ValueError: \x1b[2J"
+
+
 def test_two_bots_that_crash_end_the_hand():
     played = one_hand(LIMIT, crashing, crashing)
     assert (played.hand.betting.line, played.hand.net()) == ("f", (5, -5))

@@ -73,6 +73,16 @@ def test_a_client_that_talks_nonsense_calls(tmp_path):
     assert "expected c, r, found 'z'" in found.faults[0][0]
 
 
+def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
+    found = play(Match(LIMIT, (client("stray"), Rules("call")), 2, (1,), aivat=False), tmp_path / "a")
+    plain = play(Match(LIMIT, (Rules("call"), Rules("call")), 2, (1,), aivat=False), tmp_path / "b")
+    assert found.score.plain == plain.score.plain
+    assert len(found.faults[0]) == 11 * 2 * 2  # ten of a hand, and how many there were beside them
+    told = r"seed-1.log, hand 0: passed over a line that answers another state or none: '\x1b[2J'"
+    assert found.faults[0][0] == told
+    assert found.faults[0][10] == "seed-1.log, hand 0: passed over 38 more lines"
+
+
 @pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
 def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
     started = time.monotonic()
@@ -97,6 +107,16 @@ def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
     ("command", "error", "text"),
     [
         (f"{sys.executable} {CLIENT} version", PeerError, "expected VERSION:2.0.0, found 'VERSION:x'"),
+        (
+            f"{sys.executable} {CLIENT} old",
+            PeerError,
+            "speaks VERSION:2.0.0, found one that speaks VERSION:1.0.0",
+        ),
+        (
+            f"{sys.executable} {CLIENT} mute",
+            PeerError,
+            "expected VERSION:2.0.0 as its first line, found the conn",
+        ),
         (f"{sys.executable} -c 1", PeerError, "expected to connect, found that it ended with 0"),
         ("/nothing/here", InputError, "expected one that can be run, found: No such file"),
         ("'", InputError, "expected one that can be run, found: No closing quotation"),

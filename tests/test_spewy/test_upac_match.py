@@ -3,14 +3,18 @@
 import json
 import re
 import sys
+import time
 import zipfile
+from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from cli_runs import good, good_json, refused, spewy
 from upac_tables import fake_tables, sample_rounds
 
 from buckets.cards import parse_cards
+from spewy.bot.upac_package import packed as packed_tables
 from spewy.bot.upac_package import write_package
 from spewy.bot.upac_runtime.protocol import Table
 from spewy.errors import InputError
@@ -275,13 +279,110 @@ def packed(file, config):
             "expected a build that ends well, found: embedded null byte",
         ),
         ({"name": "a", "build": "exit 3", "run": "x"}, "expected a build that ends well, found: exit code 3"),
+        (
+            {"name": "a", "build": "seq 99999; echo no rule; printf '\\033[2J' >&2; exit 2", "run": "x"},
+            r"99998 99999 no rule \x1b[2J",
+        ),
+        ({"name": "a", "build": "sleep 60 & echo lost; exit 4", "run": "x"}, "end of its output: lost"),
         ({"name": "a", "build": "sleep 60; true", "run": "x"}, "found: no end within 0.2 s"),
     ],
-    ids=["deep", "null", "fails", "hangs"],
+    ids=["deep", "null", "fails", "tells", "lingers", "hangs"],
 )
 def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
     monkeypatch.setattr("spewy.match.upac_games.BUILD_SECONDS", 0.2 if "no end" in told else 60)
     assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
+
+
+def link(name):
+    found = zipfile.ZipInfo(name)
+    found.external_attr = 0o120777 << 16
+    return found
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        (
+            [("bot/zeros", bytes(64 * 2**20 + 1))],
+            "67,108,865 bytes, of which at most 67,108,864 are unpacked",
+        ),
+        ([(f"bot/{i}", "") for i in range(1001)], "1,001 files, of which at most 1,000 are unpacked"),
+        ([("../out", "")], "a name that leaves the folder, '../out'"),
+        ([("bot/../../out", "")], "a name that leaves the folder, 'bot/../../out'"),
+        ([("/out", "")], "a name that leaves the folder, '/out'"),
+        ([("bot\\..\\out", "")], "a name that leaves the folder"),
+        ([(link("bot/out"), "/etc")], "a link or a device, 'bot/out'"),
+    ],
+    ids=["bytes", "files", "above", "back", "root", "backslash", "link"],
+)
+def test_packages_that_would_fill_the_disk_or_leave_their_folder(tmp_path, members, told):
+    with zipfile.ZipFile(tmp_path / "bot.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    assert f"expected a folder bot with bot.json, found: {told}" in refused(
+        "upac-match", tmp_path / "bot.zip", "call"
+    )
+    for command in (
+        ("upac-match", f"tables:{tmp_path / 'bot.zip'}", "call"),
+        ("play", "upac", tmp_path / "bot.zip"),
+    ):
+        assert told in refused(*command)
+
+
+def test_tables_in_a_package_are_bounded_too(tmp_path):
+    """A zip file within a zip file."""
+    tables = packed_tables({"odd": np.zeros(64 * 2**20 + 1, dtype=np.uint8)})
+    with zipfile.ZipFile(tmp_path / "bot.zip", "w") as archive:
+        archive.writestr("bot/tables.npz", tables)
+    assert "of which at most 67,108,864 are unpacked" in refused("play", "upac", tmp_path / "bot.zip")
+
+
+def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
+    """Also what has left its session and its parent."""
+    starts = "".join(
+        f"({how} sh -c 'echo $$ >> {tmp_path}/started; exec sleep 600' &) ; " for how in ("", "setsid")
+    )
+    bot = tmp_path / "bot.py"
+    bot.write_text(BOT.format(answer="'C'"))
+    wait = f'until [ "$(wc -l < {tmp_path}/started)" -ge 2 ]; do sleep 0.01; done 2> /dev/null; '
+    run = f"{starts}{wait}exec {sys.executable} {bot}"
+    package = packed(tmp_path / "bot.zip", {"name": "a", "build": "true", "run": run})
+    call = ("upac-match", package, "call", "--games", "1", "--rounds", "2", "--seconds", "30")
+    assert good_json(*call)["faults"] == []
+    started = [int(line) for line in (tmp_path / "started").read_text().split()]
+    assert len(started) >= 2
+    wait_until_gone(started)
+
+
+def wait_until_gone(processes, seconds=10.0):
+    """Killed processes are there until whoever inherits them looks."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and any(alive(process) for process in processes):
+        time.sleep(0.01)
+    assert [process for process in processes if alive(process)] == []
+
+
+def alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_lines_that_nobody_asked_for_are_told(tmp_path):
+    (tmp_path / "bot.py").write_text(BOT.format(answer="'C\\nC'"))
+    call = (
+        "upac-match",
+        f"command:{sys.executable} {tmp_path / 'bot.py'}",
+        "call",
+        "--games",
+        "1",
+        "--rounds",
+        "2",
+    )
+    result = spewy(*call, "--seconds", "30")
+    assert re.search(r"command: wrote [0-9]+ lines unasked; each counts as its next answer", result.stderr)
+    assert good_json(*call, "--seconds", "30")["spent"][0]["unasked"] > 0
 
 
 def test_a_packages_name_is_one_word(tmp_path):

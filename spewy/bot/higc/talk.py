@@ -25,7 +25,7 @@ from spewy.bot.higc.text import (
     parse_line,
     parse_seat,
 )
-from spewy.errors import InputError
+from spewy.errors import InputError, one_line
 
 Note = Callable[[str], None]
 Found = TypeVar("Found")
@@ -148,4 +148,4 @@ class Talk:
 
     def _fault(self, text: str) -> None:
         self.faults += 1
-        self._note(f"WARNING: {' '.join(text.split())}")
+        self._note(f"WARNING: {one_line(text)}")
