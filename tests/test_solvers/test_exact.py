@@ -304,3 +304,31 @@ def test_both_engines_tell_root_values_and_take_other_ranges(make):
         for p in (0, 1):
             mine = getattr(exact, told)(p)
             np.testing.assert_allclose(mine, getattr(generic, told)(p)[: len(mine)], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("largest", [1e-31, 1e-40, 1e-44])
+def test_numbers_too_small_to_divide_by_are_played_evenly(make, largest):
+    """Where the opponent hardly ever comes, the reciprocal of a sum of regrets overflows single precision."""
+    game, rng = make(1), np.random.default_rng(1)
+    tiny, nothing = ExactCfr(game, VARIANTS["cfr"]), ExactCfr(game, VARIANTS["cfr"])
+    for t, r in enumerate(game.rounds):
+        for b, part in product(range(r.n_boards), ("regrets", "sums")):
+            numbers = tiny.read(part, t, b)
+            kept = tuple(rng.random(a.shape) * (rng.random(a.shape) < 0.6) for a in numbers)
+            tiny.write(part, t, b, tuple(np.float32(largest * a) for a in kept))
+    assert tiny.exploitability() == nothing.exploitability()
+    for solver in (tiny, nothing):
+        solver.run(3)
+        assert solver.finite()
+    assert tiny.exploitability() == nothing.exploitability()
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_what_is_not_finite_is_known(short):
+    solver = ExactCfr(two_round_game(0), VARIANTS["cfr"], short=short)
+    solver.run(1)
+    assert solver.finite()
+    for wrong in (np.nan, np.inf):
+        solver.regrets[1][0].values[5] = wrong
+        assert not solver.finite()

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 from jobs import example, solved
 
+from lockers import MemoryStore
+from solvers.cfr import Cfr
+from solvers.exact import ExactCfr
 from solvers.exploit import Exploitability
+from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.learn.live_engine import LiveEngine
+from spewy.records.chunks import Kind, Visit, commit_visit
+from spewy.records.class_numbers import ClassNumbers, write_classes
+from spewy.records.keys import REGRET, STRATEGY
 from spewy.records.progress import saved_sweeps
 from spewy.run.plan import Plan
 from spewy.run.session import Session
@@ -62,6 +69,34 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
         with pytest.raises(SolveError, match="R1, sweep 1: expected a finite exploitability, found nan"):
             session.solve(stop=stop)
         assert saved_sweeps(session.store) == 0
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
+    """The measured average may be finite all the same."""
+    job = example("R1", f"solve.precision={precision}", "solve.max_sweeps=20")
+    with Session(job) as session:
+        monkeypatch.setattr(Cfr, "finite", lambda self: False)
+        monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
+        with pytest.raises(
+            SolveError, match="sweep 20: expected finite regrets and sums, found others; nothing"
+        ):
+            session.solve()
+        assert saved_sweeps(session.store) == 0
+
+
+def test_what_is_not_finite_is_written_nowhere():
+    store = MemoryStore(shards=1)
+    one = ClassNumbers(0, 3, (np.ones(4), np.array([1.0, np.inf])), (np.ones(4), np.ones(2)), np.ones(2))
+    with pytest.raises(SolveError, match="round 0, class 3: expected finite numbers, found others"):
+        write_classes(store, [one])
+    assert not list(store.keys(REGRET))
+    problem = example("R1").problem
+    layout = Layout.of(problem)
+    visit = Visit({layout.key(0, 0, 0): {Kind.SUMS: (np.ones((2, 3)), np.full((2, 3), np.nan))}})
+    with pytest.raises(SolveError, match=r"sweep 1, chunk .*: expected finite numbers, found others"):
+        commit_visit(layout, store, (0, 0, 0), (0, 0), 1, visit)
+    assert not list(store.keys(STRATEGY))
 
 
 def test_evs_that_do_not_sum_to_the_pot_are_a_failure(monkeypatch):
