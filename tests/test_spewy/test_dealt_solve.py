@@ -26,6 +26,7 @@ from spewy.look.status import disk_bytes, status_of
 from spewy.records.averages import Averages
 from spewy.records.class_numbers import read_mark
 from spewy.records.judged import FlopFinding, JudgedBoards
+from spewy.records.keys import VISITS
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
@@ -546,7 +547,20 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     assert status_of(folder).ended == "broken off"
     assert deals_saved(folder) == 500
     assert good("check", folder).endswith(": healthy\n")
+    ahead = visits_in(folder)
+    assert sum(ahead.values()).sum() > 4 * 500  # two rounds, two players
     assert solve(leduc[0], folder, "solve.max_sweeps=510").sweeps == 510
+    solve(leduc[0], folder, "solve.max_sweeps=1000")
+    solve(leduc[0], tmp_path / "whole", "solve.max_sweeps=1000")
+    assert {key: found.tolist() for key, found in visits_in(folder).items()} == {
+        key: found.tolist() for key, found in visits_in(tmp_path / "whole").items()
+    }  # each visit counts once
+
+
+def visits_in(folder):
+    """By class, how often either player learnt there."""
+    with open_store(folder, read_only=True) as store:
+        return {key: store.get(VISITS, key) for key in store.keys(VISITS) if b"." in key}
 
 
 def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, tmp_path):
@@ -565,7 +579,7 @@ def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, 
     assert status_of(folder).seconds >= mark.seconds + 0.5
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_killed_again_and_again(leduc, tmp_path, kills):
     rng, folder, reached = np.random.default_rng(kills), tmp_path / "out", []
     for _ in range(kills):
@@ -581,9 +595,21 @@ def test_killed_again_and_again(leduc, tmp_path, kills):
         reached.append(deals_saved(folder))
     assert reached == sorted(reached)  # nothing that was saved is lost
     assert reached[-1] > 0
-    settings = f"solve.max_sweeps={reached[-1] + 100}"
-    assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == reached[-1] + 100
+    last = (
+        int(visits_by_round(folder).max()) + 100
+    )  # what was written ahead of the last mark has come again by then
+    told = good_json("solve", leduc[0], "--out", folder, "--set", f"solve.max_sweeps={last}")
+    assert told["sweeps"] == last
     assert exploitability_of(folder, "leduc") < 0.2
+    assert (visits_by_round(folder) == last).all()  # each deal counts once
+
+
+def visits_by_round(folder):
+    """``[round, player]``: visits of all classes of a round together."""
+    out = np.zeros((2, 2), dtype=int)
+    for key, found in visits_in(folder).items():
+        out[int(key.split(b".")[0])] += found
+    return out
 
 
 def test_others_look_while_it_is_solved(leduc, tmp_path):
