@@ -13,6 +13,8 @@ from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
+from spewy.game.lines import read_line
+from spewy.game.nodes import Line, told_line
 
 N_CARDS = 52
 
@@ -33,6 +35,25 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
     if set(cards[: len(root)]) != set(root):
         raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
     return cards
+
+
+def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:
+    """Read a line that leads to a board: where it ends a round and the board shows the next deal, it goes on past that.
+
+    So ``c r120 c`` on a board of five cards is ``cr120c/``, as if the ``/`` had been written.
+
+    Raises:
+        InputError: no such line, or no cards.
+    """
+    line = read_line(problem.tree, line)
+    if board is None:
+        return line
+    n_cards, sizes = len(read_cards("board", "Qs Jh 2h", board)), np.cumsum(problem.game.num_board_cards)
+    node = problem.tree.alone(line)
+    while node.kind == "chance" and sizes[node.round] < sizes[node.round + 1] <= n_cards:
+        line = Line(f"{line}/", told_line(line))
+        node = problem.tree.alone(line)
+    return line
 
 
 def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:

@@ -62,10 +62,10 @@ def test_a_range_is_read_from_a_file(tmp_path, monkeypatch):
     own = ("--pot", "20", "--stack", "90", "--board", FLOP)
     from_file = Job.load(written(tmp_path, *own, "--oop", "@bb.txt", "--ip", "TT+"))
     typed = Job.load(written(tmp_path, *own, "--oop", "22+, A2s+,[50]KTo[/50]", "--ip", "TT+", "--force"))
-    assert from_file == typed
+    assert from_file.spot == typed.spot
     (tmp_path / "odd.txt").write_text("22+\nQX\n")
     line = refused("new", *own, "--oop", "@odd.txt", "--ip", "TT+")
-    assert line.startswith("Error: --oop: file odd.txt: range, line 2, position 1: expected a group")
+    assert line.startswith("Error: --oop: file odd.txt: range, line 2, position 0: expected a group")
     assert refused("new", *own, "--oop", "TT+", "--ip", "@none.txt").startswith("Error: --ip: file none.txt: ")
 
 
