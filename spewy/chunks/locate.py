@@ -20,12 +20,12 @@ N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """The public cards of round t of the game, root first; None stands for the root's board.
+    """The public cards of round t of the game in `Game.board_order`, root first; None stands for the root's board.
 
     Raises:
         InputError: no cards, another number of them than the round has, or not those of the root first.
     """
-    root = tuple(card for group in problem.history for card in group)
+    root = problem.game.board_order([card for group in problem.history for card in group])
     cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
     needed = sum(problem.game.num_board_cards[: t + 1])
     if len(cards) != needed:
@@ -34,7 +34,7 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
         )
     if set(cards[: len(root)]) != set(root):
         raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
-    return cards
+    return problem.game.board_order((*root, *cards[len(root) :]))
 
 
 def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:

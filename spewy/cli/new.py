@@ -156,7 +156,8 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
 
     from buckets.cards import parse_cards
     from buckets.errors import CardError
-    from spewy.job.written import drawn_board
+    from spewy.game.gamefile import load_game
+    from spewy.job.written import HOLDEM, drawn_board
 
     if text is None:
         seed = randrange(MOST_SEED) if seed is None else seed
@@ -171,7 +172,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
         raise InputError(f"--board: {error}") from None
     if not 3 <= len(found) <= 5:
         raise InputError(f"--board: expected three to five cards, found {len(found)} ({text})")
-    return found, None
+    return load_game(HOLDEM).board_order(found), None
 
 
 def _answers(

@@ -239,11 +239,11 @@ class Job(Section):
 
     @cached_property
     def board(self) -> tuple[int, ...]:
-        """The cards of the spot's board; empty for whole games."""
+        """The cards of the spot's board in `Game.board_order`; empty for whole games."""
         if self.spot is None:
             return ()
         try:
-            return parse_cards(self.spot.board)
+            return self.rules.board_order(parse_cards(self.spot.board))
         except CardError as error:
             raise InputError(f"spot.board: {error}") from None
 

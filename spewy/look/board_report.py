@@ -72,16 +72,14 @@ def report_boards(
             _require_same(jobs, job, folder, solved[0])
             cards = tuple(sorted(job.board))
             if cards in rows:
-                raise InputError(
-                    f"folder {path_text(folder)}: expected another board, found {cards_name(cards)} again"
-                )
+                again = cards_name(job.board)
+                raise InputError(f"folder {path_text(folder)}: expected another board, found {again} again")
             node, totals = line_totals(solution, line)
             pot, words = solution.problem.pot + sum(node.put_in), words_of(solution, node)
             stands_for = found.weights.get(cards) or _alike(job)
             weight = totals.weight * stands_for * _unit(solution)
-            named = job.board
             solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)
-            rows[cards] = CardRow.of(named, weight, totals, pot, solve)
+            rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
             jobs.append(job)
         if progress is not None:
             progress(done, len(found.folders))

@@ -135,7 +135,7 @@ def _solved_boards(problem: Problem, t: int) -> list[Cards]:
     found = [problem.history]
     for above in range(problem.first_round, t):
         found = [below for history in found for below, _ in following_deals(problem, above, history)]
-    return [tuple(card for group in history for card in group) for history in found]
+    return [problem.game.board_order([card for group in history for card in group]) for history in found]
 
 
 def _round_number(problem: Problem, name: str) -> int:

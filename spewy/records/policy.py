@@ -46,7 +46,7 @@ class Decision:
 
     Attributes:
         line: the ACPC betting string from the solve's root.
-        board: public cards, as they were asked for.
+        board: public cards that were asked for, in `Game.board_order`.
         player: who acts.
         actions: what there is to do.
         deck: ``[hand of the deck, hole card]``.

@@ -132,6 +132,34 @@ def test_a_folder_that_was_never_saved_is_named_and_left_out(folder, tmp_path):
     assert alone.startswith(f"Error: folder {tmp_path / NAMES[0]}: not solved yet")
 
 
+def test_boards_have_one_name_everywhere(tmp_path):
+    """However the job spells them: folders, weights, exports, reports and JSON can be joined."""
+    job = FLOPS.replace("{ subset = 2 }", '["2c 8c Jd", "Ks 7h 2d"]').replace('"flops"', '"joined"')
+    out = tmp_path / "out"
+    told = good_json("solve", write(tmp_path, job), "--out", out, "--jobs", 1)
+    names = {"Jd8c2c", "Ks7h2d"}
+    assert {path.name for path in out.iterdir()} == {each["board"] for each in told} == names
+    for table in ("report.csv", "report.parquet", "report.json"):
+        good("report", out, "--csv", tmp_path / table)
+    reported = pd.read_csv(tmp_path / "report.csv")
+    assert reported.board.tolist() == pd.read_parquet(tmp_path / "report.parquet").board.tolist()
+    assert set(reported.board[:-1]) == set(good_json("report", out)["boards"]) == names
+    for name in names:
+        for suffix in (".csv", ".parquet"):
+            good("export", out / name, tmp_path / f"flop{suffix}", "--round", "flop", "--wide")
+        exported = pd.read_csv(tmp_path / "flop.csv")
+        assert pd.read_parquet(tmp_path / "flop.parquet").board.equals(exported.board)
+        joined = exported.merge(reported, on=["board", "player"])
+        assert set(joined.board) == {name}
+        assert good("show", out / name, "--board", name).splitlines()[1].replace(" ", "") == f"board{name}"
+        good("export", out / name, tmp_path / "turn.csv", "--round", "turn", "--line", "cc/")
+        good("report", out / name, "--line", "cc/", "--csv", tmp_path / "cards.csv")
+        cards, turns = pd.read_csv(tmp_path / "cards.csv"), pd.read_csv(tmp_path / "turn.csv").board
+        assert set(turns) <= set(cards.board + cards.card)
+    swapped = refused("report", out / "Jd8c2c", "--line", "cc/", "--board", "Js 8c 2c")
+    assert "expected to begin with Jd8c2c, found Js8c2c" in swapped
+
+
 def test_a_line_after_a_deal_is_over_its_cards(folder):
     found = good_json("report", folder, "--line", "cc/")["boards"]
     for name, row in found.items():
@@ -209,7 +237,7 @@ def test_a_subset_wants_ranges_without_suits(tmp_path):
 
 def test_places_where_there_is_no_report(folder, tmp_path):
     twice = ("report", folder / NAMES[0], folder / NAMES[0])
-    assert "expected another board, found 2c6s9dKh again" in refused(*twice)
+    assert "expected another board, found Kh9d6s2c again" in refused(*twice)
     assert "found none" in refused("report", tmp_path)
     assert "--board: expected none" in refused("report", folder, "--board", "Qs 7h 2d 3c")
     assert "column 'best': expected one of board, weight" in refused(
