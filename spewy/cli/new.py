@@ -45,8 +45,12 @@ MOST_SEED = 10**6
 )
 @click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
 @click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
-@click.option("--oop", metavar="RANGE", help="Range of who acts first, or @FILE that holds it; default: the preset's.")
-@click.option("--ip", metavar="RANGE", help="Range of who acts last, or @FILE that holds it; default: the preset's.")
+@click.option(
+    "--oop", metavar="RANGE", help="Range of who acts first, or @FILE that holds it; default: the preset's."
+)
+@click.option(
+    "--ip", metavar="RANGE", help="Range of who acts last, or @FILE that holds it; default: the preset's."
+)
 @click.option("--bet", metavar="SIZES", help="Bets on every round; default: by the depth of the stacks.")
 @click.option("--raise", "raise_", metavar="SIZES", help="Raises on every round; default: 60%.")
 @click.option("--name", metavar="NAME", help="Of the job; default: the preset's, with the board.")

@@ -181,7 +181,11 @@ def _cells(row: CardRow) -> list[str]:
 
 
 def _exploitability(solve: BoardSolve) -> str:
-    return "-" if solve.exploitability_pct != solve.exploitability_pct else f"{number(solve.exploitability_pct)}%"
+    return (
+        "-"
+        if solve.exploitability_pct != solve.exploitability_pct
+        else f"{number(solve.exploitability_pct)}%"
+    )
 
 
 def _percent(share: float, digits: int) -> str:

@@ -408,6 +408,11 @@ class Job(Section):
         """Find everything that is wrong now, not in the middle of a solve."""
         if self.sampled:
             self._check_sampled()
+        elif self.spot is None and self.rules.num_board_cards[0]:
+            raise InputError(
+                f"game {self.rules.name}: public cards are dealt before the first action; such games are solved by "
+                "dealing, so add a section [boards]"
+            )
         self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
         self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])

@@ -199,9 +199,7 @@ class Decides(Closing):
         out: Floats = found.frequencies[:, place]
         return out
 
-    def _node(
-        self, line: str, board: str | Sequence[int] | None = None
-    ) -> tuple[Node, int, tuple[int, int]]:
+    def _node(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, tuple[int, int]]:
         """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
         line = read_line(self.problem.tree, line)
         try:

@@ -38,7 +38,7 @@ class Saving:
         return saved_sweeps(self._store)
 
     def save_if_due(self, trace: Trace, now: float) -> bool:
-        """Save where the last time is long enough ago; ``now`` is a time of `time.perf_counter`. Tell whether it did."""
+        """Save if the last time is long enough ago, and tell whether; ``now`` is a time of `time.perf_counter`."""
         pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
         if not self.saved:
             pause = min(pause, FIRST_SHARE * self._took)

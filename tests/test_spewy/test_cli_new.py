@@ -66,7 +66,9 @@ def test_a_range_is_read_from_a_file(tmp_path, monkeypatch):
     (tmp_path / "odd.txt").write_text("22+\nQX\n")
     line = refused("new", *own, "--oop", "@odd.txt", "--ip", "TT+")
     assert line.startswith("Error: --oop: file odd.txt: range, line 2, position 0: expected a group")
-    assert refused("new", *own, "--oop", "TT+", "--ip", "@none.txt").startswith("Error: --ip: file none.txt: ")
+    assert refused("new", *own, "--oop", "TT+", "--ip", "@none.txt").startswith(
+        "Error: --ip: file none.txt: "
+    )
 
 
 def test_a_board_is_drawn_by_a_seed():
