@@ -7,7 +7,6 @@ The variants are in ``variants.py``; Zinkevich et al. 2007 is the source of the 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -83,10 +82,8 @@ class Cfr:
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range from now on; measurements weigh by the same."""
-        ranges = [mine.copy() for mine in self.game.reach]
-        ranges[p][0, : len(reach)] = reach
-        self.game = self.walker.game = replace(self.game, reach=(ranges[0], ranges[1]))
+        """Let player p come with another range from now on, in iterations and in measurements."""
+        self.game = self.walker.game = self.game.entered(p, reach)
         if "judge" in self.__dict__:
             self.judge.game = self.game
 

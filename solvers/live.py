@@ -17,7 +17,7 @@ Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) ·
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -124,6 +124,12 @@ class LiveGame:
     n_ids: int
     locks: tuple[Lock, ...] = ()
     below: Below | None = None
+
+    def entered(self, p: int, reach: Floats) -> LiveGame:
+        """The game to which player p comes with another range ``[row]``."""
+        ranges = [mine.copy() for mine in self.reach]
+        ranges[p][0, : len(reach)] = reach
+        return replace(self, reach=(ranges[0], ranges[1]))
 
     def zeros(self, dtype: type = np.float64) -> Strategies:
         """Fresh arrays for regrets or sums."""

@@ -64,7 +64,11 @@ class Solver(Protocol):
         ...
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range ``[row]`` from now on, in place of the game's ``reach[p][0]``."""
+        """Let player p come with the range ``reach[row]`` from now on, in place of the game's ``reach[p][0]``.
+
+        Iterations meet the new range, and every measurement is of the game with it: values weigh by both players'
+        ranges as they are now, per deal of these.
+        """
         ...
 
     def root_values(self, p: int) -> Floats:

@@ -4,6 +4,7 @@ __all__ = [
     "MOST_OF_ERROR",
     "InputError",
     "MissingError",
+    "NotSolvedError",
     "PeerError",
     "SolveError",
     "SpewyError",
@@ -24,6 +25,10 @@ class SpewyError(Exception):
 
 class InputError(SpewyError):
     """Bad input from outside: a file, a range, a bet size, a betting line. The command line exits with 2."""
+
+
+class NotSolvedError(InputError):
+    """A folder of a solve that has saved nothing yet."""
 
 
 class MissingError(SpewyError):

@@ -1,4 +1,4 @@
-"""Seeded random live games whose axes all have different lengths, so that a transposed index fails."""
+"""Seeded random live games whose axes all have different lengths, so that a transposed index fails; game files."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -100,6 +100,29 @@ def locked(game, seed=0, share=0.4):
             free = rng.random((boards, width)) >= share
             locks.append(Lock(t, p, n, np.where(free[:, None], np.nan, frequencies)))
     return replace(game, locks=tuple(locks))
+
+
+def random_game_file(rng):
+    """The text of a small game's file, limit or not, with even stacks or without; its bets are 1 to 5 chips."""
+    limit, rounds = bool(rng.integers(2)), int(rng.integers(1, 4))
+    boards = [0, *rng.integers(0, 2, rounds - 1)]
+    hole = 2 if not sum(boards) and rng.random() < 0.5 else 1
+    ranks, suits = [(3, 2), (5, 1), (2, 3), (6, 1)][rng.integers(4)]
+    blinds = [(1, 1), (2, 1), (1, 2), (3, 1)][rng.integers(4)]
+
+    def row(key, values):
+        return f"{key} = {' '.join(map(str, values))}"
+
+    lines = ["GAMEDEF", "limit" if limit else "nolimit", row("numPlayers", [2]), row("numRounds", [rounds])]
+    if not limit or rng.random() < 0.5:
+        lines.append(row("stack", [int(rng.integers(6, 30) if limit else rng.integers(4, 6))] * 2))
+    lines.append(row("blind", blinds))
+    if limit:
+        lines.append(row("raiseSize", rng.choice([1, 2, 4], rounds)))
+        lines.append(row("maxRaises", [1, *rng.integers(0, 3, rounds - 1)]))
+    lines.append(row("firstPlayer", rng.integers(1, 3, rounds)))
+    lines += [row("numSuits", [suits]), row("numRanks", [ranks]), row("numHoleCards", [hole])]
+    return "\n".join([*lines, row("numBoardCards", boards), "END GAMEDEF", ""])
 
 
 def random_strategies(game, seed):

@@ -1,11 +1,12 @@
 """A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
 
-Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. The game is not needed
-once the engine is made.
+Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. Once the engine is
+made, it needs no more of the game than the first round and the ranges.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -106,14 +107,13 @@ class ExactCfr:
             )
         self.variant = variant
         self._short = short
-        self._reach = [game.reach[p][0, : int(game.rounds[0].rows[p].count[0])] for p in (0, 1)]
-        self._deal_weight = game.deal_weight
+        self._top = replace(game, rounds=[replace(game.rounds[0], deal=None)], locks=())
         self._raked = game.raked
         hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
         units = _regret_units(game, short)
         self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
-        self._rig = Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach)
+        self._rig = Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach())
         self._rig.bind(self.regrets, self.sums)
         self._rig.run(
             _plain(UPDATE, 0, NOTHING)
@@ -151,6 +151,7 @@ class ExactCfr:
         if self._raked:
             return step_by_step(self, target, iterations, every)
         self._take_memory()
+        self._rig.weigh(self._top.deal_weight)
         found, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
         passes = self._rig.run(self._plan(iterations, every, target, found))
         n_measured = -(-passes // (2 * every + 2))
@@ -168,6 +169,7 @@ class ExactCfr:
     def exploitability(self) -> Exploitability:
         """Best responses to the averages."""
         found = np.zeros((1, 4))
+        self._rig.weigh(self._top.deal_weight)
         self._rig.run(_plain(BEST, 1, found))
         best = float(found[0, 0]), float(found[0, 1])
         return Exploitability(best, self.expected_values() if self._raked else None)
@@ -176,8 +178,8 @@ class ExactCfr:
         """Both players' chips per deal when both follow the averages."""
         self._rig.run(_plain(EVALUATE, 1, NOTHING))
         first, second = (
-            float(w @ self._rig.root_values(p)[: len(w)]) / self._deal_weight
-            for p, w in enumerate(self._reach)
+            float(w @ self._rig.root_values(p)[: len(w)]) / self._top.deal_weight
+            for p, w in enumerate(self._reach())
         )
         return first, second
 
@@ -188,12 +190,13 @@ class ExactCfr:
         return self._rig.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range from now on; measurements go on to weigh by the first one."""
+        """Let player p come with another range from now on, in iterations and in measurements."""
+        self._top = self._top.entered(p, reach)
         self._rig.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
         """``[row]``: values of player p in the last iteration, or of `best_values`, if asked for since."""
-        return self._rig.root_values(p)[: len(self._reach[p])]
+        return self._rig.root_values(p)[: int(self._top.rounds[0].rows[p].count[0])]
 
     def best_values(self, p: int) -> Floats:
         """``[row]``: values of player p's best response to the other's average strategy."""
@@ -227,6 +230,11 @@ class ExactCfr:
     def state_bytes(self) -> int:
         """Bytes of regrets and sums."""
         return sum(storage.values.nbytes for storage in self._storages())
+
+    def _reach(self) -> list[Floats]:
+        """Per player ``[row]``: the ranges as they are now."""
+        rows = self._top.rounds[0].rows
+        return [self._top.reach[p][0, : int(rows[p].count[0])] for p in (0, 1)]
 
     def _whole(self, part: Part) -> Whole:
         return self.regrets if part == "regrets" else self.sums

@@ -108,16 +108,14 @@ class Rig:
         self.n_kept = int(kept * self.n_portions)
         largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
         self.portions = aligned(self.n_portions * largest)
-        weights = [w.astype(np.float32) for w in weights]
-        ranges = Ranges(weights[0], len(weights[0]), weights[1], len(weights[1]), 1 / game.deal_weight)
+        self._weights = [w.astype(np.float32) for w in weights]
         self._bare_tables = [
             [bare((self.programs[t][p], hands[t][p], hands[t][1 - p], self.classes[t][p])) for p in (0, 1)]
             for t in range(n_rounds)
         ]
         self._counters = aligned(SYNC_SIZE, np.int64)
-        self._desks = [
-            Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
-        ]
+        self._deal_weight = np.nan
+        self.weigh(game.deal_weight)
         self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
@@ -144,8 +142,20 @@ class Rig:
     def _team(self, thread: int) -> Team:
         return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
 
+    def weigh(self, deal_weight: float) -> None:
+        """Have measurements tell values per deal of so much mass."""
+        if deal_weight == self._deal_weight:
+            return
+        self._deal_weight = deal_weight
+        first, second = self._weights
+        ranges = Ranges(first, len(first), second, len(second), 1 / deal_weight)
+        self._desks = [
+            Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
+        ]
+
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range ``[row]`` in passes from now on."""
+        """Let player p come with another range ``[row]`` from now on; `weigh` says what all deals weigh then."""
+        self._weights[p][: len(reach)] = reach
         self.entries[1 - p].source.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:

@@ -13,17 +13,19 @@ from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
+from spewy.game.lines import read_line
+from spewy.game.nodes import Line, told_line
 
 N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """The public cards of round t of the game, root first; None stands for the root's board.
+    """The public cards of round t of the game in `Game.board_order`, root first; None stands for the root's board.
 
     Raises:
         InputError: no cards, another number of them than the round has, or not those of the root first.
     """
-    root = tuple(card for group in problem.history for card in group)
+    root = problem.game.board_order([card for group in problem.history for card in group])
     cards = root if board is None else read_cards("board", "Qs Jh 2h", board)
     needed = sum(problem.game.num_board_cards[: t + 1])
     if len(cards) != needed:
@@ -32,7 +34,26 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
         )
     if set(cards[: len(root)]) != set(root):
         raise InputError(f"board: expected to begin with {cards_name(root)}, found {cards_name(cards)}")
-    return cards
+    return problem.game.board_order((*root, *cards[len(root) :]))
+
+
+def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:
+    """Read a line that leads to a board: where it ends a round and the board shows the next deal, it goes on past that.
+
+    So ``c r120 c`` on a board of five cards is ``cr120c/``, as if the ``/`` had been written.
+
+    Raises:
+        InputError: no such line, or no cards.
+    """
+    line = read_line(problem.tree, line)
+    if board is None:
+        return line
+    n_cards, sizes = len(read_cards("board", "Qs Jh 2h", board)), np.cumsum(problem.game.num_board_cards)
+    node = problem.tree.alone(line)
+    while node.kind == "chance" and sizes[node.round] < sizes[node.round + 1] <= n_cards:
+        line = Line(f"{line}/", told_line(line))
+        node = problem.tree.alone(line)
+    return line
 
 
 def read_cards(subject: str, example: str, given: str | Sequence[int]) -> tuple[int, ...]:

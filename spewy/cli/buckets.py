@@ -90,10 +90,11 @@ def buckets(
     check_picture(plot)
     from buckets import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
+    from spewy.game.gamefile import load_game
     from spewy.game.ranges import parse_range
     from spewy.look.buckets import BoardBuckets
 
-    cards = parse_cards(" ".join(board))
+    cards = load_game("holdem.nolimit.2p.reverse_blinds").board_order(parse_cards(" ".join(board)))
     weights = None if range_text is None else parse_range(range_text, dead=cards).weights
     locker = BucketLocker.open()
     try:

@@ -45,8 +45,12 @@ MOST_SEED = 10**6
 )
 @click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
 @click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
-@click.option("--oop", metavar="RANGE", help="Range of who acts first; default: the preset's.")
-@click.option("--ip", metavar="RANGE", help="Range of who acts last; default: the preset's.")
+@click.option(
+    "--oop", metavar="RANGE", help="Range of who acts first, or @FILE that holds it; default: the preset's."
+)
+@click.option(
+    "--ip", metavar="RANGE", help="Range of who acts last, or @FILE that holds it; default: the preset's."
+)
 @click.option("--bet", metavar="SIZES", help="Bets on every round; default: by the depth of the stacks.")
 @click.option("--raise", "raise_", metavar="SIZES", help="Raises on every round; default: 60%.")
 @click.option("--name", metavar="NAME", help="Of the job; default: the preset's, with the board.")
@@ -81,6 +85,7 @@ def new(
       spewy new river.toml --preset 3bet-co-btn --cards 5 --seed 7
       spewy new flops.toml --preset srp-btn-bb --subset 25 --bet 66% --raise 100%
       spewy new --pot 20 --stack 90 --oop "TT+,AKs" --ip "top 15%" --board "Ks 7h 2d 5c" > job.toml
+      spewy new job.toml --preset srp-btn-bb --oop @bb.txt --ip @btn.txt --board "Ks 7h 2d"
     """  # noqa: D301
     from dataclasses import replace
 
@@ -155,7 +160,8 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
 
     from buckets.cards import parse_cards
     from buckets.errors import CardError
-    from spewy.job.written import drawn_board
+    from spewy.game.gamefile import load_game
+    from spewy.job.written import HOLDEM, drawn_board
 
     if text is None:
         seed = randrange(MOST_SEED) if seed is None else seed
@@ -170,7 +176,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
         raise InputError(f"--board: {error}") from None
     if not 3 <= len(found) <= 5:
         raise InputError(f"--board: expected three to five cards, found {len(found)} ({text})")
-    return found, None
+    return load_game(HOLDEM).board_order(found), None
 
 
 def _answers(
@@ -183,17 +189,11 @@ def _answers(
     from dataclasses import replace
 
     from buckets.cards import cards_name
-    from spewy.game.ranges import parse_range
     from spewy.job.presets import GivenRange, preset
     from spewy.job.written import Answers
 
-    pot, stack, *texts = own
-    for option, text in zip(("--oop", "--ip"), texts, strict=True):
-        if text is not None:
-            try:
-                parse_range(text)
-            except InputError as error:
-                raise InputError(f"{option}: {error}") from None
+    pot, stack, oop, ip = own
+    texts = _range("--oop", oop), _range("--ip", ip)
     if preset_name is not None:
         found = Answers.of(preset(preset_name), *board)
     elif pot is not None and stack is not None and None not in texts:
@@ -217,6 +217,23 @@ def _answers(
         stack=found.stack if stack is None else stack,
         ranges=(ranges[0], ranges[1]),
     )
+
+
+def _range(option: str, given: str | None) -> str | None:
+    """The range of an option: given there, or in the file that ``@FILE`` names."""
+    from spewy.game.ranges import parse_range
+    from spewy.job.rangefiles import text_of_file
+
+    if given is None:
+        return None
+    text = text_of_file(given, Path(), option)
+    if text is not None:
+        return text
+    try:
+        parse_range(given)
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
+    return given
 
 
 def _checked(text: str, subset: int | None) -> Job:

@@ -18,7 +18,7 @@ from spewy.game.names import SEAT_NAMES
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.look.report import CardRow, Report
+    from spewy.look.report import BoardSolve, CardRow, Report
 
 
 @click.command()
@@ -65,6 +65,8 @@ def report(
     With several folders, or a folder that holds those of boards, a row is a board: at the root, or at --line, if need
     be over all cards of the next deal. Its weight is how many flops it stands for (in boards.csv, which a batch with
     boards = { subset = N } writes; else those that are the same up to suits), times how likely both ranges come there.
+    Sweeps and exploitability (% of the pot) tell how far each board's solve is. A folder that has saved nothing yet is
+    named as not solved yet and left out of the average.
 
     \b
     Examples:
@@ -80,7 +82,8 @@ def report(
        "cards": {"As": {"weight": 0.0189, "frequencies": [0.6, 0.4], "ev": [115.8, 84.2],
                         "equity": [0.567, 0.433], "realisation": [1.02, 0.97]}},
        "average": {the same}}
-    and over boards, without "board", "boards" {"AsKd2c": {"stands_for": 24, the same}} in place of "cards"
+    and over boards, without "board", "boards" {"AsKd2c": {"stands_for": 24, "sweeps": 100,
+    "exploitability_pct": 0.4, the same}} in place of "cards", and "not_solved" [folders] at the end
     """  # noqa: D301
     write = None if table_file is None else table_writer(table_file)
     check_picture(plot)
@@ -141,6 +144,8 @@ def _head(job: str, found: Report) -> str:
         ("pot", f"{found.pot:,.10g} {found.unit}"),
         ("boards" if found.by == "board" else "next", count(len(found.rows), what)),
     ]
+    if found.not_solved:
+        rows.append(("not solved yet", ", ".join(found.not_solved)))
     return facts(rows[2:] if found.by == "board" else rows)
 
 
@@ -155,7 +160,8 @@ def _table(found: Report) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(found.by, no_wrap=True)
     figures = [f"{name} {seat}" for name in ("EV", "equity", "realised") for seat in SEAT_NAMES]
-    for name in ("weight", *found.actions, *figures):
+    solves = ("sweeps", "exploitability") if found.by == "board" else ()
+    for name in ("weight", *found.actions, *figures, *solves):
         table.add_column(name, justify="right", no_wrap=True)
     for row in (*found.rows, found.average):
         table.add_row(*_cells(row))
@@ -170,7 +176,16 @@ def _cells(row: CardRow) -> list[str]:
         *(number(ev) for ev in row.ev),
         *(number(share, 4) for share in row.equity),
         *(_percent(share, 1) for share in row.realisation),
+        *(() if row.solve is None else (f"{row.solve.sweeps:,}", _exploitability(row.solve))),
     ]
+
+
+def _exploitability(solve: BoardSolve) -> str:
+    return (
+        "-"
+        if solve.exploitability_pct != solve.exploitability_pct
+        else f"{number(solve.exploitability_pct)}%"
+    )
 
 
 def _percent(share: float, digits: int) -> str:

@@ -178,21 +178,20 @@ def show(
 
 def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool, ev: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
-    from spewy.game.lines import read_line
+    from spewy.chunks.locate import line_to
     from spewy.game.linewords import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
         told = f"{solution.job.name}, {solution.sweeps:,} sweeps"
         views = (solution.node(line, board, ev=ev), *([solution.waiting(line, board, ev=ev)] if both else []))
-        tree = solution.job.betting_tree
-        words = line_words(tree.root, read_line(tree, line))
+        words = line_words(solution.job.betting_tree.root, line_to(solution.problem, line, board))
         return Shown(views, solution.job.rules, told, words)
 
 
 def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     """A decision of a whole game with classes of boards, and the class of its board."""
-    from spewy.game.lines import read_line
+    from spewy.chunks.locate import line_to
     from spewy.game.linewords import line_words
     from spewy.game.tree import entry
     from spewy.look.play import open_play
@@ -202,7 +201,7 @@ def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
         view = played(policy, line, board)
         views = (view, waiting(policy, line, board)) if both else (view,)
         class_ = policy.class_of(view.line.count("/"), view.board)
-        there = read_line(policy.problem.tree, line)
+        there = line_to(policy.problem, line, board)
         told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
         words = line_words(policy.problem.tree.entered(entry(there)), there)
         return Shown(views, policy.problem.game, told, words, class_)

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     type=Seconds(),
     help="How often a solve in memory saves what it has, looked at after every check; "
-    "default: every 30 seconds, or less often where saving takes long. A job with [boards] saves while it goes on, "
-    "by default every 5 minutes.",
+    "default: after the first check, then every 30 seconds; less often where saving takes long. A job with [boards] "
+    "saves while it goes on, by default after 30 seconds, then every 5 minutes.",
 )
 @click.option(
     "--start-from",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
-from spewy.cli.tables import count, duration, facts, json_text, left, number, size
+from spewy.cli.tables import count, duration, facts, json_text, left, number, render, size
 
 if TYPE_CHECKING:
     from spewy.records.status import Judged, Status
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 def status(folder: Path, as_json: bool) -> None:
     """Tell how far the solve in a folder has come, while it runs or afterwards.
 
+    A folder that holds those of several boards or jobs gets a line for each of them.
+
     \b
     Examples:
       spewy status results/limit-holdem
+      spewy status results/srp
       spewy status results/limit-holdem --json
 
     \b
@@ -37,23 +40,57 @@ def status(folder: Path, as_json: bool) -> None:
       null: all boards are walked through),
       value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
       at (when that was written, seconds since 1970), disk_bytes
+    of several boards or jobs an array of these, each with folder
     """  # noqa: D301
+    from spewy.look.status import solves_within
+
+    several = solves_within(folder)
+    if several is not None:
+        click.echo(_of_several(several.folders, several.missing, as_json))
+        return
+    found, told = _told(folder)
+    if as_json:
+        click.echo(json_text(told))
+        return
+    click.echo(facts([*_rows(found, told["running"]), ("disk", size(told["disk_bytes"]))]))
+
+
+def _told(folder: Path) -> tuple[Status, dict[str, Any]]:
+    """How a solve stands, and the object that tells it."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
 
-    found, runs, disk = status_of(folder), running(folder), disk_bytes(folder)
+    found = status_of(folder)
+    return found, {**asdict(found), "running": running(folder), "disk_bytes": disk_bytes(folder)}
+
+
+def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) -> str:
+    """A line, or an object, for each solve."""
+    from rich.table import Table
+
+    each = [(folder, *_told(folder)) for folder in folders]
     if as_json:
-        click.echo(json_text({**asdict(found), "running": runs, "disk_bytes": disk}))
-        return
-    click.echo(facts([*_rows(found, runs), ("disk", size(disk))]))
+        return json_text([{"folder": str(folder), **told} for folder, _, told in each])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("folder", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("done", justify="right", no_wrap=True)
+    table.add_column("saved", justify="right", no_wrap=True)
+    table.add_column("exploitability", no_wrap=True)
+    for folder, found, told in each:
+        done, saved = f"{found.deals:,} {_counted(found)}", f"{found.saved_deals:,}"
+        state, judged = _state(found, told["running"]), _judged(found.judged, found.target)
+        table.add_row(folder.name, state, done, saved, judged)
+    for board in missing:
+        table.add_row(board, "not begun", "", "", "")
+    return render(table)
 
 
 def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     yield "job", found.name
     yield "state", _state(found, runs)
-    counted = "sweeps" if found.visits is None else "deals"
     speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
-    yield counted, f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
+    yield _counted(found), f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
     if found.seconds is not None:
         goes_on = "" if found.seconds_left is None else f", {left(found.seconds_left)}"
         yield "time", f"{duration(found.seconds)}{goes_on}"
@@ -63,6 +100,11 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     if found.value is not None:
         yield "value", f"{number(found.value, 1)} mbb per hand for player 0"
     yield "exploitability", _judged(found.judged, found.target)
+
+
+def _counted(found: Status) -> str:
+    """What is counted: sweeps, or deals of boards."""
+    return "sweeps" if found.visits is None else "deals"
 
 
 def _state(found: Status, runs: bool | None) -> str:

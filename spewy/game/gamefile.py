@@ -92,6 +92,21 @@ class Game:
         """
         return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
 
+    def board_order(self, cards: Sequence[int]) -> tuple[int, ...]:
+        """Public cards in the order in which every name of the board has them.
+
+        Cards that are dealt together come high cards first, of equal ranks spades, hearts, diamonds, clubs; deals come
+        in the order in which they are made.
+
+        >>> cards_name(load_game("upac").board_order(parse_cards("2c 8c Jd Ah 3s")))
+        'Jd8c2cAh3s'
+        """
+        out, start = list[int](), 0
+        for size in self.num_board_cards:
+            out += sorted(cards[start : start + size], reverse=True)
+            start += size
+        return (*out, *cards[start:])
+
     def cut(self, cards: Sequence[int]) -> History:
         """Public cards in the order of the deal as groups, one for each round that dealt any, each ascending."""
         groups, start = [], 0

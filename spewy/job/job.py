@@ -239,11 +239,11 @@ class Job(Section):
 
     @cached_property
     def board(self) -> tuple[int, ...]:
-        """The cards of the spot's board; empty for whole games."""
+        """The cards of the spot's board in `Game.board_order`; empty for whole games."""
         if self.spot is None:
             return ()
         try:
-            return parse_cards(self.spot.board)
+            return self.rules.board_order(parse_cards(self.spot.board))
         except CardError as error:
             raise InputError(f"spot.board: {error}") from None
 
@@ -408,6 +408,11 @@ class Job(Section):
         """Find everything that is wrong now, not in the middle of a solve."""
         if self.sampled:
             self._check_sampled()
+        elif self.spot is None and self.rules.num_board_cards[0]:
+            raise InputError(
+                f"game {self.rules.name}: public cards are dealt before the first action; such games are solved by "
+                "dealing, so add a section [boards]"
+            )
         self.history, self.weights  # noqa: B018 - which refuse what cannot be dealt, before sizes are looked at
         self.problem  # noqa: B018 - which refuses locks and sizes that do not fit
         unit_chips(self.rules, self.pot, parse_target(self.solve.target)[1])

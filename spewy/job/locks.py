@@ -135,7 +135,7 @@ def _history(key: str, text: str, node: Node, game: Game, root: History) -> Hist
         raise InputError(f"{key}.board: expected cards of the game's deck, found {cards_name(foreign)}")
     history = game.cut(cards)
     if history[: len(root)] != root:
-        begin = cards_name([card for group in root for card in group])
+        begin = cards_name(game.board_order([card for group in root for card in group]))
         raise InputError(f"{key}.board: expected to begin with {begin}, found {text}")
     return history
 

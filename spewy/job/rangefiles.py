@@ -27,13 +27,24 @@ def with_range_files(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     spot = data.get("spot")
     if not isinstance(spot, dict):
         return data
-    names = {seat: _file_name(spot.get(seat)) for seat in SEAT_NAMES}
-    texts = {
-        seat: _range_text(folder / name, f"spot.{seat}: file {path_text(name)}")
-        for seat, name in names.items()
-        if name is not None
-    }
-    return data | {"spot": spot | texts} if texts else data
+    texts = {seat: text_of_file(spot.get(seat), folder, f"spot.{seat}") for seat in SEAT_NAMES}
+    found = {seat: text for seat, text in texts.items() if text is not None}
+    return data | {"spot": spot | found} if found else data
+
+
+def text_of_file(given: object, folder: Path, subject: str) -> str | None:
+    """The range in the file that ``given`` names, or None if ``given`` names no file.
+
+    Args:
+        given: what stands in place of a range: ``"@btn.txt"``, ``{"file": "btn.txt"}``, or a range.
+        folder: what the file's name is relative to.
+        subject: the key or option, which begins error messages.
+
+    Raises:
+        InputError: the file cannot be read, or holds no range; the message tells the line.
+    """
+    name = _file_name(given)
+    return None if name is None else _range_text(folder / name, f"{subject}: file {path_text(name)}")
 
 
 def _file_name(given: object) -> str | None:

@@ -9,12 +9,15 @@ from math import isfinite
 from random import Random
 
 from buckets.cards import Deck, card_name, cards_name
+from spewy.game.gamefile import load_game
 from spewy.game.names import ROUND_NAMES
 from spewy.game.ranges import parse_range
 from spewy.job.presets import GivenRange, Preset
 
 __all__ = ["Answers", "drawn_board", "job_text"]
 
+HOLDEM = "holdem.nolimit.2p.reverse_blinds"
+"""The shipped game that written jobs are about."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Stacks in pots from which on, and up to which, sizes are those of a single raised or of a 4-bet pot."""
@@ -70,8 +73,7 @@ class Answers:
 
 def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
     """So many cards by a seed; those of the flop high cards first."""
-    cards = Random(seed).sample(Deck().cards, n_cards)
-    return (*sorted(cards[:FLOP], reverse=True), *cards[FLOP:])
+    return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
 
 
 def job_text(answers: Answers) -> str:
@@ -85,7 +87,7 @@ name = {json.dumps(answers.name)}
 unit = "bb"  # all amounts are big blinds; "chips": those of the game's file, 100 a big blind
 
 [game]
-file = "holdem.nolimit.2p.reverse_blinds"
+file = "{HOLDEM}"
 
 [spot]
 {_board(answers)}

@@ -64,7 +64,7 @@ class BoardTrees:
 
     def name(self, first: int) -> str:
         """The cards of a first board."""
-        return cards_name([card for group in self.firsts[0][first] for card in group])
+        return cards_name(self.game.board_order([card for group in self.firsts[0][first] for card in group]))
 
     @cached_property
     def kinds(self) -> Ints:

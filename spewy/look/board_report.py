@@ -15,11 +15,11 @@ import numpy as np
 
 from buckets.cards import cards_name
 from buckets.symmetry import permute_cards, suit_permutations
-from spewy.errors import InputError, path_text
+from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
 from spewy.look.boards import find_boards
 from spewy.look.refilled import Note
-from spewy.look.report import CardRow, Report, average, line_totals, words_of
+from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals, words_of
 from spewy.look.solution import Solution
 
 MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
@@ -39,10 +39,13 @@ def report_boards(
         paths: folders of lockers, or folders of such folders.
         line: a decision of the first round, or one that a deal of cards follows: then over all of its cards.
         target: of rounds that were dropped.
-        note: told of what is solved, and of boards that are missing.
+        note: told of what is solved, and of boards that are missing or not solved yet.
         progress: told of boards done, and of all.
 
+    Folders that hold no saved strategy yet are left out and named.
+
     Raises:
+        NotSolvedError: no folder holds a saved strategy yet.
         InputError: no lockers, no such line, a whole game, games that differ, or a board twice.
         lockers.LockerError: lockers are damaged.
     """
@@ -52,21 +55,31 @@ def report_boards(
         note(f"{n} of {len(found.weights)} boards are missing, such as {first}: the average is without them")
     rows: dict[tuple[int, ...], CardRow] = {}
     jobs: list[Job] = []
+    solved: list[Path] = []
+    unsolved: list[str] = []
     for done, folder in enumerate(found.folders, 1):
-        with closing(Solution.open(folder, target, note)) as solution:
+        try:
+            opened = Solution.open(folder, target, note)
+        except NotSolvedError:
+            if done == len(found.folders) and not solved:
+                raise
+            note(f"folder {path_text(folder)}: not solved yet; the average is without it")
+            unsolved.append(path_text(folder))
+            continue
+        with closing(opened) as solution:
             job = solution.job
-            _require_same(jobs, job, folder, found.folders[0])
+            solved.append(folder)
+            _require_same(jobs, job, folder, solved[0])
             cards = tuple(sorted(job.board))
             if cards in rows:
-                raise InputError(
-                    f"folder {path_text(folder)}: expected another board, found {cards_name(cards)} again"
-                )
+                again = cards_name(job.board)
+                raise InputError(f"folder {path_text(folder)}: expected another board, found {again} again")
             node, totals = line_totals(solution, line)
             pot, words = solution.problem.pot + sum(node.put_in), words_of(solution, node)
             stands_for = found.weights.get(cards) or _alike(job)
             weight = totals.weight * stands_for * _unit(solution)
-            named = job.board
-            rows[cards] = CardRow.of(named, weight, totals, pot, stands_for)
+            solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)
+            rows[cards] = CardRow.of(job.board, weight, totals, pot, solve)
             jobs.append(job)
         if progress is not None:
             progress(done, len(found.folders))
@@ -74,8 +87,19 @@ def report_boards(
     shares = tuple(row.weighing(row.weight / total if total > 0 else np.nan) for row in rows.values())
     actions = tuple(action.label for action in node.actions)
     mean = average(shares, pot)
-    found_there = Report(node.line, (), node.player, actions, pot, shares, mean, by="board", words=words)
-    return found_there.in_unit(jobs[0].amounts)
+    told = Report(
+        node.line,
+        (),
+        node.player,
+        actions,
+        pot,
+        shares,
+        mean,
+        by="board",
+        words=words,
+        not_solved=tuple(unsolved),
+    )
+    return told.in_unit(jobs[0].amounts)
 
 
 def _alike(job: Job) -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
-from lockers import holds_store
+from lockers import holds_store, open_store
 from spewy.errors import InputError, path_text, short
+from spewy.look.stored import stored_job
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"
@@ -52,10 +53,14 @@ def find_boards(paths: Sequence[str | Path]) -> BoardFolders:
                 f"folder {path_text(path)}: expected the lockers of a solve, or folders with them, found none"
             )
         folders += inside
-        found = read_weights(path)
-        weights |= found
-        names = {cards for child in inside if (cards := _cards(child.name)) is not None}
-        missing += [cards_name(cards) for cards in found if cards not in names]
+        listed = _listed(path)
+        weights |= {_key(cards): weight for cards, weight in listed}
+        there = {_key(cards) for child in inside if (cards := _cards(child.name)) is not None}
+        absent = [cards for cards, _ in listed if _key(cards) not in there]
+        if absent:
+            with open_store(inside[0], read_only=True) as store:
+                game = stored_job(store, inside[0]).rules
+            missing += [cards_name(game.board_order(cards)) for cards in absent]
     return BoardFolders(tuple(folders), weights, tuple(missing))
 
 
@@ -66,36 +71,43 @@ def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
     (folder / WEIGHTS_FILE).write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def read_weights(folder: Path) -> dict[tuple[int, ...], float]:
-    """What the boards in a folder weigh, by their cards in ascending order; nothing where no file says so.
+def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
+    """The boards in a folder's file of weights, cards in the order that they have there, and what each weighs.
+
+    Nothing where there is no file.
 
     Raises:
         InputError: the file cannot be read, or a line is none.
     """
     path = folder / WEIGHTS_FILE
     if not path.exists():
-        return {}
+        return []
     subject = f"file {path_text(path)}"
     rows = list(csv.reader(read_text(path, subject).splitlines()))
     if rows[:1] != [["board", "weight"]]:
         raise InputError(
             f"{subject}, line 1: expected board,weight, found {short(','.join(rows[0])) if rows else 'none'}"
         )
-    out: dict[tuple[int, ...], float] = {}
+    out: dict[tuple[int, ...], tuple[tuple[int, ...], float]] = {}
     for number, row in enumerate(rows[1:], 2):
         cards, weight = (_cards(row[0]), _weight(row[1])) if len(row) == 2 else (None, None)
-        if cards is None or weight is None or cards in out:
+        if cards is None or weight is None or _key(cards) in out:
             raise InputError(
                 f"{subject}, line {number}: expected a board of its own and a number above 0, such as QsJh2h,24, "
                 f"found {short(','.join(row)) or 'nothing'}"
             )
-        out[cards] = weight
-    return out
+        out[_key(cards)] = cards, weight
+    return list(out.values())
+
+
+def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
+    """What tells boards apart, in whatever order their cards are written."""
+    return tuple(sorted(cards))
 
 
 def _cards(text: str) -> tuple[int, ...] | None:
     try:
-        return tuple(sorted(parse_cards(text)))
+        return parse_cards(text)
     except CardError:
         return None
 

@@ -179,7 +179,7 @@ def compare(a: Solution, b: Solution, line: str = "", board: str | None = None) 
     """
     _require_comparable(a, b)
     sides = (a, b)
-    nodes = [_decision(solution, line, name) for solution, name in zip(sides, "AB", strict=True)]
+    nodes = [_decision(solution, line, board, name) for solution, name in zip(sides, "AB", strict=True)]
     seats = [node.player for node in nodes]
     if seats[0] != seats[1]:
         told = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
@@ -295,9 +295,9 @@ def _following(node: Node) -> list[str]:
     return out
 
 
-def _decision(solution: Solution, line: str, name: str) -> Node:
+def _decision(solution: Solution, line: str, board: str | Sequence[int] | None, name: str) -> Node:
     try:
-        return solution.reads.decision(line)
+        return solution.reads.decision(line, board)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
 

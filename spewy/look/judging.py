@@ -24,7 +24,8 @@ from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
 from spewy.look.decoded import Decoder, Parcel
 from spewy.look.play import play_folder
-from spewy.records.averages import Averages
+from spewy.look.stored import require_solved
+from spewy.records.averages import Averages, saved_deals
 from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew, Parent
@@ -104,7 +105,8 @@ def judge_folder(
         cluster: whose workers judge, in place of processes here.
 
     Raises:
-        InputError: nothing was saved yet, or the lockers were made by something else.
+        NotSolvedError: nothing was saved yet.
+        InputError: the lockers were made by something else.
         lockers.LockerError: nothing is there, or it is damaged.
         KeyboardInterrupt: what was found is kept.
     """
@@ -114,7 +116,8 @@ def judge_folder(
         Averages(open_store(play, read_only=True)) as averages,
     ):
         decoder = Decoder.of(averages, play)
-        deals = averages.saved.deals
+        deals = saved_deals(averages.store)
+        require_solved(deals, folder)
         mark = decoder.write(decoded)
         game = decoder.game(decoded)
         draw = game.drawn(flops, seed)

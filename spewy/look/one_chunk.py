@@ -346,8 +346,9 @@ def _laid_open(
     first, second = (side[r] for side in play_down.ranges(t, b))
     chunk = build_chunk(layout, t, b, r, one_view(layout, t, b, (first, second), tremble), below)
     back, tree = np.argsort(perm), layout.tree(t, r)
+    board = [int(c) for group in layout.board(t, b).history for c in permute_cards(group, back)]
     return OneChunk(
-        tuple(int(c) for group in layout.board(t, b).history for c in permute_cards(group, back)),
+        layout.problem.game.board_order(board),
         tree,
         layout.problem.pot + sum(tree.nodes[0].put_in),
         (_names(layout, t, b, 0, back), _names(layout, t, b, 1, back)),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from buckets.hands import hand_name
 from spewy.errors import InputError, MissingError
 from spewy.game.gamefile import Game, load_game
-from spewy.game.tree import BettingTree, Node
+from spewy.game.tree import BettingTree, Node, build_tree
 
 if TYPE_CHECKING:
     from solvers.forest import Floats
@@ -63,6 +63,7 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
     game = tree.config.game
     require_spiel(f"game {game.name}")
     _require_same_showdown(game)
+    _require_same_stacks(tree)
     _require_small(tree)
     from open_spiel.python.policy import TabularPolicy
 
@@ -129,6 +130,33 @@ def _require_same_showdown(game: Game) -> None:
         )
 
 
+def _require_same_stacks(tree: BettingTree) -> None:
+    """Refuse stacks by which OpenSpiel plays another game.
+
+    In limit games its players put in more than they have, and with uneven stacks they bet more than can be called.
+    """
+    game = tree.config.game
+    if game.stacks is None:
+        return
+    if len(set(game.stacks)) > 1:
+        raise InputError(
+            f"game {game.name}: expected even stacks for OpenSpiel, whose players bet more than the other has, found "
+            f"{' and '.join(map(str, game.stacks))}"
+        )
+    if game.limit and _lines(tree) != _lines(
+        build_tree(replace(tree.config, game=replace(game, stacks=None)))
+    ):
+        raise InputError(
+            f"game {game.name}: expected stacks that the bets of a limit game cannot reach, since players put in more "
+            f"than they have in OpenSpiel, found stacks of {game.stacks[0]}"
+        )
+
+
+def _lines(tree: BettingTree) -> set[tuple[str, str, tuple[int, int]]]:
+    """All states of the betting."""
+    return {(node.line, node.kind, node.put_in) for node in tree.nodes()}
+
+
 def _require_small(tree: BettingTree) -> None:
     game = tree.config.game
     n_cards, n_sets = len(game.deck), 0
@@ -175,17 +203,17 @@ def _place(tree: BettingTree, history: list[int]) -> tuple[Node, tuple[str, str]
     first, second = (
         hand_name(sorted(cards[number] for number in history[p * hole : (p + 1) * hole])) for p in (0, 1)
     )
-    node, waiting = tree.root, 0
+    node, waiting = tree.root, game.num_board_cards[0]
     board: list[int] = []
     for number in history[2 * hole :]:
-        if node.kind == "chance":
-            node = node.children[0]
-            waiting = game.num_board_cards[node.round]
         if waiting:
             board.append(cards[number])
             waiting -= 1
         else:
             node = node.children[_numbers(game, node).index(number)]
+        if node.kind == "chance":
+            node = node.children[0]
+            waiting = game.num_board_cards[node.round]
     return node, (first, second), tuple(board)
 
 

@@ -27,7 +27,8 @@ from spewy.learn.class_strategies import ClassStrategies
 from spewy.learn.real_game import rows_know_suits
 from spewy.look.decoded import Decoder
 from spewy.look.play import payoffs_home, play_folder
-from spewy.records.averages import Averages
+from spewy.look.stored import require_solved
+from spewy.records.averages import Averages, saved_deals
 from spewy.records.class_payoffs import ClassPayoffs
 from spewy.records.class_policy import board_classes
 from spewy.system.crew import Crew, Parent
@@ -203,6 +204,7 @@ class Work:
                 raise InputError(
                     f"folder {play}: expected a solve by deals, found one that keeps its own matrices"
                 )
+            require_solved(saved_deals(self.averages.store), play)
             saved = self.averages.saved
             self.abstraction = board_classes(job.rules, self.averages.arrays())
             betting = betting_rounds(job.betting_tree)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import holds_store, open_store
-from spewy.look.stored import stored_job
-from spewy.records.averages import FOLDER, Averages
+from spewy.look.stored import require_solved, stored_job
+from spewy.records.averages import FOLDER, Averages, saved_deals
 from spewy.records.class_policy import ClassPolicy
 from spewy.system.textfile import as_path
 
@@ -30,11 +30,14 @@ def open_play(folder: str | Path) -> ClassPolicy:
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
-        InputError: the lockers were made by something else, or nothing was saved yet.
+        NotSolvedError: nothing was saved yet.
+        InputError: the lockers were made by something else.
     """
     store = open_store(play_folder(folder), read_only=True)
     try:
-        return ClassPolicy.of(stored_job(store, folder).problem, Averages(store))
+        job = stored_job(store, folder)
+        require_solved(saved_deals(store), folder)
+        return ClassPolicy.of(job.problem, Averages(store))
     except BaseException:
         store.close()
         raise

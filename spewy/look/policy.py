@@ -6,10 +6,11 @@ from pathlib import Path
 
 from lockers import open_store
 from spewy.look.play import play_folder
-from spewy.look.stored import stored_job
-from spewy.records.averages import Averages
+from spewy.look.stored import require_solved, stored_job
+from spewy.records.averages import Averages, saved_deals
 from spewy.records.class_policy import ClassPolicy
 from spewy.records.policy import Decides, Policy
+from spewy.records.progress import saved_sweeps
 
 
 def open_policy(folder: str | Path) -> Decides:
@@ -20,11 +21,13 @@ def open_policy(folder: str | Path) -> Decides:
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
+        NotSolvedError: nothing was saved yet.
         InputError: the lockers were made by something else.
     """
     store = open_store(play_folder(folder), read_only=True)
     try:
         job = stored_job(store, folder)
+        require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
         if job.sampled:
             return ClassPolicy.of(job.problem, Averages(store))
         return Policy(job.problem, store)

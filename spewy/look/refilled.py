@@ -6,7 +6,7 @@ is worth is walked through (`spewy.learn.leaf_walks`) where the solve has not ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -68,13 +68,13 @@ class Refilled:
         """How many chunks were solved so far."""
         return len(self._solved)
 
-    def decision(self, line: str) -> Node:
-        """The decision at a line of the betting tree.
+    def decision(self, line: str, board: str | Sequence[int] | None = None) -> Node:
+        """The decision at a line of the betting tree, on a board, as `Decides.node` finds it.
 
         Raises:
             InputError: no such line, or no decision there.
         """
-        return self._policy.node(line)
+        return self._policy.node(line, board)
 
     def require(self, line: str, cards: Cards) -> None:
         """Solve what a chunk belongs to, if that was dropped, unless it has been.

@@ -10,7 +10,7 @@ round's first decision EVs and equities, weighted by it, average to those before
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -40,10 +40,25 @@ AVERAGE = "all"
 
 
 @dataclass(frozen=True)
+class BoardSolve:
+    """The solve that a row over boards is about.
+
+    Attributes:
+        stands_for: how many boards this one counts as.
+        sweeps: how many the folder holds.
+        exploitability_pct: of the strategies after these sweeps, in % of the pot; NaN: not measured.
+    """
+
+    stands_for: float
+    sweeps: int
+    exploitability_pct: float
+
+
+@dataclass(frozen=True)
 class CardRow:
     """One deal or board, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
 
-    NaN: what a range that never comes here does and is worth. ``stands_for``: how many boards this one counts as.
+    NaN: what a range that never comes here does and is worth. ``solve``: of a row that is a board.
     """
 
     cards: tuple[int, ...]
@@ -52,7 +67,7 @@ class CardRow:
     ev: Pair
     equity: Pair
     realisation: Pair
-    stands_for: float | None = None
+    solve: BoardSolve | None = None
 
     @classmethod
     def of(
@@ -61,13 +76,13 @@ class CardRow:
         weight: float,
         totals: NodeTotals,
         pot: float,
-        stands_for: float | None = None,
+        solve: BoardSolve | None = None,
     ) -> CardRow:
         """The row of what was found on a board; the realisation is of these figures."""
         shares = zip(totals.ev, totals.equity, strict=True)
         earned = [e / (share * pot) if share * pot > 0 else np.nan for e, share in shares]
         frequencies = tuple(float(share) for share in totals.frequencies)
-        return cls(cards, weight, frequencies, totals.ev, totals.equity, (earned[0], earned[1]), stands_for)
+        return cls(cards, weight, frequencies, totals.ev, totals.equity, (earned[0], earned[1]), solve)
 
     @property
     def name(self) -> str:
@@ -80,7 +95,7 @@ class CardRow:
 
     def to_json(self) -> dict[str, Any]:
         """The row as ``spewy report --json`` prints it."""
-        known = {} if self.stands_for is None else {"stands_for": self.stands_for}
+        known = {} if self.solve is None else asdict(self.solve)
         return known | {
             "weight": self.weight,
             "frequencies": self.frequencies,
@@ -105,6 +120,7 @@ class Report:
         by: what a row is: a "card" dealt to the board, or a "board".
         unit: of amounts.
         words: the line in words.
+        not_solved: of a report over boards: folders that hold no saved strategy yet, which are left out.
     """
 
     line: str
@@ -117,6 +133,7 @@ class Report:
     by: Literal["card", "board"] = "card"
     unit: str = CHIPS.name
     words: str = ""
+    not_solved: tuple[str, ...] = ()
 
     def in_unit(self, unit: Unit) -> Report:
         """The same, whose line and amounts are in chips, in another unit; actions have been told in it."""
@@ -159,7 +176,8 @@ class Report:
         columns[self.by] = [row.name for row in rows]
         columns["player"] = self.player
         if self.by == "board":
-            columns["stands_for"] = [row.stands_for for row in rows]
+            for field in fields(BoardSolve):
+                columns[field.name] = [getattr(row.solve, field.name, None) for row in rows]
         columns["weight"] = [row.weight for row in rows]
         for name in ("ev", "equity", "realisation"):
             for p, seat in enumerate(SEAT_NAMES):
@@ -180,6 +198,7 @@ class Report:
             **({} if self.unit == CHIPS.name else {"unit": self.unit}),
             f"{self.by}s": {row.name: row.to_json() for row in self.rows},
             "average": self.average.to_json(),
+            **({"not_solved": self.not_solved} if self.by == "board" else {}),
         }
 
 

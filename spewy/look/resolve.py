@@ -143,4 +143,4 @@ def _require_memory(job: Job, part: Layout, subject: str) -> None:
 def _subject(job: Job, layout: Layout) -> str:
     board = layout.board(0, 0)
     name, line = ROUND_NAMES[layout.boards[0].round], job.amounts.line_text(layout.tree(0, 0).line)
-    return f"{name} {cards_name(board.cards)} after {line}"
+    return f"{name} {cards_name(job.rules.board_order(board.cards))} after {line}"

@@ -10,11 +10,10 @@ import numpy as np
 
 from buckets.hands import blocked
 from spewy.chunks.boards import following_deals
-from spewy.chunks.locate import board_cards, read_cards, solved_board
+from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
-from spewy.game.lines import read_line
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import told_line
 from spewy.game.tree import Node, decision_at, entry
@@ -51,7 +50,7 @@ class Selection:
         Raises:
             InputError: no such line, board or round, or nothing is left.
         """
-        line = None if line is None else read_line(problem.tree, line)
+        line = None if line is None else line_to(problem, line, board)
         node = None if line is None else decision_at(problem.tree.entered(entry(line)), line)
         rounds = set(range(problem.first_round, problem.game.num_rounds) if node is None else (node.round,))
         if round_name is not None:
@@ -136,7 +135,7 @@ def _solved_boards(problem: Problem, t: int) -> list[Cards]:
     found = [problem.history]
     for above in range(problem.first_round, t):
         found = [below for history in found for below, _ in following_deals(problem, above, history)]
-    return [tuple(card for group in history for card in group) for history in found]
+    return [problem.game.board_order([card for group in history for card in group]) for history in found]
 
 
 def _round_number(problem: Problem, name: str) -> int:

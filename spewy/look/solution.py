@@ -18,11 +18,10 @@ import numpy as np
 from buckets.hands import hand_name
 from lockers import Store, open_store
 from spewy.chunks.layout import Layout
-from spewy.chunks.locate import board_cards
+from spewy.chunks.locate import board_cards, line_to
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
-from spewy.game.lines import read_line
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
@@ -31,9 +30,9 @@ from spewy.look.node_view import NodeView
 from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.selection import Selection
-from spewy.look.stored import walked_job
+from spewy.look.stored import require_solved, walked_job
 from spewy.records.chunks import Chunks
-from spewy.records.progress import first_dropped, require_whole, saved_sweeps
+from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.system import html
 from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
@@ -108,14 +107,29 @@ class Solution(Closing):
 
         Raises:
             lockers.LockerError: nothing is there, or it is damaged.
+            NotSolvedError: nothing was saved yet.
             InputError: the lockers were made by something else, or the target is none.
         """
         store = open_store(as_path(folder, "folder"), read_only=True)
         try:
-            return cls(walked_job(store, folder), store, target, note)
+            job = walked_job(store, folder)
+            require_solved(saved_sweeps(store), folder)
+            return cls(job, store, target, note)
         except BaseException:
             store.close()
             raise
+
+    @property
+    def checked_pct(self) -> float:
+        """Exploitability of the stored strategies in % of the pot, as the solve measured it; NaN if it did not.
+
+        In a whole game, which begins without a pot, NaN too.
+        """
+        trace = read_trace(self.store)
+        if not trace or trace[-1][0] != self.sweeps:
+            return float("nan")
+        pct, _ = self.problem.in_units(trace[-1][2])
+        return float("nan") if pct is None else pct
 
     @cached_property
     def layout(self) -> Layout:
@@ -126,7 +140,7 @@ class Solution(Closing):
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
 
         Args:
-            line: a betting string.
+            line: a betting string; one that ends a round goes on past the deal if the board shows its cards.
             board: all public cards.
             ev: whether to find EVs and equities, which are NaN otherwise.
 
@@ -155,7 +169,7 @@ class Solution(Closing):
         Raises:
             InputError: no such line, or a board that cannot follow.
         """
-        node = self.problem.tree.alone(read_line(self.problem.tree, line))
+        node = self.problem.tree.alone(line_to(self.problem, line, board))
         return (
             self.chunk_view(node.line, self._cards(node, board)).totals(node.line).in_unit(self.job.amounts)
         )
@@ -209,7 +223,7 @@ class Solution(Closing):
         self, line: str, board: str | Sequence[int] | None, ev: bool
     ) -> tuple[ChunkView, Node, tuple[int, ...]]:
         """The chunk of a decision as it is looked at, the decision, and its public cards."""
-        node = self.reads.decision(line)
+        node = self.reads.decision(line, board)
         cards = self._cards(node, board)
         return self.chunk_view(node.line, cards, ev=ev), node, cards
 

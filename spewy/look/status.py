@@ -8,11 +8,12 @@ from pathlib import Path
 
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
+from spewy.look.boards import BoardFolders, find_boards
 from spewy.look.play import play_folder
 from spewy.look.stored import stored_job
 from spewy.records.averages import Averages, found_saved
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
-from spewy.records.status import Judged, Status, last_word, read_status, running
+from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.system.textfile import as_path
 
 
@@ -33,6 +34,18 @@ def status_of(folder: str | Path) -> Status:
         found = _of_play(job, play_folder(path))
     checking = found.checking if running(path) else None
     return replace(found, checking=checking, ended=last_word(path))
+
+
+def solves_within(folder: str | Path) -> BoardFolders | None:
+    """The solves in the folders within a folder, as a batch writes them; None: it is a solve's own, or holds none.
+
+    Raises:
+        InputError: a file of weights is none.
+    """
+    path = as_path(folder, "folder")
+    if not path.is_dir() or holds_store(path) or holds_store(play_folder(path)):
+        return None
+    return find_boards((path,)) if any(map(holds_store, path.iterdir())) else None
 
 
 def disk_bytes(folder: Path) -> int:
@@ -66,12 +79,6 @@ def _of_play(job: Job, folder: Path) -> Status:
 
 def _of_lockers(job: Job, store: Store) -> Status:
     trace, sweeps = read_trace(store), saved_sweeps(store)
-    judged = None
-    if trace:
-        chips = trace[-1][2]
-        pct, mbb = job.problem.in_units(chips)
-        amount, unit = (pct, "%") if pct is not None else (mbb, "mbb")
-        judged = Judged(chips if amount is None else amount, unit, None, None, trace[-1][0], None)
     return Status(
         name=job.name,
         deals=sweeps,
@@ -81,7 +88,7 @@ def _of_lockers(job: Job, store: Store) -> Status:
         seconds_left=None,
         visits=None,
         value=None,
-        judged=judged,
+        judged=judged_by(job.problem, trace),
         target=last_target(store),
         at=None,
         ended=None if read_result(store) is None else "finished",

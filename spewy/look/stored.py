@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import Store
-from spewy.errors import InputError
+from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
 
 
@@ -19,6 +19,19 @@ def stored_job(store: Store, folder: str | Path) -> Job:
     if not isinstance(data, dict):
         raise InputError(f"folder {folder}: expected the lockers of a solve, found a manifest without a job")
     return Job.stored(data, f"folder {folder}")
+
+
+def require_solved(sweeps: int, folder: str | Path) -> None:
+    """Refuse to look at a folder that holds no finished sweep, or deal: play would be uniform, and no result.
+
+    Raises:
+        NotSolvedError: nothing was saved yet.
+    """
+    if not sweeps:
+        raise NotSolvedError(
+            f"folder {path_text(folder)}: not solved yet, it holds no saved strategy; "
+            "solve its job with `spewy solve`, or wait for the first save of the solve that runs there"
+        )
 
 
 def walked_job(store: Store, folder: str | Path) -> Job:

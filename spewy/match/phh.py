@@ -114,9 +114,9 @@ def _toml(value: Any) -> str:
 def _actions(hand: Hand) -> Iterator[str]:
     for player, cards in enumerate(hand.hole, start=1):
         yield f"d dh p{player} {UNKNOWN if cards is None else cards_name(cards)}"
-    now, before = Hand.start(hand.game), 0
+    now, before, board = Hand.start(hand.game), 0, hand.game.board_order(hand.board)
     for actions in hand.betting.rounds:
-        now, dealt = _next_cards(now, hand.board)
+        now, dealt = _next_cards(now, board)
         yield from (f"d db {dealt}",) if dealt else ()
         before = max(now.betting.spent) if now.betting.round else 0
         for action in actions:

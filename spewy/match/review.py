@@ -32,7 +32,7 @@ class Decided:
     Attributes:
         player: who acted.
         line: betting before it.
-        board: public cards.
+        board: public cards, in `Game.board_order`.
         action: what was done.
         actions: what the bot does there.
         frequencies: ``[action]``, of the hand that was held; None: it is not known.
@@ -162,7 +162,7 @@ class _Hand:
 
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
         mix, own = self.mix(public), self.hand.hole[player]
-        line, board = public.betting.line, public.board
+        line, board = public.betting.line, public.game.board_order(public.board)
         if own is None:
             return Decided(player, line, board, action, mix.actions, None, None, None)
         possible = ~blocked(self.deck, [*own, *board])

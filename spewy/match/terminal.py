@@ -81,7 +81,7 @@ class Terminal:
         size = hand.to_deal
         hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + size])
         name = hand.game.round_names[hand.game.board_sizes.index(len(hand.board))].capitalize()
-        self._tell(f"{name}: {cards_name(hand.board)}, pot {sum(hand.betting.spent)}")
+        self._tell(f"{name}: {cards_name(hand.game.board_order(hand.board))}, pot {sum(hand.betting.spent)}")
         return hand
 
     def _asked(self, hand: Hand) -> str | None:

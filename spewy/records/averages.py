@@ -354,6 +354,12 @@ def found_saved(store: Reads) -> Saved | None:
     return Saved(tuple(found["classes"]), tuple(found["rows"]), found["deals"], found["saved_at"])
 
 
+def saved_deals(store: Reads) -> int:
+    """Deals of the strategies that a play locker holds; 0 if nothing was saved yet."""
+    saved = found_saved(store)
+    return 0 if saved is None else saved.deals
+
+
 def _read_lines(store: Reads, t: int, n_rows: int) -> Lines:
     names, lanes, free = store.get_many(LINES, [_part(t, name) for name in ("names", "lanes", "free")])
     if names is None or lanes is None or free is None:

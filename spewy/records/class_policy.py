@@ -62,7 +62,7 @@ class ClassPolicy(Decides):
 
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
         """The decision after ``line`` on ``board``, for all hands, as `Decides` has it."""
-        node, free, player = self._slot(line)
+        node, free, player = self._slot(line, board)
         cards = board_cards(self.problem, node.round, board)
         class_, rows = self._rows(node.round, cards)
         hands = np.flatnonzero(rows >= 0)
@@ -85,9 +85,9 @@ class ClassPolicy(Decides):
         wanted = [(entry(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted
 
-    def _slot(self, line: str) -> tuple[Node, int, int]:
+    def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
         """The decision at a line, its first free slot in its chunk, and its player."""
-        node, first, _ = self._node(line)
+        node, first, _ = self._node(line, board)
         player = node.player
         assert player is not None
         before = sum(

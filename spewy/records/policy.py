@@ -23,7 +23,7 @@ from lockers import Store
 from solvers.forest import Floats
 from solvers.frequencies import normalised
 from spewy.chunks.boards import BoardRows, board_rows
-from spewy.chunks.locate import board_cards, read_cards, solved_board
+from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
@@ -47,7 +47,7 @@ class Decision:
 
     Attributes:
         line: the ACPC betting string from the solve's root.
-        board: public cards, as they were asked for.
+        board: public cards that were asked for, in `Game.board_order`.
         player: who acts.
         actions: what there is to do.
         deck: ``[hand of the deck, hole card]``.
@@ -163,13 +163,15 @@ class Decides(Closing):
         rows[found[0].hands] = np.arange(len(found[0].hands))
         return Stacked(np.concatenate([each.frequencies for each in found]), rows)
 
-    def node(self, line: str = "") -> Node:
-        """The decision at a line of the betting tree; rounds after its own are not built.
+    def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
+        """The decision at a line of the betting tree, on a board; rounds after its own are not built.
+
+        A line that ends a round goes on past the deal if the board shows its cards.
 
         Raises:
             InputError: no such line, or no decision there.
         """
-        return self._node(line)[0]
+        return self._node(line, board)[0]
 
     def entered(self, t: int) -> tuple[Node, ...]:
         """The nodes that start round t, in the order in which the betting enters it; all-in ones are no decisions."""
@@ -198,13 +200,16 @@ class Decides(Closing):
         out: Floats = found.frequencies[:, place]
         return out
 
-    def _node(self, line: str) -> tuple[Node, int, tuple[int, int]]:
-        """The decision at a line, its first slot, and both players' slots in its chunk."""
+    def _node(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, tuple[int, int]]:
+        """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
         line = read_line(self.problem.tree, line)
         try:
             decisions, slots = self._betting(entry(line))
             return *decisions[line], slots
         except (InputError, KeyError):
+            further = line_to(self.problem, line, board)
+            if further != line:
+                return self._node(further)
             decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
             raise
 
@@ -239,7 +244,7 @@ class Policy(Decides):
 
         Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
         """
-        node, first, slots = self._node(line)
+        node, first, slots = self._node(line, board)
         player = node.player
         assert player is not None
         cards = board_cards(self.problem, node.round, board)

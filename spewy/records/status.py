@@ -16,7 +16,9 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
+from spewy.records.progress import Trace
 from spewy.system.textfile import read_text, replace_text
 
 STATUS, LOG = "status.json", "log.txt"
@@ -83,6 +85,16 @@ class Status:
     at: float | None
     checking: tuple[int, int] | None = None
     ended: str | None = None
+
+
+def judged_by(problem: Problem, trace: Trace) -> Judged | None:
+    """The last check of a solve that walks through all boards; None: there was none."""
+    if not trace:
+        return None
+    sweeps, _, chips = trace[-1]
+    pct, mbb = problem.in_units(chips)
+    amount, unit = (pct, "%") if pct is not None else (mbb, "mbb")
+    return Judged(chips if amount is None else amount, unit, None, None, sweeps, None)
 
 
 def write_status(folder: Path, status: Status) -> None:

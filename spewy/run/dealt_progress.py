@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,12 +12,8 @@ from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.class_numbers import Mark
 from spewy.records.status import Judged, Status, write_status
 from spewy.run.dealt_plan import DealtPlan
+from spewy.run.pace import TELL_SECONDS, WRITE_SECONDS, Pace
 from spewy.run.reporter import Reporter
-
-TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
-"""Between two times that listeners are told, and that the file is written."""
-LATELY = 10.0
-"""Seconds that a pace is measured over."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +38,13 @@ class DealtProgress:
     def __init__(self, plan: DealtPlan, engine: SampledEngine, folder: Path, report: Reporter) -> None:
         self._plan, self._engine, self._folder, self._report = plan, engine, folder, report
         self._told = self._written = -np.inf
-        self._paces: deque[tuple[float, int]] = deque()
+        self._pace = Pace()
         self.known = Known()
 
     def tell(self, mark: Mark, saved: int) -> None:
         """Tell it where the last time is long enough ago; ``saved`` deals are in the lockers."""
         now = time.perf_counter()
-        self._paces.append((now, mark.deals))
-        while len(self._paces) > 2 and self._paces[1][0] < now - LATELY:
-            self._paces.popleft()
+        self._pace.count(now, mark.deals)
         if now - self._told < TELL_SECONDS:
             return
         self._told, status = now, self._status(mark, saved)
@@ -62,7 +55,7 @@ class DealtProgress:
 
     def pause(self) -> None:
         """What comes between is no part of the pace."""
-        self._paces.clear()
+        self._pace.clear()
 
     def checks(self, mark: Mark, saved: int, done: int, total: int) -> None:
         """Write that a check runs, which has judged some of its flops."""
@@ -73,7 +66,7 @@ class DealtProgress:
         write_status(self._folder, replace(self._status(mark, saved), seconds_left=None))
 
     def _status(self, mark: Mark, saved: int) -> Status:
-        job, pace = self._plan.job, self._pace()
+        job, pace = self._plan.job, self._pace.per_second
         visits = (counts[0] for counts in self._engine.numbers.visits)
         return Status(
             name=job.name,
@@ -88,12 +81,6 @@ class DealtProgress:
             target=job.solve.target,
             at=time.time(),
         )
-
-    def _pace(self) -> float | None:
-        if len(self._paces) < 2 or self._paces[-1][0] <= self._paces[0][0]:
-            return None
-        (begun, first), (ended, last) = self._paces[0], self._paces[-1]
-        return (last - first) / (ended - begun)
 
     def _left(self, mark: Mark, pace: float | None) -> float | None:
         """Seconds to whatever ends the solve first, as far as that is known."""

@@ -21,7 +21,8 @@ from spewy.records import averages
 from spewy.records.class_numbers import ClassNumbers, Mark, finish_save, write_classes
 from spewy.system.closing import Closing
 
-SAVE_SECONDS = 300.0
+SAVE_SECONDS, FIRST_SECONDS = 300.0, 30.0
+"""Between two saves, and before the first one, so that a kill soon after the start loses little."""
 SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
@@ -68,6 +69,8 @@ class DealtSaving(Closing):
             return self._running.done() and self._ended(self._running)
         now = time.perf_counter()
         pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
+        if not self.saved.deals:
+            pause = min(pause, FIRST_SECONDS)
         if now - self._begun >= pause:
             self.begin(mark)
         return False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lockers import holds_store, open_store
 from solvers.variants import DEFAULT_VARIANT
 from spewy.chunks.abstractions import abstraction
-from spewy.errors import InputError, PeerError, SolveError, error_line, path_text, shown
+from spewy.errors import InputError, PeerError, SolveError, path_text, shown
 from spewy.job.job import Job
 from spewy.job.sections import DaskSection
 from spewy.job.units import parse_target, unit_chips
@@ -35,7 +35,7 @@ from spewy.run.dealt_start import require_start, start_from
 from spewy.run.engines import visit_settings
 from spewy.run.finished import start_again
 from spewy.run.forecast import forecast
-from spewy.run.logfile import LogFile
+from spewy.run.logfile import LogFile, logged
 from spewy.run.memory import peak_rss_mib
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
@@ -122,14 +122,8 @@ class DealtSession(Closing):
             InputError: another process solves in the folder.
             lockers.LockerError: what the folder holds is damaged, or it cannot be written.
         """
-        with LogFile(self.folder) as log:
-            try:
-                with _Run(self, unfailing(reporter or Silent()), log) as run:
-                    return run.to_the_end(stop)
-            except BaseException as error:
-                with suppress(OSError):  # of a full disk, which is the failure perhaps
-                    log.write(STOP, _failure(error))
-                raise
+        with logged(self.folder) as log, _Run(self, unfailing(reporter or Silent()), log) as run:
+            return run.to_the_end(stop)
 
     def policy(self) -> ClassPolicy:
         """What was saved, to be asked for decisions, until the session is closed."""
@@ -426,10 +420,3 @@ class _Run(Closing):
             peak_rss_mib=peak_rss_mib(),
             trace=tuple(self._trace),
         )
-
-
-def _failure(error: BaseException) -> str:
-    """Why a solve failed, in words."""
-    if isinstance(error, KeyboardInterrupt):
-        return "broken off"
-    return f"failed, {error_line(error)}"

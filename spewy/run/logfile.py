@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from spewy.errors import InputError, path_text
-from spewy.records.status import LOG
+from spewy.errors import InputError, error_line, path_text
+from spewy.records.status import LOG, STOP
 from spewy.system.closing import Closing
 
 TRIES, PAUSE = 20, 0.05
@@ -59,6 +61,29 @@ class LogFile(Closing):
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[LogFile]:
+    """Open the log of a solve, which ends with the failure if the solve fails.
+
+    Raises:
+        InputError: as `LogFile`.
+    """
+    with LogFile(folder) as log:
+        try:
+            yield log
+        except BaseException as error:
+            with suppress(OSError):  # of a full disk, which is the failure perhaps
+                log.write(STOP, _failure(error))
+            raise
+
+
+def _failure(error: BaseException) -> str:
+    """Why a solve failed, in words."""
+    if isinstance(error, KeyboardInterrupt):
+        return "broken off"
+    return f"failed, {error_line(error)}"
 
 
 def _locked(descriptor: int) -> bool:

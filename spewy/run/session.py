@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,16 +23,19 @@ from spewy.records.progress import (
     saved_sweeps,
     write_result,
 )
+from spewy.records.status import STOP
 from spewy.run.drop import drop
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.finished import finished, held, start_again
+from spewy.run.logfile import LogFile, logged
 from spewy.run.plan import Plan
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult
 from spewy.run.saving import Saving
 from spewy.run.target import Target
+from spewy.run.walked_progress import WalkedProgress
 from spewy.system.closing import Closing
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
@@ -114,7 +118,7 @@ class Session(Closing):
 
         Raises:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's; or
-                there is no cluster where the job says.
+                another process solves in the folder; or there is no cluster where the job says.
             PeerError: the cluster went away, or answered nonsense; what came before is saved.
         """
         report = unfailing(reporter or Silent())
@@ -136,12 +140,13 @@ class Session(Closing):
         begun = time.perf_counter()
         if self.cost.program is not None and not saved_sweeps(self.store):
             report.note(f"{name}: one linear program, {self.cost.program}; it has no steps to save")
-        engine = open_engine(plan, self.store, self.folder, report.note)
-        building = self.build_seconds + time.perf_counter() - begun
-        try:
-            return self._run(engine, report, building, stop)
-        finally:
-            engine.close()
+        with nullcontext() if self.folder is None else logged(self.folder) as log:
+            engine = open_engine(plan, self.store, self.folder, report.note)
+            building = self.build_seconds + time.perf_counter() - begun
+            try:
+                return self._run(engine, report, building, stop, log)
+            finally:
+                engine.close()
 
     def policy(self) -> Decides:
         """What was saved, to be asked for decisions, until the session is closed."""
@@ -151,19 +156,31 @@ class Session(Closing):
         """Close the store."""
         self.store.close()
 
-    def _run(self, engine: Engine, report: Reporter, building: float, outer: Stop | None) -> SolveResult:
-        job, target = self.job, self._target
+    def _run(
+        self, engine: Engine, report: Reporter, building: float, outer: Stop | None, log: LogFile | None
+    ) -> SolveResult:
+        job, target, tell = self.job, self._target, _told_to(log)
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         saving = Saving(self.store, engine, job.solve.target, self.save_every, self.cost.disk_bytes)
+        progress = unfailing(
+            WalkedProgress(job, self.layout.problem, target.chips, self.folder, saving, earlier)
+        )
+
+        def swept(number: int, done: int, total: int) -> None:
+            report.sweep(number, done, total)
+            progress.tell(engine.sweeps, trace)
+
         report.begin(job, self.cost, engine.sweeps)
+        tell("start", f"{engine.sweeps} sweeps")
+        progress.write(engine.sweeps, trace)
         forget_result(self.store)
         found: Exploitability | None = None
         checking = 0.0
         with interruptible() if outer is None else nullcontext(outer) as stop:
             started = ended = time.perf_counter()
             together = self.save_every is None  # else saves may be due between any two checks
-            goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, report.sweep, together=together)
+            goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, swept, together=together)
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
                 check = measured(engine)
                 found, checking = target.finite(check), check.took
@@ -172,13 +189,18 @@ class Session(Closing):
                 checking += check.took
                 if found is not None:
                     trace.append((check.sweeps, earlier + ended - started, found.value))
-                if check.sweeps == engine.sweeps:  # there are no later checks to hear of
-                    saving.save_if_due(trace, ended)
+                last = self._done(engine, found) or stop.is_set()
+                whole = check.sweeps == engine.sweeps  # else there are later checks to hear of
+                if whole and not last and self.folder is not None and saving.save_if_due(trace, ended):
+                    tell("save", f"{engine.sweeps} sweeps")
                 if found is not None:
                     target.tell(report, trace)
+                progress.tell(engine.sweeps, trace)
             interrupted = stop.is_set()
             saving.save(trace, job.first_dropped if self._done(engine, found) else None)
         report.end()
+        progress.end(engine.sweeps, trace)
+        tell("save", f"{engine.sweeps} sweeps")
         if found is None and engine.sweeps:
             check = measured(engine)
             found, checking = target.finite(check), checking + check.took
@@ -196,6 +218,7 @@ class Session(Closing):
         if done and job.first_dropped is not None:
             names = drop(job, self.store, job.first_dropped)
             report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
+        tell(STOP, _ending(result))
         return result.in_unit(job.amounts)
 
     def _finished_before(self) -> SolveResult | None:
@@ -207,6 +230,18 @@ class Session(Closing):
     def _done(self, engine: Engine, found: Exploitability | None) -> bool:
         """Whether there is nothing left to do for this job."""
         return self._target.satisfied(found) or engine.sweeps >= self.job.last_sweep
+
+
+def _told_to(log: LogFile | None) -> Callable[[str, str], None]:
+    """What adds a line to the log, if there is one."""
+    return (lambda event, text: None) if log is None else log.write
+
+
+def _ending(result: SolveResult) -> str:
+    """Why a run ended, in words."""
+    if result.interrupted:
+        return "interrupted"
+    return "target reached" if result.converged else "all sweeps made"
 
 
 def open_session(

@@ -332,3 +332,25 @@ def test_what_is_not_finite_is_known(short):
     for wrong in (np.nan, np.inf):
         solver.regrets[1][0].values[5] = wrong
         assert not solver.finite()
+
+
+@pytest.mark.parametrize("make", [two_round_game, last_round, lambda seed: raked(two_round_game(seed))])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_both_engines_measure_the_game_with_the_range_that_entered(make, threads):
+    game = make(5)
+    n = int(game.rounds[0].rows[1].count[0])
+    other = np.linspace(0, 1, n) ** 2
+    exact, generic = ExactCfr(game, VARIANTS["dcfr"], threads=threads), Cfr(game, VARIANTS["dcfr"])
+    for solver in (exact, generic):
+        solver.run(3)
+        solver.enter(1, other)
+        solver.run(2)
+    expected = exploitability(Walker(game.entered(1, other)), generic.sums)
+    for solver in (exact, generic):
+        found = solver.exploitability()
+        assert found.best_response == pytest.approx(expected.best_response, rel=1e-4, abs=3e-4)
+        assert found.value == pytest.approx(expected.value, rel=1e-4, abs=3e-4)
+    assert exact.expected_values() == pytest.approx(generic.expected_values(), rel=1e-4, abs=3e-4)
+    (first,), (second,) = (solver.run_to(-1.0, 1, 1) for solver in (exact, generic))
+    assert first.exploitability.value == pytest.approx(second.exploitability.value, rel=1e-4, abs=3e-4)
+    exact.close()

@@ -282,7 +282,7 @@ ALL = 'line = ""\nstrategy = [0.5, 0.5]'
         ),
         ('line = "r50f"\nstrategy = [1]', "lock.0.line 'r50f': expected a decision, found a fold node"),
         (ALL + '\nboard = "Qs 7h 2d 3c 4c"', "lock.0.board: expected 4 cards, those at line '', found 5"),
-        (ALL + '\nboard = "Qs 7h 2d 4c"', "lock.0.board: expected to begin with 2d7hQs3c, found Qs 7h 2d 4c"),
+        (ALL + '\nboard = "Qs 7h 2d 4c"', "lock.0.board: expected to begin with Qs7h2d3c, found Qs 7h 2d 4c"),
         (ALL + '\nboard = "Qs 7h 2d 3x"', "lock.0.board:"),
         ('line = "cc/"\nboard = "Qs 7h 2d 3c 3c"\nstrategy = [1, 0]', "lock.0.board:"),
         (

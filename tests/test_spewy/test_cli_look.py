@@ -18,6 +18,7 @@ from cli_runs import (
     good_json,
     on_a_terminal,
     process,
+    refused,
     spewy,
     write,
 )
@@ -59,6 +60,19 @@ def test_show_a_line_on_a_board(folders):
     assert same == found
     blocked = good_json("show", folders["turn"], "--line", "cc/", "--board", "Qs 7h 2d 3c Ah")
     assert set(blocked["hands"]) == {"KdQd", "JcTc"}
+
+
+@pytest.mark.parametrize("line", ["cc", "x x", "Check, Check"])
+def test_a_board_shows_that_a_line_ends_a_round(folders, line, tmp_path):
+    river = ("--board", "Qs 7h 2d 3c 5h")
+    asked, whole = ("--line", line, *river), ("--line", "cc/", *river)
+    assert good_json("show", folders["turn"], *asked) == good_json("show", folders["turn"], *whole)
+    assert good("show", folders["turn"], *asked) == good("show", folders["turn"], *whole)
+    assert good_json("compare", folders["turn"], folders["turn"], *asked)["line"] == "cc/"
+    good("export", folders["turn"], tmp_path / "x.csv", *asked)
+    assert set(pd.read_csv(tmp_path / "x.csv")["line"]) == {"cc/"}
+    told = refused("show", folders["turn"], "--line", line, "--board", "Qs 7h 2d 3c")
+    assert told.endswith("expected a decision, found a deal of cards")
 
 
 def test_what_is_not_defined_is_null(tmp_path):

@@ -56,6 +56,21 @@ def test_without_a_file_the_job_goes_to_stdout_and_what_it_takes_to_stderr(tmp_p
     assert " of memory and " in result.stderr
 
 
+def test_a_range_is_read_from_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bb.txt").write_text("# the big blind calls\n22+, A2s+\n[50]KTo[/50]  # sometimes\n")
+    own = ("--pot", "20", "--stack", "90", "--board", FLOP)
+    from_file = Job.load(written(tmp_path, *own, "--oop", "@bb.txt", "--ip", "TT+"))
+    typed = Job.load(written(tmp_path, *own, "--oop", "22+, A2s+,[50]KTo[/50]", "--ip", "TT+", "--force"))
+    assert from_file.spot == typed.spot
+    (tmp_path / "odd.txt").write_text("22+\nQX\n")
+    line = refused("new", *own, "--oop", "@odd.txt", "--ip", "TT+")
+    assert line.startswith("Error: --oop: file odd.txt: range, line 2, position 0: expected a group")
+    assert refused("new", *own, "--oop", "TT+", "--ip", "@none.txt").startswith(
+        "Error: --ip: file none.txt: "
+    )
+
+
 def test_a_board_is_drawn_by_a_seed():
     args = ("new", "--preset", "hu-4bet", "--cards", "5", "--seed")
     assert good(*args, "3") == good(*args, "3")

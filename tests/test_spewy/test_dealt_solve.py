@@ -32,6 +32,7 @@ from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
 from spewy.run.logfile import LogFile
+from spewy.run.reporter import Silent
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +167,8 @@ def test_show_plays_what_was_saved(solved):
     view = good_json("show", solved[1])
     assert view["player"] == 0
     assert len(view["hands"]) == 6
+    flop = ("--board", "Kh")
+    assert good("show", solved[1], "--line", "cc", *flop) == good("show", solved[1], "--line", "cc/", *flop)
 
 
 @pytest.mark.parametrize("pauses", [[1000], [1, 17, 1234]])
@@ -203,6 +206,22 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
     for n in (1, 300, 1234, 2000):
         solve(leduc[0], tmp_path / "out", settings[0], f"solve.max_sweeps={n}")
     assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole")
+
+
+def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
+    """Not after five minutes, as the others: a solve that is killed soon leaves what it has learnt."""
+    monkeypatch.setattr("spewy.run.dealt_saving.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.dealt_progress.TELL_SECONDS", 0.0)
+    saved = []
+
+    class Hearing(Silent):
+        def stands(self, status, threads):
+            saved.append(status.saved_deals)
+
+    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+        session.solve(Hearing())
+    assert 0 < saved[-1] < 3000
+    assert len(set(saved)) == 2  # nothing, and the one save
 
 
 def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):

@@ -100,7 +100,7 @@ def test_show_solves_a_dropped_chunk(turn):
     whole, small = turn
     result = spewy("show", small, "--line", "cc/", "--board", RIVER, "--json")
     assert result.exit_code == 0
-    told = [line for line in result.stderr.splitlines() if line.startswith("river 2d7hQs3c5h after cc/")]
+    told = [line for line in result.stderr.splitlines() if line.startswith("river Qs7h2d3c5h after cc/")]
     assert len(told) == 2
     assert told[0].endswith(f"was dropped: solving it from the played-down ranges to {FINE}")
     found, before = json.loads(result.stdout), good_json("show", whole, "--line", "cc/", "--board", RIVER)
@@ -297,7 +297,7 @@ def test_more_than_the_memory_allows(tmp_path):
     with Solution.open(small) as solution:
         tight = solution.job.solve.model_copy(update={"memory": "0.1 KiB"})
         job = solution.job.model_copy(update={"solve": tight})
-        with pytest.raises(resolve.InputError, match=r"solve.memory: solving river 2d7hQs3c5h after cc/"):
+        with pytest.raises(resolve.InputError, match=r"solve.memory: solving river Qs7h2d3c5h after cc/"):
             Solution(job, solution.store).node("cc/", RIVER)
 
 

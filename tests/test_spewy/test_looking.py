@@ -67,7 +67,7 @@ def test_what_changes_the_folder_is_refused(solved, tmp_path):
             ["solve", job, "--out", folder, "--again"],
             ["drop", folder, "--round", "flop"],
         ):
-            assert "expected a folder and files that can be written, found: " in refused(*args)
+            assert "that can be written, found: " in refused(*args)
 
     without_rights(folder, work)
     assert listing(folder) == before

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
-from cli_runs import LEDUC, TURN, good, good_json, refused, write
+from cli_runs import LEDUC, TURN, good, refused, write
+from dealt_jobs import DEALT_LEDUC
 
 from lockers import open_store
+from spewy import open_policy
+from spewy.errors import NotSolvedError
+from spewy.job.job import Job
 from spewy.records.keys import STRATEGY
+from spewy.run.session import open_session
 
 
 @pytest.fixture(params=["live", "stored"])
@@ -41,14 +46,20 @@ def test_a_chunk_that_is_missing_is_damage(solved, array, found, tmp_path):
     assert found in refused("solve", job, "--out", folder, "--set", "solve.max_sweeps=5")
 
 
-def test_a_folder_without_a_sweep_has_no_chunks_to_miss(tmp_path):
-    job = write(tmp_path, LEDUC)
-    good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
-    with open_store(tmp_path / "out") as store:
-        store.transact(b"sweep|", lambda txn: txn.delete("meta", b"sweep|"))
-        for key in list(store.keys(STRATEGY)):
-            store.transact(key, lambda txn, key=key: txn.delete(STRATEGY, key))
-    assert good_json("exploit", tmp_path / "out")["sweeps"] == 0
+@pytest.mark.parametrize("text", [LEDUC, TURN, DEALT_LEDUC], ids=["whole game", "spot", "dealt"])
+def test_a_folder_that_was_never_saved_is_no_result(text, tmp_path):
+    """A solve that was killed before its first save leaves such a folder."""
+    job, folder = Job.load(write(tmp_path, text)), tmp_path / "out"
+    open_session(job, folder).close()
+    commands = [["show", folder], ["exploit", folder]]
+    if not job.sampled:
+        commands += [["export", folder, tmp_path / "x.csv"], ["compare", folder, folder]]
+        commands.append(["report", folder, "--line", "cc/"])
+    for command in commands:
+        assert refused(*command).startswith(f"Error: folder {folder}: not solved yet, it holds no saved")
+    with pytest.raises(NotSolvedError, match="not solved yet"):
+        open_policy(folder)
+    assert list(tmp_path.glob("*.csv")) == []
 
 
 @pytest.mark.parametrize("command", ["solve", "drop"])

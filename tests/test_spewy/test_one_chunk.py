@@ -94,12 +94,13 @@ def test_a_bucket_is_named_by_its_number_and_its_heaviest_hand():
 
 
 def test_a_chunk_is_read_while_another_process_may_write(tmp_path):
-    job = Job.load(write(tmp_path, LEDUC))
-    with Session(job, tmp_path / "out") as session, Solution.open(tmp_path / "out") as solution:
-        uniform = solution.chunk()
-        assert saved_sweeps(session.store) == 0
+    file = write(tmp_path, LEDUC)
+    good("solve", file, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
+    with Session(Job.load(file), tmp_path / "out") as session, Solution.open(tmp_path / "out") as solution:
+        before = solution.chunk()
+        assert saved_sweeps(session.store) == 1
         session.solve()
-        assert not np.allclose(solution.chunk().played[0], uniform.played[0])
+        assert not np.allclose(solution.chunk().played[0], before.played[0])
 
 
 def test_what_the_last_visits_left_is_there_too():

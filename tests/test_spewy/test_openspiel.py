@@ -1,14 +1,21 @@
 """Solutions as policies of OpenSpiel: Kuhn, Leduc, and other games as universal_poker; what it has not is named."""
 
 import sys
+from functools import partial
 
+import numpy as np
 import pytest
-from cli_runs import POLARISED, write
+from cli_runs import POLARISED, good, good_json, write
 from jobs import solved, toy
 from open_spiel.python.algorithms.exploitability import exploitability
+from random_games import random_game_file
 
 from spewy.errors import InputError, MissingError
+from spewy.game.gamefile import parse_game
 from spewy.job.job import Job
+from spewy.look.openspiel import spiel_policy
+from spewy.look.play import open_play
+from spewy.look.played import played
 
 LIMIT = """GAMEDEF
 limit
@@ -71,6 +78,64 @@ def test_bets_without_a_limit_are_numbered_by_their_totals(tmp_path):
     policy = solution.to_openspiel()
     assert "bettingAbstraction=fullgame" in str(policy.game)
     assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_random_game_that_is_not_refused_is_the_same_game(seed, tmp_path):
+    text, bets = random_game_file(np.random.default_rng(seed)), {}
+    if "nolimit" in text:
+        chips = {"bet": "1c, 2c, 3c, 4c, 5c, a", "raise": "1c, 2c, 3c, 4c, 5c, a"}
+        bets = {"bets": dict.fromkeys(parse_game(text, "small").round_names, chips)}
+    result, solution = solved_game(tmp_path, text, **bets)
+    try:
+        policy = solution.to_openspiel()
+    except InputError as error:
+        refused = str(error)
+        assert "cannot reach" in refused or "three cards" in refused
+        return
+    assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("stack", "told"),
+    [
+        ("5 5", "expected stacks that the bets of a limit game cannot reach, .* found stacks of 5"),
+        ("7 7", "expected stacks that the bets of a limit game cannot reach, .* found stacks of 7"),
+        ("20 9", "expected even stacks for OpenSpiel, .* found 20 and 9"),
+        ("8 8", None),
+    ],
+)
+def test_stacks_that_open_spiel_does_not_mind_are_refused(stack, told, tmp_path):
+    """Its limit players put in up to 8 chips here, whatever they have: the same policy would be told another number."""
+    result, solution = solved_game(tmp_path, LIMIT.replace("blind =", f"stack = {stack}\nblind ="))
+    if told is None:
+        policy = solution.to_openspiel()
+        assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+        return
+    with pytest.raises(InputError, match=f"game small: {told}"):
+        solution.to_openspiel()
+
+
+def test_a_round_without_cards_follows_at_once(tmp_path):
+    result, solution = solved_game(tmp_path, LIMIT.replace("numBoardCards = 0 1", "numBoardCards = 0 0"))
+    policy = solution.to_openspiel()
+    assert exploitability(policy.game, policy) == pytest.approx(result.exploitability, abs=1e-6)
+
+
+def test_cards_before_the_first_action_are_for_deals(tmp_path):
+    """A solve that walks through all boards knows none there: it solved another game, in silence."""
+    text = LIMIT.replace("numBoardCards = 0 1", "numBoardCards = 1 0")
+    with pytest.raises(
+        InputError, match=r"game small: public cards are dealt before.*add a section \[boards\]"
+    ):
+        solved_game(tmp_path, text)
+    file = write(tmp_path, text, "small.game")
+    job = f'name = "small"\n[game]\nfile = "{file}"\n[boards]\n[solve]\ntarget = "0 mbb"\nmax_sweeps = 300\n'
+    good("solve", write(tmp_path, job), "--out", tmp_path / "out")
+    told = good_json("exploit", tmp_path / "out")["exploitability_mbb"]
+    with open_play(tmp_path / "out") as play:
+        policy = spiel_policy(play.problem.tree, partial(played, play))
+        assert exploitability(policy.game, policy) == pytest.approx(told * 2 / 1000, abs=1e-6)
 
 
 def test_a_tree_that_lacks_bets_of_the_game_is_refused(tmp_path):

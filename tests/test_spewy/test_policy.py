@@ -293,20 +293,20 @@ BOARD = "Qs 7s 2s 3d"
         ("r50f", None, "AhAd", "line 'r50f': expected a decision, found a fold"),
         (None, None, "AhAd", "line: expected a betting string such as 'cr120c/', found None"),
         (["c"], None, "AhAd", "line: expected a betting string such as 'cr120c/', found "),
-        ("cc/", None, "AhAd", r"board: expected 4 cards in this round, found 3 \(2s7sQs\)"),
-        ("cc/", "Qs 7s 3s 2d", "AhAd", "board: expected to begin with 2s7sQs, found Qs7s3s2d"),
+        ("cc/", None, "AhAd", r"board: expected 4 cards in this round, found 3 \(Qs7s2s\)"),
+        ("cc/", "Qs 7s 3s 2d", "AhAd", "board: expected to begin with Qs7s2s, found Qs7s3s2d"),
         ("cc/", [43, 23, 3, 3], "AhAd", "board: expected cards that can be dealt here"),
         ("cc/", BOARD, "AhA", "hand: card 'A' at position 2"),
         ("cc/", BOARD, "Ah", "hand 'Ah': expected a hand of 2 cards, found 1"),
         ("cc/", BOARD, "9h8h", "hand 9h8h: expected one of the range of oop, found one that is not in it"),
-        ("cc/", BOARD, "AdQs", "hand AdQs: expected one of the range of oop, found one that 2s7sQs3d blocks"),
+        ("cc/", BOARD, "AdQs", "hand AdQs: expected one of the range of oop, found one that Qs7s2s3d blocks"),
         ("cc/", BOARD, 7, "hand: expected text such as 'AsKh', or cards' numbers, found 7"),
         ("cc/", BOARD, (7, 7), "hand .*: hands: expected two different cards"),
     ],
 )
 def test_what_is_not_there_is_told(alike, line, board, hand, told):
     solution, policy = alike
-    with pytest.raises(InputError, match=told.replace("2s7sQs3d", "(Qs7s2s3d|2s7sQs3d)")):
+    with pytest.raises(InputError, match=told):
         policy.frequencies(line, board, hand)
     if told.startswith(("line", "board")) and board is not None:
         with pytest.raises(InputError, match=told):

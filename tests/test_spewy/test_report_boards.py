@@ -10,6 +10,7 @@ from test_report import meets, played
 
 from buckets import flop_subset
 from spewy.look.solution import Solution
+from spewy.run.session import Session
 
 BOARDS = (
     TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "Qh 7h 2d 3d", "Kh 9d 6s 2c"]')
@@ -50,7 +51,7 @@ def joint(solution, line):
 
 def test_rows_are_what_show_says(folder):
     found = good_json("report", folder)
-    assert list(found) == ["line", "player", "actions", "pot", "boards", "average"]
+    assert list(found) == ["line", "player", "actions", "pot", "boards", "average", "not_solved"]
     assert tuple(found["boards"]) == NAMES
     weights = []
     for name, row in found["boards"].items():
@@ -99,6 +100,64 @@ def test_weights_that_are_none_are_told_by_line(folder, tmp_path, text):
     assert f"boards.csv, line {2 if text.startswith('board,') else 1}: expected" in refused(
         "report", tmp_path
     )
+
+
+def test_rows_tell_how_far_each_solve_is(folder, tmp_path):
+    lines = good("report", folder, "--csv", tmp_path / "boards.csv").splitlines()
+    table = pd.read_csv(tmp_path / "boards.csv", index_col="board")
+    for name, row in good_json("report", folder)["boards"].items():
+        measured = good_json("exploit", folder / name)
+        assert row["sweeps"] == measured["sweeps"] == table.sweeps[name] > 0
+        assert row["exploitability_pct"] == pytest.approx(measured["exploitability_pct"], rel=1e-4)
+        assert row["exploitability_pct"] == pytest.approx(table.exploitability_pct[name])
+        told = next(line for line in lines if line.startswith(name))
+        assert told.split()[-2:] == [str(row["sweeps"]), f"{row['exploitability_pct']:.3f}%"]
+    good("report", folder, "--sort", "exploitability_pct")
+
+
+def test_a_folder_that_was_never_saved_is_named_and_left_out(folder, tmp_path):
+    """Uniform play is no result: it would weigh in the average as if it were one."""
+    for name in NAMES[1:]:
+        (tmp_path / name).symlink_to(folder / name)
+    with Solution.open(folder / NAMES[0]) as solution:
+        job = solution.job
+    Session(job, tmp_path / NAMES[0]).close()
+    result = spewy("report", tmp_path, "--json")
+    found = json.loads(result.stdout)
+    assert found["not_solved"] == [str(tmp_path / NAMES[0])]
+    assert f"{NAMES[0]}: not solved yet" in result.stderr
+    assert found["boards"] == good_json("report", *(folder / name for name in NAMES[1:]))["boards"]
+    assert f"not solved yet  {tmp_path / NAMES[0]}\n" in good("report", tmp_path)
+    alone = refused("report", tmp_path / NAMES[0], tmp_path / NAMES[0])
+    assert alone.startswith(f"Error: folder {tmp_path / NAMES[0]}: not solved yet")
+
+
+def test_boards_have_one_name_everywhere(tmp_path):
+    """However the job spells them: folders, weights, exports, reports and JSON can be joined."""
+    job = FLOPS.replace("{ subset = 2 }", '["2c 8c Jd", "Ks 7h 2d"]').replace('"flops"', '"joined"')
+    out = tmp_path / "out"
+    told = good_json("solve", write(tmp_path, job), "--out", out, "--jobs", 1)
+    names = {"Jd8c2c", "Ks7h2d"}
+    assert {path.name for path in out.iterdir()} == {each["board"] for each in told} == names
+    for table in ("report.csv", "report.parquet", "report.json"):
+        good("report", out, "--csv", tmp_path / table)
+    reported = pd.read_csv(tmp_path / "report.csv")
+    assert reported.board.tolist() == pd.read_parquet(tmp_path / "report.parquet").board.tolist()
+    assert set(reported.board[:-1]) == set(good_json("report", out)["boards"]) == names
+    for name in names:
+        for suffix in (".csv", ".parquet"):
+            good("export", out / name, tmp_path / f"flop{suffix}", "--round", "flop", "--wide")
+        exported = pd.read_csv(tmp_path / "flop.csv")
+        assert pd.read_parquet(tmp_path / "flop.parquet").board.equals(exported.board)
+        joined = exported.merge(reported, on=["board", "player"])
+        assert set(joined.board) == {name}
+        assert good("show", out / name, "--board", name).splitlines()[1].replace(" ", "") == f"board{name}"
+        good("export", out / name, tmp_path / "turn.csv", "--round", "turn", "--line", "cc/")
+        good("report", out / name, "--line", "cc/", "--csv", tmp_path / "cards.csv")
+        cards, turns = pd.read_csv(tmp_path / "cards.csv"), pd.read_csv(tmp_path / "turn.csv").board
+        assert set(turns) <= set(cards.board + cards.card)
+    swapped = refused("report", out / "Jd8c2c", "--line", "cc/", "--board", "Js 8c 2c")
+    assert "expected to begin with Jd8c2c, found Js8c2c" in swapped
 
 
 def test_a_line_after_a_deal_is_over_its_cards(folder):
@@ -178,12 +237,12 @@ def test_a_subset_wants_ranges_without_suits(tmp_path):
 
 def test_places_where_there_is_no_report(folder, tmp_path):
     twice = ("report", folder / NAMES[0], folder / NAMES[0])
-    assert "expected another board, found 2c6s9dKh again" in refused(*twice)
+    assert "expected another board, found Kh9d6s2c again" in refused(*twice)
     assert "found none" in refused("report", tmp_path)
     assert "--board: expected none" in refused("report", folder, "--board", "Qs 7h 2d 3c")
     assert "column 'best': expected one of board, weight" in refused(
         "report", folder, "--sort", "best"
-    ).replace("stands_for, ", "")
+    ).replace("stands_for, sweeps, exploitability_pct, ", "")
     assert "expected one of c (Check)" in refused("report", folder, "--line", "zz")
     other = write(tmp_path, TURN)
     good("solve", other, "--out", tmp_path / "other")

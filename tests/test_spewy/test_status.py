@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from class_numbers import ClassSums
-from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
+from cli_runs import LEDUC, POLARISED, TURN, good, good_json, refused, write
 
 from lockers import open_store
 from spewy.errors import InputError
@@ -28,6 +28,8 @@ from spewy.records.status import (
     write_status,
 )
 from spewy.run.logfile import LogFile
+from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.failures import failure_text
 
 LIMIT = Job.of(
@@ -254,8 +256,71 @@ def test_no_folder(tmp_path):
     assert "expected a store" in refused("status", tmp_path / "nothing")
 
 
+class Asking(Silent):
+    """Asks at each check how the solve in a folder stands."""
+
+    def __init__(self, folder):
+        self.folder, self.told = folder, []
+
+    def check(self, sweep, found, unit, seconds_left):
+        self.told.append((sweep, good_json("status", self.folder)))
+
+
+def test_a_spot_that_runs_tells_its_sweeps(tmp_path, monkeypatch):
+    monkeypatch.setattr("spewy.run.walked_progress.WRITE_SECONDS", 0.0)
+    job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=30", "solve.target=0%"])
+    folder, asking = tmp_path / "out", Asking(tmp_path / "out")
+    with Session(job, folder, save_every=0) as session:  # so that each check is heard of by itself
+        session.solve(asking)
+    (_, first), *later = asking.told
+    assert first["running"]
+    for sweep, told in later:
+        assert (told["running"], told["ended"], told["visits"]) == (True, None, None)
+        assert (told["deals"], told["judged"]["deals"]) == (sweep, sweep - 10)  # written as the check began
+        assert (told["judged"]["unit"], told["target"]) == ("%", "0%")
+    told = good_json("status", folder)
+    assert (told["running"], told["ended"], told["deals"]) == (False, "all sweeps made", 30)
+    assert "sweeps          30, " in good("status", folder)
+
+
+def test_the_first_save_comes_with_the_first_check(tmp_path, monkeypatch):
+    monkeypatch.setattr("spewy.run.walked_progress.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.saving.FIRST_SHARE", 0.0)
+    job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=40", "solve.target=0%"])
+    asking = Asking(tmp_path / "out")
+    with Session(job, tmp_path / "out", save_every=1000) as session:
+        session.solve(asking)
+    assert [told["saved_deals"] for _, told in asking.told[1:]] == [10, 10, 10]
+
+
+def test_two_solves_in_one_folder_are_refused_before_the_work(tmp_path):
+    job, folder = write(tmp_path, TURN), tmp_path / "out"
+    good("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
+    with LogFile(folder):
+        assert "found another process that does" in refused("solve", job, "--out", folder)
+
+
+def test_a_folder_of_several_boards_has_a_line_for_each(tmp_path):
+    boards = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "9s 6h 2c Td"]')
+    out = tmp_path / "out"
+    good("solve", write(tmp_path, boards), "--out", out, "--jobs", 1)
+    (out / "boards.csv").write_text("board,weight\nQs7h2d3c,1\n9s6h2cTd,1\nAs7h2d3c,2\n")
+    head, *lines = good("status", out).splitlines()
+    assert head.split() == ["folder", "state", "done", "saved", "exploitability"]
+    assert [line.split()[0] for line in lines] == ["9s6h2cTd", "Qs7h2d3c", "As7h2d3c"]
+    assert "not running: target reached; " in lines[0]
+    assert lines[-1].split()[1:] == ["not", "begun"]
+    told = good_json("status", out)
+    assert [each["folder"] for each in told] == [str(out / "9s6h2cTd"), str(out / "Qs7h2d3c")]
+    alone = good_json("status", out / "Qs7h2d3c")
+    assert told[1] == {"folder": str(out / "Qs7h2d3c"), **alone}
+
+
 def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
+    """Such as a copy of the lockers alone."""
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "river", "--set", "solve.max_sweeps=100")
+    (tmp_path / "river" / STATUS).unlink()
+    (tmp_path / "river" / LOG).unlink()
     told = good_json("status", tmp_path / "river")
     assert (told["name"], told["deals"], told["saved_deals"], told["ended"]) == (
         "polarised",
@@ -267,7 +332,7 @@ def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
     assert told["running"] is None
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc", "--set", "solve.max_sweeps=5")
     text = good("status", tmp_path / "leduc")
-    assert "not running: finished" in text
+    assert "not running: all sweeps made" in text
     assert " mbb after 5 (target 0 chips)" in text
 
 
@@ -278,6 +343,6 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
         pass
     write_status(tmp_path / "river", STANDS)
     good("solve", job, "--out", tmp_path / "river", "--again", "--set", "solve.max_sweeps=100")
-    assert read_status(tmp_path / "river") is None
+    assert (read_status(tmp_path / "river").name, read_status(tmp_path / "river").deals) == ("polarised", 100)
     with pytest.raises(Exception, match="expected a store"):
         open_store(tmp_path / "river" / "play")

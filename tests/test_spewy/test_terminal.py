@@ -119,10 +119,10 @@ def test_a_hand_is_told_and_reviewed():
     for line in (
         "You: raises to 20",
         "The bot: calls",
-        "Flop: 8dAs8s, pot 40",
-        "Turn: 8dAs8s4h, pot 40",
+        "Flop: As8s8d, pot 40",
+        "Turn: As8s8d4h, pot 40",
         "You: bets 20 (to 40)",
-        "River: 8dAs8s4h6d, pot 80",
+        "River: As8s8d4h6d, pot 80",
         "The bot shows 5d5c. You lose 40; -40 after 1",
         "\nHand 2: out of position, with 6sKs",
     ):
