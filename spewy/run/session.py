@@ -165,7 +165,7 @@ class Session(Closing):
             together = self.save_every is None  # else saves may be due between any two checks
             goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, report.sweep, together=together)
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
-                check = measured(engine)
+                check = measured(engine, stop.is_set)
                 found, checking = target.finite(check), check.took
             for check in () if target.satisfied(found) else engine.checks(goal):
                 ended, found = check.at, target.finite(check)
@@ -179,7 +179,7 @@ class Session(Closing):
             interrupted = stop.is_set()
             saving.save(trace, job.first_dropped if self._done(engine, found) else None)
         report.end()
-        if found is None and engine.sweeps:
+        if found is None and engine.sweeps and not interrupted:
             check = measured(engine)
             found, checking = target.finite(check), checking + check.took
         solving = ended - started
