@@ -35,7 +35,8 @@ def status(folder: Path, as_json: bool) -> None:
       deals (or sweeps), saved_deals, per_second,
       seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
       null: all boards are walked through),
-      value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
+      value (mbb per hand of player 0), target,
+      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last check),
       at (when that was written, seconds since 1970), disk_bytes
     """  # noqa: D301
     from spewy.look.status import disk_bytes, status_of
