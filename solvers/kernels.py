@@ -231,7 +231,7 @@ def _take(lane_value: Floats, ids: Ints, k: int, total: Floats, blocked: Floats)
             lane_value[x] -= blocked[card, x]
 
 
-@kernel
+@kernel(fastmath={"reassoc", "contract"})
 def matrix_values(
     forest: ForestArrays,
     q: int,
@@ -241,7 +241,11 @@ def matrix_values(
     reach: Floats,
     values: Floats,
 ) -> None:
-    """``values[leaf, i] = scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[leaf's sequence, j]``."""
+    """``values[leaf, i] = scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[leaf's sequence, j]``.
+
+    The compiler may sum in vectors, in an order that depends on the processor alone; one number after the other takes
+    three to five times as long.
+    """
     for n in range(len(forest.kind)):
         if operator[n] < 0:
             continue

@@ -35,6 +35,7 @@ from solvers.kernels import (
     values_up,
 )
 from solvers.live import LeafValues, LiveGame, Rows, Strategies
+from solvers.stopping import Stopped, go_on, never
 from solvers.variants import Factors
 
 _TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
@@ -73,9 +74,14 @@ class Walker:
         current = regrets if guesses is None else guesses
         return self._run(_Pass(p, UPDATE, factors, current, regrets, current, sums))
 
-    def best_response(self, p: int, opponent: Strategies) -> Floats:
-        """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``."""
-        return self._run(_Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent))
+    def best_response(self, p: int, opponent: Strategies, stopped: Stopped = never) -> Floats:
+        """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
+        """
+        job = _Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent)
+        return self._run(replace(job, stopped=stopped))
 
     def evaluate(
         self,
@@ -84,15 +90,19 @@ class Walker:
         watch: Watch | None = None,
         known: Known | None = None,
         reach: Floats | None = None,
+        stopped: Stopped = never,
     ) -> Floats:
         """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
 
         ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
         Where chance leaves have ``known`` values, nothing below them is entered. The opponent enters with ``reach``
         (``[root, opposing row]``; None: the game's).
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
         """
         job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
-        return self._run(job, reach)
+        return self._run(replace(job, stopped=stopped), reach)
 
     def leaf_values(
         self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
@@ -152,6 +162,7 @@ class Walker:
         tasks = [entries[i : i + _TASK] for i in range(0, len(entries), _TASK)]
 
         def work(task: range) -> Floats:
+            go_on(job.stopped)
             return self._entries(job, t, task, outgoing)
 
         shared = self._pool is not None and t == self._shared_round
@@ -249,6 +260,7 @@ class _Pass:
     watch: Watch | None = None
     known: Known | None = None
     leaves: Callable[[int, int, Floats], None] | None = None
+    stopped: Stopped = never
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
         p, q, r = self.player, 1 - self.player, game.rounds[t]

@@ -26,7 +26,7 @@ from solvers.exact.kernels import (
 )
 from solvers.exact.paging import let_go
 from solvers.exact.tables import DealTable
-from solvers.exact.threads import CLAIMS, JUDGED, STOP, look, meet, now, take
+from solvers.exact.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
 from solvers.kernels import BEST, UPDATE
 from solvers.vector import (
     HANDS,
@@ -155,7 +155,10 @@ def run_one(plan: Plan, views: Packed, packed: Packed) -> int:
     """Passes over a game of one round: one thread's part. Returns how many were done."""
     desk = unpack(packed)
     ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
-    met, part, n, n_passes, began = 0, team.thread, team.n_threads, _n_passes(plan), 0.0
+    part, n, n_passes, began = team.thread, team.n_threads, _n_passes(plan), 0.0
+    met = meet(team.counters, n, 0)
+    if met == CALLED_OFF:
+        return 0
     for i in range(n_passes):
         p, f = i % 2, _factors(plan, i, n_passes)
         began = _begin(f, p, began)
@@ -175,7 +178,10 @@ def run_two(plan: Plan, views: Packed, packed: Packed) -> int:
     """Passes over a game of two rounds: one thread's part."""
     desk = unpack(packed)
     ranges, team, scratch, below = desk.ranges, desk.team, desk.scratch[0], desk.scratch[1]
-    met, n_passes, began = 0, _n_passes(plan), 0.0
+    n_passes, began = _n_passes(plan), 0.0
+    met = meet(team.counters, team.n_threads, 0)
+    if met == CALLED_OFF:
+        return 0
     for i in range(n_passes):
         p, f = i % 2, _factors(plan, i, n_passes)
         began = _begin(f, p, began)
@@ -211,7 +217,10 @@ def run_three(plan: Plan, views: Packed, packed: Packed) -> int:
     desk = unpack(packed)
     ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
     upper, deepest = desk.scratch[1], desk.scratch[2]
-    met, n_passes, began = 0, _n_passes(plan), 0.0
+    n_passes, began = _n_passes(plan), 0.0
+    met = meet(team.counters, team.n_threads, 0)
+    if met == CALLED_OFF:
+        return 0
     for i in range(n_passes):
         p, f = i % 2, _factors(plan, i, n_passes)
         began = _begin(f, p, began)

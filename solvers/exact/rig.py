@@ -28,7 +28,7 @@ from solvers.exact.passes import (
 from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
-from solvers.exact.threads import SYNC_SIZE
+from solvers.exact.threads import ABSENT, SYNC_SIZE
 from solvers.forest import Floats
 from solvers.live import LeafValues, LiveGame
 from solvers.vector import HALF, HANDS, SINGLE, aligned, bare
@@ -116,7 +116,7 @@ class Rig:
         self._counters = aligned(SYNC_SIZE, np.int64)
         self._deal_weight = np.nan
         self.weigh(game.deal_weight)
-        self.pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
 
     def bind(self, regrets: Whole, sums: Whole) -> None:
         """Say which regrets and sums passes work on."""
@@ -126,18 +126,41 @@ class Rig:
 
     def run(self, plan: Plan) -> int:
         """Do the passes of a plan, or as many as it takes to its target; return how many."""
-        self._counters[:] = 0
         kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
         steps = bare(plan)
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
 
     def each(self, work: Callable[[int], T], n_threads: int) -> T:
-        """Have so many threads do their work; return what the first one gives."""
-        others = [self.pool.submit(work, thread) for thread in range(1, n_threads)] if self.pool else []
-        first = work(0)
-        for other in others:
-            other.result()
+        """Have so many threads do their work; return what the first one gives.
+
+        Where one fails before its kernel, those that wait for it in theirs leave and have changed nothing.
+        """
+        if self._counters[ABSENT]:  # of a run that failed, whose threads may still be on their way
+            self.close()
+        self._counters[:] = 0
+        try:
+            others = [self._threads.submit(self._other, work, thread) for thread in range(1, n_threads)]
+            first = work(0)
+            for other in others:
+                other.result()
+        except BaseException:  # an interruption, too
+            self._counters[ABSENT] = 1
+            raise
         return first
+
+    def _other(self, work: Callable[[int], T], thread: int) -> T:
+        try:
+            return work(thread)
+        except BaseException:
+            self._counters[ABSENT] = 1
+            raise
+
+    @property
+    def _threads(self) -> ThreadPoolExecutor:
+        """All but the first thread, which is the caller's."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1)
+        return self._pool
 
     def _team(self, thread: int) -> Team:
         return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
@@ -196,8 +219,10 @@ class Rig:
 
     def close(self) -> None:
         """Stop the threads."""
-        if self.pool is not None:
-            self.pool.shutdown()
+        self._counters[ABSENT] = 1  # for any that wait still
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
     def _view(self, p: int, current: Whole, sums: Whole) -> View1 | View2 | View3:
         rounds = [self._round(t, p, current, sums) for t in range(self.n_rounds)]

@@ -19,9 +19,11 @@ from numba.core import cgutils
 from compiled import kernel
 from solvers.vector import Address, intrinsic
 
-MEETING, CLAIMS, JUDGED, STOP = 0, 8, 16, 24
+MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
 """Places of the counters, on different cache lines."""
-SYNC_SIZE = 32
+SYNC_SIZE = 40
+CALLED_OFF = -1
+"""What `meet` returns where a thread will never come."""
 _LOOKS, _OFFERS = 2000, 300
 """Looks before a waiting thread offers its processor, and offers before it sleeps."""
 _NAP = 20  # microseconds, to which the system adds its own
@@ -102,11 +104,17 @@ def clock() -> float:
 
 @kernel
 def meet(counters: Address, n_threads: int, number: int) -> int:
-    """Wait until all threads have come to meeting ``number`` = 0, 1, ...; return the next number."""
+    """Wait until all threads have come to meeting ``number`` = 0, 1, ...; return the next number.
+
+    Python may raise in a thread before it calls the kernel, never within: so a kernel begins with a meeting, which is
+    `CALLED_OFF` for all who have come to it once somebody counts an `ABSENT` thread. No other meeting is.
+    """
     if n_threads > 1:
         take(counters, MEETING)
         looks = 0
         while look(counters, MEETING) < n_threads * (number + 1):
+            if look(counters, ABSENT):
+                return CALLED_OFF
             looks += 1
             if looks > _LOOKS + _OFFERS:
                 nap(_NAP)

@@ -21,7 +21,7 @@ the same deals in portions of any size.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 import numpy as np
@@ -132,9 +132,16 @@ class SampledCfr:
             self._work(0, portions)
         else:
             waiting = iter(portions)  # whoever is free takes the next one
-            jobs = [self._pool.submit(self._work, thread, waiting) for thread in range(self.threads)]
-            for job in jobs:
-                job.result()
+            jobs: list[Future[None]] = []
+            try:
+                for thread in range(self.threads):
+                    jobs.append(self._pool.submit(self._work, thread, waiting))
+                for job in jobs:
+                    job.result()
+            finally:  # nobody learns any more once this is left, whatever ends it
+                for _ in waiting:
+                    pass
+                wait(jobs)
         self.iteration += n
 
     def close(self) -> None:

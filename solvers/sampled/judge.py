@@ -18,6 +18,7 @@ from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.rig import Rig, Views
 from solvers.sampled.strips import LINES, Strips
+from solvers.stopping import Stopped, never
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,22 @@ class BoardJudge:
         packed = Packed(parts)
         return Desk(parts, (packed, packed), self._rig.out())
 
-    def below(self, boards: Boards, desk: Desk) -> Judged:
-        """Values at the lines that enter the second round, of the boards that are listed below the first."""
+    def below(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
+        """Values at the lines that enter the second round, of the boards that are listed below the first.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
+        """
         n = len(boards.nodes) // NODE_WIDTH
         top, packed = desk.parts[0], Packed(boards)
         best = []
         for p in (0, 1):
-            self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0)
+            self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0, stopped=stopped)
             found = top.below.reshape(-1, self._most_hands, LINES)[:, :, 0]
             by_line = np.empty(found.shape)
             by_line[self._targets] = found
             best.append(by_line)
-        return Judged(np.stack(best), self._exits(0, packed, n, desk, self._rig.n_rounds))
+        return Judged(np.stack(best), self._exits(0, packed, n, desk, self._rig.n_rounds, stopped))
 
     def later(self, boards: Boards, desk: Desk) -> Floats:
         """``[round - 1, player]``: values as `Judged.own`, summed, of best responses that begin in a later round.
@@ -109,18 +114,28 @@ class BoardJudge:
             [[self._exits(p, packed, n, desk, t).sum() for p in (0, 1)] for t in range(1, self._rig.n_rounds)]
         )
 
-    def _exits(self, p: int, packed: Packed, n_boards: int, desk: Desk, best_from: int) -> Floats:
+    def _exits(
+        self, p: int, packed: Packed, n_boards: int, desk: Desk, best_from: int, stopped: Stopped = never
+    ) -> Floats:
         """``[hand]``: player p's values at the lines that enter the second round, by its average strategy's reach."""
-        self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from)
+        self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from, stopped=stopped)
         exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
         return exits.astype(np.float64)
 
-    def whole(self, boards: Boards, desk: Desk) -> Judged:
-        """Values at the first board, as of one line."""
+    def whole(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
+        """Values at the first board, as of one line.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
+        """
         n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
 
         def values(p: int, best_from: int) -> Floats:
-            return self._rig.values(p, desk.packed, packed, n, desk.out, best_from=best_from)[0, :, 0]
+            found = self._rig.values(
+                p, desk.packed, packed, n, desk.out, best_from=best_from, stopped=stopped
+            )
+            first: Floats = found[0, :, 0]
+            return first
 
         best = np.stack([values(p, 0)[None] for p in (0, 1)])
         return Judged(best, values(0, self._rig.n_rounds))

@@ -87,8 +87,10 @@ def walk(
     n_rounds: int,
     out: Address,
     dither: int,
-) -> None:
-    """A pass over boards first to last - 1, depth first from one of the first round.
+    depth: int,
+    ends: bool,
+) -> int:
+    """A pass over boards first to last - 1, depth first from one of the first round, or a part of such a pass.
 
     Args:
         mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
@@ -102,9 +104,13 @@ def walk(
         n_rounds: of the game.
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
         dither: for the rounding of 16-bit numbers.
+        depth: round of the board that the part before has left open; -1: this is the first part.
+        ends: whether this is the last part.
+
+    Returns:
+        The ``depth`` of the next part.
     """
     all_boards, answering = unpack(boards), mode == UPDATE and schedule.answering > 0
-    depth = -1
     for number in range(first, last):
         t = int64_at(all_boards.nodes, NODE_WIDTH * number + ROUND)
         while depth >= t:
@@ -116,9 +122,10 @@ def walk(
             _go_down(_mode_of(mode, best_from, t), schedule, tables[0], scratch[0], boards, t, dither)
             if answering:
                 mirror_down(tables[1], scratch[1], boards, t)
-    while depth >= 0:
+    while ends and depth >= 0:
         _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
         depth -= 1
+    return depth
 
 
 @inlined
@@ -149,7 +156,8 @@ def learn_paths(
             p = (number + deal + turn) & 1
             dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
             views = tables if p == 0 else (tables[1], tables[0])
-            walk(UPDATE, 0, schedule, views, scratch, boards, start, start + n_rounds, n_rounds, out, dither)
+            end = start + n_rounds
+            walk(UPDATE, 0, schedule, views, scratch, boards, start, end, n_rounds, out, dither, -1, True)
 
 
 @inlined

@@ -15,12 +15,15 @@ from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
+from solvers.stopping import Stopped, go_on, never
 from solvers.vector import HALF, HANDS, SINGLE, aligned
 
 LARGEST_SUM = 32768.0
 """What the average is kept as of a row that has all hands, and always plays one way."""
 
 NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
+BOARDS_AT_ONCE = 8
+"""Of a walk that may be stopped: a board of hold'em takes up to some hundredths of a second."""
 Views = tuple[Packed, Packed]
 """Buffers of a traverser and of its mirror."""
 
@@ -120,28 +123,47 @@ class Rig:
             self.n_rounds,
             out.ctypes.data,
             0,
+            -1,
+            True,
         )
 
     def values(
-        self, p: int, scratch: Views, boards: Packed, n_boards: int, out: np.ndarray, *, best_from: int
+        self,
+        p: int,
+        scratch: Views,
+        boards: Packed,
+        n_boards: int,
+        out: np.ndarray,
+        *,
+        best_from: int,
+        stopped: Stopped = never,
     ) -> Floats:
         """``[strip, hand, 16]``: player p's values at the first board against q's average strategy.
 
         They are those of best responses from a round on, and of p's own strategy before it, or all through.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
         """
-        walk(
-            BEST if best_from < self.n_rounds else EVALUATE,
-            best_from,
-            NO_SCHEDULE,
-            (self._judging[p], self._judging[1 - p]),
-            scratch,
-            boards,
-            0,
-            n_boards,
-            self.n_rounds,
-            out.ctypes.data,
-            0,
-        )
+        depth = -1
+        for first in range(0, n_boards, BOARDS_AT_ONCE):
+            go_on(stopped)
+            last = min(first + BOARDS_AT_ONCE, n_boards)
+            depth = walk(
+                BEST if best_from < self.n_rounds else EVALUATE,
+                best_from,
+                NO_SCHEDULE,
+                (self._judging[p], self._judging[1 - p]),
+                scratch,
+                boards,
+                first,
+                last,
+                self.n_rounds,
+                out.ctypes.data,
+                0,
+                depth,
+                last == n_boards,
+            )
         return out.reshape(-1, self._most_hands[0], LINES).astype(np.float64)
 
     def _mirror(self, t: int, mine: Scratch) -> Scratch:

@@ -86,8 +86,9 @@ def solve(
     code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
     SIGTERM or SIGHUP saves everything and exits with 130, the second one breaks off.
 
-    A job with [boards] deals boards at random, and its sweeps are deals. It also stops after solve.max_time, all runs
-    together, is measured every solve.check_every and at its end, and can be looked at meanwhile: spewy status, show.
+    A job with [boards] deals boards at random, and its sweeps are deals. It also stops after solve.max_time, all
+    runs together and the last check in it where one was made before, is measured every solve.check_every and at its
+    end, and can be looked at meanwhile: spewy status, show.
 
     \b
     Examples:

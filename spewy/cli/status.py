@@ -38,7 +38,8 @@ def status(folder: Path, as_json: bool) -> None:
       deals (or sweeps), saved_deals, per_second,
       seconds, seconds_left, visits [[fewest, median], ...] (of a class of boards, by round;
       null: all boards are walked through),
-      value (mbb per hand of player 0), target, judged {exploitability, unit, stderr, flops, deals, at},
+      value (mbb per hand of player 0), target,
+      judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last check),
       at (when that was written, seconds since 1970), disk_bytes
     of several boards or jobs an array of these, each with folder
     """  # noqa: D301

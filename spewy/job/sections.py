@@ -209,7 +209,10 @@ class SolveSection(Section):
     max_sweeps: int = Field(1000, gt=0)
     """Stop after so many sweeps in any case; with [boards], deals."""
     max_time: str | None = None
-    """With [boards]: stop after this time, all runs together, such as "8 h"."""
+    """With [boards]: stop after this time, all runs together, such as "8 h".
+
+    The last check is in it where one was made before, by the time that this took.
+    """
     check_every: int | str = 10
     """Sweeps between two checks; with [boards] a time, such as "30 min"."""
     check_flops: int = Field(5, gt=0)

@@ -19,6 +19,7 @@ from buckets.strength import strengths
 from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
 from solvers.forest import Ints
 from solvers.sampled.boards import Board
+from solvers.stopping import Stopped, go_on, never
 from spewy.game.gamefile import Game
 from spewy.records.class_policy import BoardClasses
 
@@ -125,13 +126,18 @@ class BoardTrees:
         only: Ints = self._level(0, [self.firsts[0][first]], [-1], [[self.perms[0]]]).order[0]
         return only
 
-    def tree(self, first: int) -> list[Board]:
-        """The boards below first board ``first``, depth first, and what they all lie below."""
+    def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
+        """The boards below first board ``first``, depth first, and what they all lie below.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked between two boards, said yes.
+        """
         t, history = self.first_round, self.firsts[0][first]
         levels = [self._level(t, [history], [0], [[self.perms[0]]])]
         if t:
             levels.insert(0, self._level(0, [()], [-1], [[self.perms[0]]]))
         while t < self.game.num_rounds - 1:
+            go_on(stopped)
             t += 1
             below = [
                 (deal, parent, perms)
@@ -139,7 +145,7 @@ class BoardTrees:
                 for deal, perms in self._deals(above, t)
             ]
             levels.append(self._level(t, *(list(part) for part in zip(*below, strict=True))))
-        return self._in_depth(levels)
+        return self._in_depth(levels, stopped)
 
     def _deals(self, history: History, t: int) -> list[tuple[History, list[Perms]]]:
         """What round t may deal after a history: each with the permutations that make its members it."""
@@ -191,7 +197,7 @@ class BoardTrees:
             out[:, :, place] = np.take_along_axis(numbers, self.hands[order, place], axis=1)
         return out
 
-    def _in_depth(self, levels: Sequence[_Level]) -> list[Board]:
+    def _in_depth(self, levels: Sequence[_Level], stopped: Stopped) -> list[Board]:
         below: list[dict[int, list[int]]] = [{} for _ in levels]
         for depth, level in enumerate(levels[1:]):
             for b, parent in enumerate(level.parents):
@@ -199,6 +205,7 @@ class BoardTrees:
         out: list[Board] = []
 
         def add(depth: int, b: int) -> None:
+            go_on(stopped)
             out.append(self._board(levels, depth, b))
             for child in below[depth].get(b, ()):
                 add(depth + 1, child)

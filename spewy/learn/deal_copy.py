@@ -21,6 +21,7 @@ from solvers.sampled.numbers import Numbers
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
 from spewy.learn.deal_shares import Interval, Shares
+from spewy.learn.engine import Stop
 from spewy.learn.exchange import Part, added, copied, put
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.judged import FlopFinding
@@ -167,9 +168,13 @@ class Copy(SampledEngine):
                     self._before[t].append(copied(self.numbers, t, new))
         return dealt
 
-    def flop(self, first: int) -> FlopFinding:
-        """Judge the averages on one first board."""
-        return self._real_game.flop(first, self._real_game.desk())
+    def flop(self, first: int, stop: Stop) -> FlopFinding:
+        """Judge the averages on one first board.
+
+        Raises:
+            StoppedError: ``stop`` was set meanwhile.
+        """
+        return self._real_game.flop(first, self._real_game.desk(), stop.is_set)
 
 
 _copies: dict[str, Copy] = {}
@@ -218,10 +223,10 @@ def catch_up(
     return None if ordered(setup, order, parts, own, threads) is None else True
 
 
-def judge(parent: object, order: Order, first: int) -> FlopFinding | None:
+def judge(parent: Stop, order: Order, first: int) -> FlopFinding | None:
     """In a worker: judge the averages on one first board; None: they are not there."""
     copy = _copies.get(order.solve)
-    return copy.flop(first) if copy is not None and copy.stands == order.after else None
+    return copy.flop(first, parent) if copy is not None and copy.stands == order.after else None
 
 
 def forget(solve: str) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from solvers.exploit import Exploitability
+from solvers.stopping import Stopped, StoppedError, never
 
 
 class Stop(Protocol):
@@ -54,9 +55,9 @@ class Goal:
         """Whether a check follows this sweep."""
         return sweeps % self.every == 0 or sweeps >= self.last or self.stop.is_set()
 
-    def ends_with(self, found: Exploitability) -> bool:
-        """Whether nothing follows this check."""
-        return found.value <= self.target or self.stop.is_set()
+    def ends_with(self, found: Exploitability | None) -> bool:
+        """Whether nothing follows this check, or these sweeps that nobody measured."""
+        return self.stop.is_set() or (found is not None and found.value <= self.target)
 
 
 class Check(NamedTuple):
@@ -87,8 +88,14 @@ class Engine(Protocol):
         """
         ...
 
-    def exploitability(self) -> Exploitability:
-        """Exact best responses to the average strategies, in the real game."""
+    def exploitability(self, stopped: Stopped = never) -> Exploitability:
+        """Exact best responses to the average strategies, in the real game.
+
+        An engine in memory does not ask whether to stop: nothing is saved that was not measured.
+
+        Raises:
+            StoppedError: ``stopped`` said yes.
+        """
         ...
 
     def expected_values(self) -> tuple[float, float]:
@@ -109,10 +116,13 @@ class Engine(Protocol):
         ...
 
 
-def measured(engine: Engine) -> Check:
-    """Measure what an engine has reached."""
+def measured(engine: Engine, stopped: Stopped = never) -> Check:
+    """Measure what an engine has reached, unless that is stopped."""
     begun = time.perf_counter()
-    found = engine.exploitability()
+    try:
+        found = engine.exploitability(stopped)
+    except StoppedError:
+        return unmeasured(engine)
     ended = time.perf_counter()
     return Check(engine.sweeps, ended, ended - begun, found)
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from solvers.exploit import Exploitability, expected_value, exploitability
 from solvers.live import Strategies
+from solvers.stopping import Stopped, never
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 
@@ -20,9 +21,13 @@ class Judge:
     def _walker(self) -> Walker:
         return Walker(self._layout.live, self._threads)
 
-    def exploitability(self, averages: Strategies) -> Exploitability:
-        """Best responses to the matched averages."""
-        return exploitability(self._walker, averages)
+    def exploitability(self, averages: Strategies, stopped: Stopped = never) -> Exploitability:
+        """Best responses to the matched averages.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
+        """
+        return exploitability(self._walker, averages, stopped)
 
     def expected_values(self, averages: Strategies) -> tuple[float, float]:
         """Both players' chips per deal, each from a walk of its own."""

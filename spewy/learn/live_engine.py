@@ -19,6 +19,7 @@ from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
 from solvers.live import Lock
 from solvers.solver import Part, Solver
+from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.learn.engine import Check, Goal, measured
@@ -76,10 +77,10 @@ class LiveEngine:
             for check in self._sprint(goal) or [self._next(goal)]:
                 goal.progress(check.sweeps, 1, 1)
                 yield check
-            if check.found is not None and goal.ends_with(check.found):
+            if goal.ends_with(check.found):
                 return
 
-    def exploitability(self) -> Exploitability:
+    def exploitability(self, stopped: Stopped = never) -> Exploitability:
         """Judged by the solver."""
         return self.solver.exploitability()
 

@@ -14,6 +14,7 @@ from solvers.chunk import ChunkStrategy
 from solvers.exploit import Exploitability
 from solvers.live import LiveGame, Strategies
 from solvers.lp import Method, solve_live
+from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Goal, measured, unmeasured
 from spewy.learn.judge import Judge
@@ -57,9 +58,9 @@ class LpEngine:
         goal.progress(1, 1, 1)
         yield measured(self)
 
-    def exploitability(self) -> Exploitability:
+    def exploitability(self, stopped: Stopped = never) -> Exploitability:
         """Judged by the live walk, not taken from the program."""
-        return self._judge.exploitability(self._plans)
+        return self._judge.exploitability(self._plans, stopped)
 
     def expected_values(self) -> tuple[float, float]:
         """Judged by the live walk, too."""

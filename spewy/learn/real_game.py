@@ -11,6 +11,7 @@ knowledge; the standard error that is told is that of the latter.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Desk
 from solvers.sampled.numbers import Pair
 from solvers.sampled.strips import Strips
+from solvers.stopping import Stopped, StoppedError, never
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.learn.board_trees import BoardTrees
@@ -123,12 +125,16 @@ class RealGame:
         """The first boards of a draw, each once, in order."""
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
-    def flop(self, first: int, desk: Desk) -> FlopFinding:
-        """Judge what can follow one first board."""
+    def flop(self, first: int, desk: Desk, stopped: Stopped = never) -> FlopFinding:
+        """Judge what can follow one first board.
+
+        Raises:
+            StoppedError: ``stopped``, which is asked every few boards, said yes.
+        """
         start = time.thread_time()
-        boards = tree(self.trees.tree(first))
+        boards = tree(self.trees.tree(first, stopped))
         judge = self._judge.below if self.trees.first_round else self._judge.whole
-        found = judge(boards, desk)
+        found = judge(boards, desk, stopped)
         kinds, n = self.trees.kinds[self.trees.hands_on(first)], np.bincount(self.trees.kinds)
         best = [[np.bincount(kinds, line, minlength=len(n)) / n for line in lines] for lines in found.best]
         return FlopFinding(np.array(best), float(found.own.sum()), time.thread_time() - start)
@@ -158,32 +164,38 @@ class RealGame:
             seed: of the draws.
             threads: how many walk at once.
             tell: told (first boards done, in all).
-            stop: once it is set, first boards that are begun are finished, and the answer is None.
+            stop: once it is set, all is given up, and the answer is None.
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
-        total, desks = len(waiting), SimpleQueue[Desk]()
+        total, desks, ended = len(waiting), SimpleQueue[Desk](), threading.Event()
         tell(0, total)
         for _ in range(threads):
             desks.put(self.desk())
 
+        def stopped() -> bool:
+            return ended.is_set() or (stop is not None and stop.is_set())
+
         def work(first: int) -> tuple[int, FlopFinding]:
             desk = desks.get()
             try:
-                return first, self.flop(first, desk)
+                return first, self.flop(first, desk, stopped)
             finally:
                 desks.put(desk)
 
         running: set[Future[tuple[int, FlopFinding]]] = set()
         with ThreadPoolExecutor(threads) as pool:
-            while waiting or running:
-                if stop is not None and stop.is_set():
-                    return None
-                while waiting and len(running) < threads:
-                    running.add(pool.submit(work, waiting.pop(0)))
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                findings.update(future.result() for future in done)
-                tell(len(findings), total)
+            try:
+                while waiting or running:
+                    while waiting and len(running) < threads:
+                        running.add(pool.submit(work, waiting.pop(0)))
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    findings.update(future.result() for future in done)
+                    tell(len(findings), total)
+            except StoppedError:
+                return None
+            finally:  # an error or a second interruption ends the threads' work, too
+                ended.set()
         return self.combined(findings, draw)
 
     def combined(self, findings: Mapping[int, FlopFinding], draw: Draw | None) -> Finding:

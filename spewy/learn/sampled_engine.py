@@ -202,7 +202,7 @@ class SampledEngine(Closing):
 
         Args:
             flops: how many to draw, the same ones each time; a small game is judged on all.
-            stop: once it is set, flops that are begun are finished.
+            stop: once it is set, all is given up within tenths of a second.
             tell: told (flops done, in all).
         """
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)

@@ -14,6 +14,7 @@ import numpy as np
 
 from lockers import MemoryStore, Store
 from solvers.exploit import Exploitability
+from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
@@ -84,14 +85,15 @@ class StoredEngine:
             if not self._sweep(goal):
                 yield unmeasured(self)  # some of the next sweep's visits are in already
                 return
-            check = measured(self) if goal.checks_at(self.sweeps) else unmeasured(self)
+            due = goal.checks_at(self.sweeps)
+            check = measured(self, goal.stop.is_set) if due else unmeasured(self)
             yield check
-            if check.found is not None and goal.ends_with(check.found):
+            if goal.ends_with(check.found):
                 return
 
-    def exploitability(self) -> Exploitability:
+    def exploitability(self, stopped: Stopped = never) -> Exploitability:
         """Judged by the live walk."""
-        return self._judge.exploitability(Chunks(self.layout, self.store).whole())
+        return self._judge.exploitability(Chunks(self.layout, self.store).whole(), stopped)
 
     def expected_values(self) -> tuple[float, float]:
         """Judged by the live walk, too."""

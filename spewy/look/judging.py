@@ -188,7 +188,7 @@ def _findings(
 def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
     """Judge one first board in a worker."""
     game, desk = _opened(play, decoded)
-    return game.flop(first, desk)
+    return game.flop(first, desk, parent.is_set)
 
 
 def _task_elsewhere(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
@@ -197,7 +197,7 @@ def _task_elsewhere(parent: Parent, parcel: Parcel, name: str, first: int) -> Fl
         _unpacked.clear()
         _unpacked[name] = parcel.game()
     game = _unpacked[name]
-    return game.flop(first, game.desk())
+    return game.flop(first, game.desk(), parent.is_set)
 
 
 _unpacked: dict[str, RealGame] = {}

@@ -41,6 +41,7 @@ class Judged:
         flops: how many those were.
         deals: how many deals, or sweeps, had been made.
         at: seconds since 1970; None: nobody wrote it down.
+        seconds: that measuring took; None: nobody wrote it down.
     """
 
     exploitability: float
@@ -49,6 +50,7 @@ class Judged:
     flops: int | None
     deals: int
     at: float | None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

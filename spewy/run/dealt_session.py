@@ -337,11 +337,16 @@ class _Run(Closing):
         return n if last is None else min(n, last - self._engine.deals)
 
     def _ended(self) -> str | None:
-        """Why no deal comes next; None: one does. What ends in time is measured."""
+        """Why no deal comes next; None: one does.
+
+        What ends in time or deals is measured, and time for that is left if it takes as long as the last check did.
+        """
         if self._stop.is_set():
             return "interrupted"
         mark, dealing = self._mark(), self._dealing
-        out_of_time = dealing.most_seconds is not None and mark.seconds >= dealing.most_seconds
+        judged = self._progress.known.judged
+        taken = mark.seconds if judged is None else mark.seconds + (judged.seconds or 0.0)
+        out_of_time = dealing.most_seconds is not None and taken >= dealing.most_seconds
         out_of_deals = dealing.last_deal is not None and mark.deals >= dealing.last_deal
         if (out_of_time or out_of_deals) and self._exploitability() is None:
             self._check()
@@ -362,7 +367,8 @@ class _Run(Closing):
         begun, deals = time.perf_counter(), self._engine.deals
         self._saving.begin(self._mark())  # a check takes minutes, in which everything may be lost
         found = self._engine.judge(self._dealing.check_flops, self._stop, self._judged)
-        self._checking += time.perf_counter() - begun
+        took = time.perf_counter() - begun
+        self._checking += took
         self._progress.pause()
         if found is None:
             return
@@ -374,7 +380,7 @@ class _Run(Closing):
         self._value = found.value
         self._trace.append((deals, self._mark().seconds, found.exploitability))
         self._write_trace()
-        self._tell(found, deals)
+        self._tell(found, deals, took)
 
     def _judged(self, done: int, total: int) -> None:
         """Tell how a check goes."""
@@ -385,13 +391,13 @@ class _Run(Closing):
         with self._store() as store:
             write_trace(store, self._trace, self._session.job.solve.target)
 
-    def _tell(self, found: Finding, deals: int) -> None:
-        """Tell of a check: listeners, the status, the log."""
+    def _tell(self, found: Finding, deals: int, took: float) -> None:
+        """Tell of a check, which took so many seconds: listeners, the status, the log."""
         amount, left = found.exploitability / self._chips, forecast(self._trace, self._target)
         error = None if found.stderr is None else found.stderr / self._chips
         per_hand = 1000 / self._session.job.rules.big_blind
         self._progress.known = Known(
-            Judged(amount, self._unit, error, found.flops, deals, time.time()),
+            Judged(amount, self._unit, error, found.flops, deals, time.time(), took),
             found.value * per_hand,
             left if left is not None and math.isfinite(left) else None,
         )

@@ -182,7 +182,7 @@ class Session(Closing):
             together = self.save_every is None  # else saves may be due between any two checks
             goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, swept, together=together)
             if engine.sweeps:  # resumed: what was reached decides, freshly measured
-                check = measured(engine)
+                check = measured(engine, stop.is_set)
                 found, checking = target.finite(check), check.took
             for check in () if target.satisfied(found) else engine.checks(goal):
                 ended, found = check.at, target.finite(check)
@@ -201,7 +201,7 @@ class Session(Closing):
         report.end()
         progress.end(engine.sweeps, trace)
         tell("save", f"{engine.sweeps} sweeps")
-        if found is None and engine.sweeps:
+        if found is None and engine.sweeps and not interrupted:
             check = measured(engine)
             found, checking = target.finite(check), checking + check.took
         solving = ended - started

@@ -1,6 +1,10 @@
 """The exact engine agrees with the generic one, and through it with plain recursion: rake, locks, threads, 16 bits."""
 
+import subprocess
+import sys
+import threading
 from itertools import combinations, product
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -21,6 +25,7 @@ from solvers.variants import VARIANTS, variant
 from solvers.vector import DROPPED, HALF, LARGEST, load16, store_kept
 from solvers.walk import Walker
 
+TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-steep"]]
 
 
@@ -277,6 +282,90 @@ def test_pairs_of_cards_only():
     engine = ExactCfr(game, variant("cfr+"))
     engine.run(3)
     assert np.isfinite(engine.exploitability().value)
+
+
+class FailingAt(list):
+    """Threads' buffers; who takes a certain thread's on the way to its kernel fails."""
+
+    def __init__(self, desks, thread, error):
+        super().__init__(desks)
+        self.thread, self.error = thread, error
+
+    def __getitem__(self, thread):
+        if thread == self.thread:
+            raise self.error
+        return super().__getitem__(thread)
+
+
+@pytest.mark.parametrize(
+    ("thread", "error"), [(0, KeyboardInterrupt()), (1, MemoryError()), (2, MemoryError())], ids=str
+)
+def test_a_run_that_a_thread_does_not_come_to_ends_and_has_changed_nothing(monkeypatch, thread, error):
+    game = two_round_game(1)
+    engine, other = (ExactCfr(game, variant("dcfr"), threads=3) for _ in range(2))
+    for one in (engine, other):
+        one.run(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._rig, "_desks", FailingAt(engine._rig._desks, thread, error))
+        with pytest.raises(type(error)):
+            engine.run(2)
+    assert engine.iteration == 3
+    for one in (engine, other):
+        one.run(2)
+    assert engine.exploitability() == other.exploitability()
+    for one in (engine, other):
+        one.close()
+
+
+def test_a_thread_that_cannot_start_ends_the_run(monkeypatch):
+    game = two_round_game(1)
+    engine, other = ExactCfr(game, variant("dcfr"), threads=3), ExactCfr(game, variant("dcfr"))
+    engine.close()  # no thread is there
+    start, started = threading.Thread.start, []
+
+    def one_alone(thread):
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", one_alone)
+        with pytest.raises(RuntimeError, match="can't start"):
+            engine.run(2)
+    for one in (engine, other):
+        one.run(2)
+    assert engine.exploitability() == other.exploitability()
+    engine.close()
+
+
+INTERRUPTED = """
+import sys
+sys.path[:0] = {path!r}
+from test_exact import ExactCfr, FailingAt, two_round_game, variant
+
+engine = ExactCfr(two_round_game(1), variant("dcfr"), threads=3)
+rig, pool = engine._rig, engine._rig._threads
+shutdown = pool.shutdown
+
+def interrupted(*args, **options):
+    pool.shutdown = shutdown
+    raise KeyboardInterrupt
+
+rig._desks = FailingAt(rig._desks, 0, KeyboardInterrupt())
+try:
+    engine.run(2)
+except KeyboardInterrupt:
+    pool.shutdown = interrupted
+    engine.close()
+"""
+
+
+def test_a_process_that_is_interrupted_twice_ends():
+    """On the way of a thread to its kernel, and again while the others are waited for."""
+    code = INTERRUPTED.format(path=[str(TESTS), str(TESTS / "test_solvers")])
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.stderr.endswith("KeyboardInterrupt\n"), ended.stderr
 
 
 @pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)

@@ -1,11 +1,14 @@
 """Leduc with a class per board and every board dealt in turn: CFR+ without sampling, to its published figures."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from buckets import Deck, hand_index, hands, permute_cards
+from buckets import Abstraction, Deck, hand_index, hands, permute_cards
 from solvers.bundle import Packed
 from solvers.sampled.boards import Board, tree
+from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
 from solvers.sampled.rig import Rig
@@ -60,3 +63,29 @@ def test_every_board_in_turn_is_cfr_plus_without_sampling():
     assert own == pytest.approx(-0.0856, abs=1e-3)
     for iteration, chips in EXPLOITABILITY.items():
         assert found[iteration] == pytest.approx(chips, rel=0.1), found
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_a_thread_that_fails_ends_the_others_before_anybody_hears_of_it(error):
+    job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
+    forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
+    made = Abstraction.make(DECK, 1, (0, 1), ("all", 2), (2, 3))
+    begun, ended, failed = [], [], threading.Event()
+
+    def deal(first, n):
+        begun.append(first)
+        if first == 0:
+            failed.set()
+            raise error
+        failed.wait(10)
+        threading.Event().wait(0.2)  # long enough for the error to be on its way
+        ended.append(first)
+        return made.deal(0, range(first, first + n))
+
+    cfr = SampledCfr(forests, made.n_classes, made.n_rows, made.n_hands, len(DECK) - 1, deal, threads=3)
+    with pytest.raises(error):
+        cfr.run(300)
+    assert sorted(begun) == [0, *sorted(ended)]
+    assert len(begun) < 6  # what nobody had begun stays undone
+    assert cfr.iteration == 0
+    cfr.close()

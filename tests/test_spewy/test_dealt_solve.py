@@ -240,6 +240,32 @@ def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
     assert status_of(tmp_path / "out").ended == "time is up"
 
 
+def test_time_for_the_last_check_is_left(leduc, tmp_path, monkeypatch):
+    """It is known from the check before, which may be that of an earlier run."""
+    judge, took = SampledEngine.judge, 0.6
+
+    def slow(*asked):
+        time.sleep(took)
+        return judge(*asked)
+
+    monkeypatch.setattr(SampledEngine, "judge", slow)
+    first = solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
+
+    def go_on(more):
+        until = read_status(tmp_path / "out").seconds + more
+        result = solve(leduc[0], tmp_path / "out", "solve.max_sweeps=1000000000", f"solve.max_time={until} s")
+        return result, read_status(tmp_path / "out").seconds - until
+
+    same, over = go_on(took - 0.1)  # too short for another check
+    assert (same.sweeps, same.trace) == (first.sweeps, first.trace)
+    assert over < 0
+    more, over = go_on(took + 0.2)
+    assert len(more.trace) == 2
+    assert more.sweeps > first.sweeps
+    assert over < took - 0.1
+    assert status_of(tmp_path / "out").ended == "time is up"
+
+
 def test_a_target_in_mbb_is_reached_and_a_lower_one_gone_on_to(leduc, tmp_path):
     settings = ["solve.check_every=0.05 s", "solve.max_sweeps=1000000"]
     first = solve(leduc[0], tmp_path / "out", "solve.target=150 mbb", *settings)
@@ -457,7 +483,9 @@ def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
     assert (told.judged, told.value) == (before.judged, before.value)  # error, flops and time too
     (tmp_path / "out" / STATUS).write_text("{")
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
-    assert read_status(tmp_path / "out").judged == replace(before.judged, stderr=None, flops=None, at=None)
+    assert read_status(tmp_path / "out").judged == replace(
+        before.judged, stderr=None, flops=None, at=None, seconds=None
+    )
 
 
 def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkeypatch):
@@ -527,6 +555,54 @@ def test_interrupted_everything_is_saved(leduc, tmp_path, number):
     assert good("check", folder).endswith(": healthy\n")
     settings = f"solve.max_sweeps={told['sweeps'] + 10}"
     assert good_json("solve", leduc[0], "--out", folder, "--set", settings)["sweeps"] == told["sweeps"] + 10
+
+
+LIMIT_HOLDEM = """
+name = "limit-holdem"
+[game]
+file = "holdem.limit.2p.reverse_blinds"
+[boards]
+flop = 2
+turn = 2
+river = 2
+[rows]
+flop = 3
+turn = 3
+river = 3
+[solve]
+target = "0 mbb"
+max_sweeps = 50
+"""
+
+
+def seconds_to_end(process):
+    """Seconds from SIGTERM to the end of a process, which leaves no other one."""
+    process.send_signal(signal.SIGTERM)
+    begun = time.monotonic()
+    err = process.communicate(timeout=60)[1]
+    took = time.monotonic() - begun
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    return took
+
+
+@pytest.mark.slow
+def test_judging_a_flop_of_hold_em_ends_within_two_seconds(tmp_path):
+    """A flop takes tens of seconds, in a check and with `spewy exploit`; kernels are compiled before."""
+    job, folder = write(tmp_path, LIMIT_HOLDEM), tmp_path / "out"
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    command = [*COMMAND, "solve", str(job), "--out", str(folder), "--set", "solve.workers=2"]
+    with subprocess.Popen(command, **options) as process:
+        wait_for(lambda: (folder / STATUS).exists() and read_status(folder).checking, process)
+        time.sleep(4)
+        assert seconds_to_end(process) < 2
+    assert (deals_saved(folder), status_of(folder).ended) == (50, "interrupted")
+    with subprocess.Popen([*COMMAND, "exploit", str(folder), "--workers", "2"], **options) as process:
+        time.sleep(8)
+        assert process.poll() is None
+        assert seconds_to_end(process) < 2
 
 
 def test_an_interruption_loses_no_bit(leduc, tmp_path):

@@ -113,6 +113,16 @@ def test_an_interrupted_sweep_of_stored_chunks_is_not_measured(start):
     assert check.found == expected.found
 
 
+def test_a_check_of_stored_chunks_is_given_up_when_it_is_interrupted(start):
+    """Nothing is lost: its sweep is in the lockers. The last visit tells that it is time to stop."""
+    session, engine = start("stored")
+    first = Heard()
+    list(engine.checks(goal(first, 1, 100)))
+    heard = Heard(first.told[0][2])
+    (check,) = engine.checks(goal(heard, 1000, 100))
+    assert (check.sweeps, check.found, saved_sweeps(session.store)) == (2, None, 2)
+
+
 def test_stored_sweeps_between_checks_are_told_of(start):
     _, engine = start("stored")
     told = [(check.sweeps, check.found is None) for check in engine.checks(goal(Heard(), 5, 3))]

@@ -1,6 +1,7 @@
 """Duplicate matches: cards, bots that fail, logs that go on, and sums told by hand."""
 
 import math
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -81,6 +82,24 @@ def test_a_bot_that_thinks_forever_is_asked_once():
     assert [played.hand.betting.line for played in lines] == ["rf"] * 3
     assert [len(played.faults) for played in lines] == [1, 0, 0]
     assert lines[0].faults[0].text == "act: expected an answer within 0.2 s, found none"
+
+
+@pytest.mark.parametrize("stops", [0, 1], ids=["before the clock stops", "after"])
+def test_an_answer_that_comes_as_time_runs_out_counts_and_the_clock_stops(monkeypatch, stops):
+    before, stop = signal.getsignal(signal.SIGALRM), signal.setitimer
+
+    def ring(timer, seconds, again=0.0):
+        ways = [lambda: stop(timer, seconds, again)]
+        if not seconds:
+            ways.insert(stops, lambda: signal.raise_signal(signal.SIGALRM))
+        for way in ways:
+            way()
+
+    monkeypatch.setattr(signal, "setitimer", ring)
+    played = one_hand(LIMIT, raiser, call, 60.0)
+    assert played.faults == ()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1e10])

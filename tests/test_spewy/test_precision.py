@@ -45,7 +45,7 @@ def test_single_precision_is_refused_for_deep_stacks(precision):
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_result_that_is_no_number_is_a_failure(precision, monkeypatch):
     job = example("R1", f"solve.precision={precision}", "solve.max_sweeps=20")
-    monkeypatch.setattr(LiveEngine, "exploitability", lambda self: NOTHING)
+    monkeypatch.setattr(LiveEngine, "exploitability", lambda self, stopped: NOTHING)
     monkeypatch.setattr(LiveEngine, "_sprint", lambda self, goal: [])
     with Session(job) as session:
         with pytest.raises(SolveError, match="R1, sweep 10: expected a finite exploitability, found nan"):
@@ -64,7 +64,7 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
         result = session.solve(stop=stop)
         assert (result.interrupted, result.sweeps, saved_sweeps(session.store)) == (True, 1, 1)
         assert [sweep for sweep, _, _ in result.trace] == [1]
-    monkeypatch.setattr(LiveEngine, "exploitability", lambda self: NOTHING)
+    monkeypatch.setattr(LiveEngine, "exploitability", lambda self, stopped: NOTHING)
     with Session(job) as session:
         with pytest.raises(SolveError, match="R1, sweep 1: expected a finite exploitability, found nan"):
             session.solve(stop=stop)

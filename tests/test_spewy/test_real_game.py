@@ -10,6 +10,8 @@ from class_numbers import ClassSums
 from buckets import Abstraction
 from solvers.exploit import expected_value, exploitability
 from solvers.forest import DECISION
+from solvers.sampled.rig import BOARDS_AT_ONCE
+from solvers.stopping import StoppedError
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
@@ -142,6 +144,38 @@ def test_judging_all_first_boards_is_the_walk_over_all_hands_and_boards(name):
 @pytest.mark.parametrize("name", LONG_GAMES)
 def test_judging_games_of_one_round_and_of_more_than_two(name):
     check_against_the_walk(name)
+
+
+class StopsAt:
+    """Says to stop from the n-th time on that it is asked."""
+
+    def __init__(self, n):
+        self.n, self.asked = n, 0
+
+    def is_set(self):
+        self.asked += 1
+        return self.asked >= self.n
+
+
+def test_judging_stops_between_boards_and_its_buffers_serve_again():
+    one, listening = made("four rounds").real, StopsAt(np.inf)
+    expected = one.flop(0, one.desk(), listening.is_set)
+    assert listening.asked > len(one.trees.tree(0)) > 2 * BOARDS_AT_ONCE  # while boards are listed and walked
+    desk = one.desk()
+    for n in range(1, listening.asked + 1, 3):
+        with pytest.raises(StoppedError):
+            one.flop(0, desk, StopsAt(n).is_set)
+    found = one.flop(0, desk)
+    np.testing.assert_array_equal(found.best, expected.best)
+    assert found.own == expected.own
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_check_that_is_stopped_in_the_middle_of_a_flop_finds_nothing(threads):
+    one, stop, told = made("four rounds").real, StopsAt(40), []
+    assert one.judge(None, threads=threads, stop=stop, tell=lambda done, total: told.append(done)) is None
+    assert told == [0]
+    assert stop.asked <= 40 + threads
 
 
 def test_boards_that_suits_alone_tell_apart_are_walked_once():
