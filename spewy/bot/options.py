@@ -28,6 +28,7 @@ class Options:
         translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
         threads: of a solve.
         warm: whether a solve begins with what is played without it, where that is known.
+        strict: whether an error of the program is raised; else the bot counts it and plays on without what failed.
 
     Raises:
         InputError: one of them cannot be.
@@ -42,6 +43,7 @@ class Options:
     threads: int = 1
     leaves: Resolve = "never"
     warm: bool = True
+    strict: bool = False
 
     def first(self, n_rounds: int) -> int:
         """The first round of so many that is solved to the end of the hand."""

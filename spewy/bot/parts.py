@@ -35,6 +35,7 @@ from spewy.bot.resolve import (
     resolve_safely,
 )
 from spewy.bot.subgames import Root, SubGames, shifted, tokens
+from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.tree import entry
@@ -92,13 +93,14 @@ class Parts:
         book: what is played without them.
         games: makes them.
         options: how.
+        tally: counts what fails.
 
     Attributes:
         deadline: of the decision, on the clock of `time.monotonic`; None: none.
     """
 
-    def __init__(self, book: Book, games: SubGames, options: Options) -> None:
-        self._book, self._games, self._options = book, games, options
+    def __init__(self, book: Book, games: SubGames, options: Options, tally: Tally) -> None:
+        self._book, self._games, self._options, self._tally = book, games, options, tally
         self._held: OrderedDict[tuple[Part, int], Resolved] = OrderedDict()
         self.deadline: float | None = None
 
@@ -147,8 +149,12 @@ class Parts:
                 return None
             return self._solved(part, mine).frequencies(part.line(betting), board)
         except Exception as error:
-            # Whatever it is, a hand is being played, and the lockers still have an answer.
-            LOG.warning("line %r: re-solving failed: %s", part.betting.line, error, exc_info=True)
+            # A hand is being played, and the lockers still have an answer.
+            if self._options.strict and not is_expected(error):
+                raise
+            trace = not is_expected(error)
+            LOG.warning("line %r: re-solving failed: %s", part.betting.line, error, exc_info=trace)
+            self._tally.failed(part.betting.line, error)
             part.failed.add(mine)
             return None
 
@@ -246,6 +252,7 @@ class Parts:
             values = best_elsewhere(self._games, root, part.board, mine, reach, plays, until)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", part.betting.line, error)
+            self._tally.failed(part.betting.line, error)
             part.slow.add(mine)
             return None
         except (InputError, LockerError) as error:

@@ -30,6 +30,7 @@ from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
+from spewy.bot.tally import Counts, Tally, is_expected
 from spewy.bot.translate import drawn
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
@@ -51,6 +52,9 @@ class LockerBot(Closing):
         options: how to play.
         leaves: payoff matrices; None: there are none. `close` closes them.
 
+    Attributes:
+        tally: where the decisions of `act` came from, and what failed.
+
     Raises:
         InputError: the lockers are those of a spot.
     """
@@ -60,7 +64,7 @@ class LockerBot(Closing):
         self._book, self._leaves = Book(policy), leaves
         game = self._book.game
         self._games = SubGames(self._book.config, leaves=leaves, early=self.options.first(game.num_rounds))
-        self._seat, self._seed = 0, 0
+        self._seat, self._seed, self.tally = 0, 0, Tally()
         self._track = self._begun()
 
     @property
@@ -79,12 +83,17 @@ class LockerBot(Closing):
         """A legal ACPC action of the player to act, drawn from what its hole cards do."""
         try:
             answer = self.answer(hand)
-            action = self._drawn(hand, answer)
+            action, source = self._drawn(hand, answer), answer.source
             hand.apply(action)
         except Exception as error:
-            # Whatever it is, an answer is due; the log has the reason.
-            action = hand.betting.passive
-            LOG.exception("line %r: played %s, for: %s", hand.betting.line, action, error)
+            if self.options.strict and not is_expected(error):
+                raise
+            # An answer is due; tally and log have the reason.
+            action, source = hand.betting.passive, "fallback"
+            trace = not is_expected(error)
+            LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
+            self.tally.failed(hand.betting.line, error)
+        self.tally.sources[source] += 1
         return action
 
     def strategy(self, hand: Hand) -> Mix:
@@ -155,7 +164,7 @@ class LockerBot(Closing):
         self._book.close()
 
     def _begun(self) -> Track:
-        return Track(self._book, self._games, self.options, self._seed)
+        return Track(self._book, self._games, self.options, self._seed, self.tally)
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:
@@ -261,6 +270,7 @@ def open_bot(
     translation: Translation = "random",
     threads: int = 1,
     leaves: Resolve = "never",
+    strict: bool = False,
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
 
@@ -274,13 +284,16 @@ def open_bot(
         translation: how bets are read that the tree lacks.
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
+        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without what failed.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers are not those of a whole game, an argument cannot be, or there are no matrices.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, leaves)
+    options = Options(
+        resolve, rounds, gadget, iterations, seconds, translation, threads, leaves, strict=strict
+    )
     bot = bot_of(folder, options)
     try:
         _make_ready(bot)
@@ -328,3 +341,4 @@ def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:
 
 
 _: type[Reveals] = LockerBot
+__: type[Counts] = LockerBot

@@ -28,7 +28,7 @@ from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
 from spewy.bot.subgames import Root, SubGames, entered, solver_of
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError, SolveError
+from spewy.errors import InputError, SolveError, SpewyError
 from spewy.records.policy import Stacked, normalised
 
 Plays = Callable[[list[str], tuple[int, ...]], Stacked]
@@ -45,7 +45,7 @@ WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
-class OutOfTimeError(Exception):
+class OutOfTimeError(SpewyError):
     """What is played in a sub-game could not be asked in time."""
 
 
@@ -329,10 +329,16 @@ def _write(
 
 
 def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -> Floats:
-    """``[hand of the deck]``: a best response of a player to the other's average in a solver."""
+    """``[hand of the deck]``: a best response of a player to the other's average in a solver.
+
+    Raises:
+        SolveError: a value is not finite.
+    """
     hands = layout.board(0, 0).rows[player].hands
     out = np.zeros(games.n_hands)
     out[hands] = solver.best_values(player)[: len(hands)]
+    if not np.isfinite(out).all():
+        raise SolveError("sub-game: expected finite values of best responses, found others")
     return out
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import solving_options
+from spewy.cli.bots import solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import Seconds, json_option, verbose_option
@@ -91,6 +91,11 @@ def match(
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
     strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
 
+    For a bot from a folder, decisions are counted by what they came from: the strategy that is stored, a re-solve, the
+    stored strategy for another bet (translated), or pot odds, a check or a fold where nothing is known (fallback).
+    Re-solves that fail are counted by the error's class; the stored strategy is played for them. An error of a bot's
+    program, such as a TypeError, ends the match with exit code 1.
+
     \b
     Examples:
       spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
@@ -101,7 +106,11 @@ def match(
     --json prints one object:
       {"bots": ["a", "b"], "game", "hands", "seeds": [1], "complete",
        "score": {"plain": {"mean", "half", "n"}, "duplicate": .., "aivat": .., "aivat_duplicate": ..},
-       "faults": [0, 0]}; mean and half the interval in mbb per hand, aivat null where no bot tells its strategy
+       "faults": [0, 0],
+       "decisions": [{"sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1},
+                      "failures": {"SolveError": 1}}, {"sources": {}, "failures": {}}]}
+      mean and half the interval in mbb per hand, aivat null where no bot tells its strategy; sources empty for bots
+      that do not count them
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
@@ -231,6 +240,7 @@ def _json(played: Match, outcome: Outcome) -> dict[str, Any]:
         "complete": outcome.complete,
         "score": outcome.score.to_json(),
         "faults": [len(faults) for faults in outcome.faults],
+        "decisions": [tally.to_json() for tally in outcome.tallies],
     }
 
 
@@ -238,7 +248,10 @@ def _head(played: Match, outcome: Outcome) -> list[tuple[str, str]]:
     first, second = played.names
     runs = f"{count(len(played.runs), 'run')} of {count(played.hands, 'hand')}"
     whole = "" if outcome.complete else f", {outcome.score.plain.n:,} hands of them so far"
-    return [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
+    head = [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
+    for name, tally in zip(played.names, outcome.tallies, strict=True):
+        head += tally_rows(tally, f" of {name}")
+    return head
 
 
 def _table(score: Score) -> Table:
@@ -261,8 +274,14 @@ def _table(score: Score) -> Table:
 
 
 def _tell_faults(played: Match, outcome: Outcome) -> None:
-    for name, faults in zip(played.names, outcome.faults, strict=True):
-        for text in faults[:MOST_TOLD]:
-            say(f"{name}: {text}")
-        if len(faults) > MOST_TOLD:
-            say(f"{name}: {count(len(faults) - MOST_TOLD, 'more fault')}")
+    for name, faults, tally in zip(played.names, outcome.faults, outcome.tallies, strict=True):
+        _tell_first(name, faults, "more fault")
+        failures = [f"{each.text} ({each.reason})" for each in tally.failures]
+        _tell_first(f"{name}, failed", failures, "more failure")
+
+
+def _tell_first(subject: str, texts: Sequence[str], more: str) -> None:
+    for text in texts[:MOST_TOLD]:
+        say(f"{subject}: {text}")
+    if len(texts) > MOST_TOLD:
+        say(f"{subject}: {count(len(texts) - MOST_TOLD, more)}")

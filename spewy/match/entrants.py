@@ -67,7 +67,7 @@ class Folder:
         """The bot, whatever it plays."""
         from spewy.bot.player import open_bot  # which loads the solvers
 
-        return open_bot(self.path, **dict(self.settings))
+        return open_bot(self.path, strict=True, **dict(self.settings))
 
 
 @dataclass(frozen=True)

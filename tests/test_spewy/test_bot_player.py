@@ -11,10 +11,11 @@ import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
-from stand_ins import Told
+from stand_ins import Told, fail
 
 from buckets.cards import parse_cards
 from buckets.hands import blocked
+from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
 from spewy.bot import parts
 from spewy.bot import resolve as resolving
@@ -127,11 +128,11 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
             loses = bot.ranges(hand)[1] @ bot.best_values(hand, 1)
             alone = bot.ranges(hand)[1] @ best_against_the_locker(folders["limit"], hand)
         sources.add((iterations, answer.source))
-        if answer.source == "locker":
+        if answer.source == "stored":
             assert loses == pytest.approx(alone, abs=1e-6)
         else:
             assert loses < alone
-    assert {(1, "locker"), (100, "re-solved")} <= sources
+    assert {(1, "stored"), (100, "re-solved")} <= sources
 
 
 @pytest.mark.parametrize("safe", [None, "mixed"])
@@ -182,15 +183,13 @@ def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
             hand = turn(bot)
             bot.new_hand(hand, 0, 1)
             with caplog.at_level(logging.INFO):
-                assert bot.answer(hand).source == "locker"
+                assert bot.answer(hand).source == "stored"
+        assert set(bot.tally.reasons) == {"OutOfTimeError"}
         assert "too large to be solved in time" in caplog.text
 
 
 def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(folders, monkeypatch, caplog):
-    def fail(*args):
-        raise InputError("rivers were dropped")
-
-    monkeypatch.setattr(Book, "several", fail)
+    monkeypatch.setattr(Book, "several", lambda *args: fail(InputError("rivers were dropped")))
     for safe in (False, True):
         with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
             hand = turn(bot)
@@ -269,19 +268,53 @@ def checked(bot):
     return hand.apply("c")
 
 
-def test_where_re_solving_fails_the_locker_answers(folders, caplog, monkeypatch):
-    def fail(*args):
-        raise SolveError("no such luck")
-
+@pytest.mark.parametrize(
+    ("error", "reason"), [(SolveError("no such luck"), "SolveError"), (TypeError("a bug"), "TypeError")]
+)
+def test_where_re_solving_fails_the_stored_strategy_answers(folders, caplog, monkeypatch, error, reason):
     with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "re-solved"
-        monkeypatch.setattr(parts, "resolve", fail)
+        bot.act(hand)
+        assert (dict(bot.tally.sources), bot.tally.failures) == ({"re-solved": 1}, [])
+        monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "locker"
+        assert bot.answer(hand).source == "translated"
         hand.apply(bot.act(hand))
-    assert "re-solving failed: no such luck" in caplog.text
+        told = bot.tally.take()
+    assert told.sources == {"re-solved": 1, "translated": 1}
+    assert told.reasons == {reason: len(told.failures)}
+    assert f"re-solving failed: {error}" in caplog.text
+    assert ("Traceback" in caplog.text) == isinstance(error, TypeError)
+    assert not bot.tally.sources
+
+
+def test_a_strict_bot_raises_the_errors_of_its_program_alone(folders, monkeypatch):
+    with open_bot(folders["no-limit"], resolve="always", strict=True, **QUICK) as bot:
+        hand = off_tree(bot)
+        for error in (SolveError("no such luck"), MemoryError()):
+            monkeypatch.setattr(parts, "resolve", lambda *args, error=error: fail(error))
+            bot.new_hand(hand, 0, 1)
+            bot.act(hand)
+        assert bot.tally.take().reasons.keys() == {"SolveError", "MemoryError"}
+        monkeypatch.setattr(parts, "resolve", lambda *args: fail(TypeError("a bug")))
+        bot.new_hand(hand, 0, 1)
+        for ask in (bot.strategy, bot.act):
+            with pytest.raises(TypeError, match="a bug"):
+                ask(hand)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_those_of_a_failed_re_solve(folders, monkeypatch, safe, value):
+    """Compared with anything they are never worse, and a strategy without values was played."""
+    found = ExactCfr.best_values
+    with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
+        hand = turn(bot)
+        monkeypatch.setattr(ExactCfr, "best_values", lambda self, player: found(self, player) * value)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "stored"
+        assert set(bot.tally.reasons) == {"SolveError"}
 
 
 def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
@@ -289,19 +322,17 @@ def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
     with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "locker"
+        assert bot.answer(hand).source == "translated"
+        assert set(bot.tally.reasons) == {"SolveError"}
     assert "expected numbers" in caplog.text
 
 
 def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
-    def fail(*args):
-        raise InputError("the disk is gone")
-
     with open_bot(folders["no-limit"], resolve="never") as bot:
-        monkeypatch.setattr(Averages, "frequencies", fail)
+        monkeypatch.setattr(Averages, "frequencies", lambda *args: fail(InputError("the disk is gone")))
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "equity"
+        assert bot.answer(hand).source == "fallback"
         assert bot.answer(hand).actions == ("f", "c")
         hand.apply(bot.act(hand))
     assert "the disk is gone" in caplog.text
@@ -313,10 +344,11 @@ def test_whatever_fails_an_action_comes(folders, caplog, monkeypatch):
         monkeypatch.setattr(LockerBot, "answer", lambda bot, hand: 1 / 0)
         assert bot.act(hand) == "f"
         assert bot.act(Hand.start(bot.game, (None, parse_cards("JdTd"))).apply("c")) == "c"
+        assert (bot.tally.sources, bot.tally.reasons) == ({"fallback": 2}, {"ZeroDivisionError": 2})
     assert "division by zero" in caplog.text
 
 
-@pytest.mark.parametrize(("resolve", "source"), [("never", "equity"), ("off-tree", "re-solved")])
+@pytest.mark.parametrize(("resolve", "source"), [("never", "fallback"), ("off-tree", "re-solved")])
 def test_lines_that_leave_the_tree_are_answered(folders, resolve, source):
     """A bet that is taken for all-in, and called, has nothing behind it in the tree."""
     with open_bot(folders["no-limit"], resolve=resolve, **QUICK) as bot:
