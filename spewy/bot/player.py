@@ -284,7 +284,7 @@ def open_bot(
         translation: how bets are read that the tree lacks.
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
-        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without what failed.
+        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.

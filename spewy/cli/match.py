@@ -85,7 +85,8 @@ def match(
 
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
-    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run).
+    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run). NAME= before any of
+    these names the bot in tables and logs; without it a command is named after its program, and Python after its script.
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
@@ -101,6 +102,7 @@ def match(
       spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
       spewy match lbr:fcpa results/nolimit-200bb --resolve always --out results/lbr
       spewy match call raise --game leduc --json
+      spewy match results/limit-holdem "mine=cmd:python3 bots/mine.py"
 
     \b
     --json prints one object:
@@ -146,8 +148,10 @@ def match(
 def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
     """What a bot is, for who finds its logs: its word, and of a folder how it is played from."""
     from spewy.match.entrants import Folder
+    from spewy.match.names import parse_named
 
-    word, entrant = bot
+    text, entrant = bot
+    _, word = parse_named(text)
     if not isinstance(entrant, Folder):
         return word
     safe = f" --safe {how['safe']}" if how["safe"] else ""

@@ -24,6 +24,7 @@ from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
+from spewy.match.names import apart
 from spewy.match.run_log import RunLog, RunRead
 from spewy.match.runs import side_by_side
 from spewy.match.score import Result, Score, score
@@ -101,8 +102,7 @@ class Match:
     @property
     def names(self) -> tuple[str, str]:
         """The bots' names, told apart where they are the same."""
-        first, second = (entrant.name for entrant in self.entrants)
-        return first, second if second != first else f"{second}-2"
+        return apart(self.entrants[0].name, self.entrants[1].name)
 
     @property
     def runs(self) -> tuple[Run, ...]:
