@@ -86,7 +86,7 @@ def match(
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
     ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run). NAME= before any of
-    these names the bot in tables and logs; without it a command is named after its program, and Python after its script.
+    these names the bot in tables and logs; without it a command is named after its program, Python after its script.
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its

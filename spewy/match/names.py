@@ -45,8 +45,8 @@ def parse_named(text: str) -> tuple[str | None, str]:
 def command_name(command: str) -> str:
     """The name of a command's program; of a Python program that of its script or module.
 
-    >>> command_name("/opt/bots/deep.sh -v"), command_name("python3 -u bots/mine.py 7"), command_name("python -m rival.bot")
-    ('deep.sh', 'mine', 'rival.bot')
+    >>> [command_name(each) for each in ("/opt/deep.sh -v", "python3 -u bots/mine.py 7", "python -m rival.bot")]
+    ['deep.sh', 'mine', 'rival.bot']
     """
     try:
         words = shlex.split(command)
