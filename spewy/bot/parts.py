@@ -25,9 +25,9 @@ from solvers.forest import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.other_bets import taken_over
+from spewy.bot.pace import OutOfTimeError
 from spewy.bot.resolve import (
     Limits,
-    OutOfTimeError,
     Plays,
     Resolved,
     best_elsewhere,
@@ -283,10 +283,10 @@ class Parts:
             mine: the player.
             solved: whether that may be another one that is solved.
         """
-        outer, key = part.outer if solved else None, self._mine(mine)
-        covered = outer is not None and key not in outer.failed and self.covers(outer, part.betting)
-        if outer is not None and covered and not self._is_worse(outer, mine):
-            found, before = self._solved(outer, key), entry(outer.line(part.betting))
+        outer = part.outer if solved else None
+        found = None if outer is None else self._solved_around(outer, part, mine)
+        if outer is not None and found is not None:
+            before = entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
             return root, _kept(
@@ -309,6 +309,20 @@ class Parts:
             mine,
             lambda lines, board: self._book.several([begun + shifted(line, base) for line in lines], board),
         )
+
+
+    def _solved_around(self, outer: Part, part: Part, mine: int) -> Resolved | None:
+        """The solve of the sub-game that another lies in; None: the player does not play by it."""
+        key = self._mine(mine)
+        if key in outer.failed or not self.covers(outer, part.betting):
+            return None
+        try:
+            return None if self._is_worse(outer, mine) else self._solved(outer, key)
+        except OutOfTimeError as error:
+            LOG.info("line %r: %s", outer.betting.line, error)
+            self._tally.failed(outer.betting.line, error)
+            outer.failed.add(key)
+            return None
 
 
 def _kept(part: Part, mine: int, plays: Plays) -> Plays:

@@ -26,6 +26,7 @@ from buckets.hands import blocked
 from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.fallback import by_equity
 from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
@@ -116,6 +117,28 @@ class LockerBot(Closing):
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
         return self._track.answer(self._track.at(hand))
+
+    def warm_up(self) -> None:
+        """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
+
+        Everybody checks and calls, up to the first round that is solved to the end of the hand.
+        """
+        leaves = self.options.leaves if self.options.leaves == "never" else "always"
+        resolve = self.options.resolve if self.options.resolve == "never" else "always"
+        options = replace(self.options, resolve=resolve, leaves=leaves, iterations=1, seconds=None)
+        for _ in range(2):  # what is timed first includes loading
+            self._games.pace.forget()
+            track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(self.game)
+            by_equity(hand, self.start[0], 0)
+            last = options.first(self.game.num_rounds) if self.game.num_rounds > 1 else 0
+            while hand.betting.round <= last and not hand.is_over:
+                if hand.to_deal:
+                    dealt = len(hand.board)
+                    hand = hand.deal(self.game.deck.cards[dealt : dealt + hand.to_deal])
+                    continue
+                track.answer(track.at(hand))
+                hand = hand.apply("c")
+            track.forget()
 
     @property
     def ends_early(self) -> bool:
@@ -280,7 +303,7 @@ def open_bot(
         rounds: of the last ones, in how many that is allowed.
         safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
-        seconds: most seconds of a decision; None: no limit, and every decision is repeatable.
+        seconds: budget of a decision; None: no limit, and every decision is repeatable.
         translation: how bets are read that the tree lacks.
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
@@ -297,6 +320,7 @@ def open_bot(
     bot = bot_of(folder, options)
     try:
         _make_ready(bot)
+        bot.warm_up()
         return bot
     except BaseException:
         bot.close()

@@ -26,9 +26,10 @@ from solvers.forest import Floats
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
-from spewy.bot.subgames import Root, SubGames, entered, solver_of
+from spewy.bot.pace import OutOfTimeError, Pace
+from spewy.bot.subgames import Root, SubGames, entered, numbers, solver_of
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError, SolveError, SpewyError
+from spewy.errors import InputError, SolveError
 from spewy.records.policy import Stacked, normalised
 
 Plays = Callable[[list[str], tuple[int, ...]], Stacked]
@@ -37,21 +38,15 @@ Plays = Callable[[list[str], tuple[int, ...]], Stacked]
 LOG = logging.getLogger(__name__)
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
-JUDGING = 2
-"""Iterations that last about as long as best responses to what was solved."""
-RESERVE = 0.9
-"""Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
+BATCH = 0.25
+"""Share of the time that is left that iterations are planned for before the clock is read again."""
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
-class OutOfTimeError(SpewyError):
-    """What is played in a sub-game could not be asked in time."""
-
-
 @dataclass(frozen=True)
 class Limits:
-    """When a solve ends: whatever comes first, but for one iteration, which is always done.
+    """When a solve ends: whatever comes first. One that has no time for an iteration and its best responses fails.
 
     Attributes:
         iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
@@ -172,7 +167,7 @@ def resolve(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
-        _run(solver.run, limits)
+        _run(solver.run, limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, begun=begun)
     finally:
         solver.close()
@@ -216,7 +211,7 @@ def resolve_safely(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
-        _run(lambda few: iterate(solver, other, step, few), limits)
+        _run(lambda few: iterate(solver, other, step, few), limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, (other,), begun)
     finally:
         solver.close()
@@ -249,9 +244,11 @@ def best_elsewhere(
         OutOfTimeError: it takes longer.
     """
     layout, other = games.of(root, board), 1 - mine
+    games.pace.require(deadline, numbers(layout), "read", "judge")
     solver = solver_of(entered(layout, _against_all(mine, reach)))
     try:
-        _write(games, root, layout, solver, "sums", mine, plays, deadline)
+        with games.pace.timed("read", numbers(layout)):
+            _write(games, root, layout, solver, "sums", mine, plays, deadline)
         return _best_values(games, layout, solver, other)
     finally:
         solver.close()
@@ -270,7 +267,11 @@ def _begin(
 
     Half of it is still better than nothing.
     """
-    until = None if limits.deadline is None else (time.monotonic() + limits.deadline) / 2
+    until = None
+    if limits.deadline is not None:
+        size = numbers(layout)
+        needed = games.pace.seconds("iterate", size) + 2 * games.pace.seconds("judge", size)
+        until = (time.monotonic() + limits.deadline - needed) / 2
     solver.iteration = WARM
     try:
         for p in (0, 1):
@@ -336,7 +337,8 @@ def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -
     """
     hands = layout.board(0, 0).rows[player].hands
     out = np.zeros(games.n_hands)
-    out[hands] = solver.best_values(player)[: len(hands)]
+    with games.pace.timed("judge", numbers(layout)):
+        out[hands] = solver.best_values(player)[: len(hands)]
     if not np.isfinite(out).all():
         raise SolveError("sub-game: expected finite values of best responses, found others")
     return out
@@ -354,19 +356,22 @@ def _meets(game: LiveGame, mine: int) -> Floats:
     return np.where(found > 1e-9, found, 0.0)
 
 
-def _run(run: Callable[[int], None], limits: Limits) -> None:
-    """Do iterations up to a limit: one, then as many as those that are done say there is time for."""
+def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
+    """Do iterations up to a limit, fewer at a time as time runs out, and leave time for both best responses.
+
+    Raises:
+        OutOfTimeError: there is no time for one iteration and the best responses.
+    """
     if limits.deadline is None:
         run(limits.iterations)
         return
-    done, began = 0, time.monotonic()
-    while done < limits.iterations:
-        few = 1
-        if done:
-            now = time.monotonic()
-            in_time = int(RESERVE * (limits.deadline - now) * done / max(now - began, 1e-9)) - JUDGING
-            few = min(limits.iterations - done, done, in_time)
-            if few < 1:
-                return
+    pace.require(limits.deadline, size, "iterate", "judge", "judge")
+    done, few = 0, 1
+    while few >= 1:
+        began = time.monotonic()
         run(few)
         done += few
+        pace.took("iterate", size, (time.monotonic() - began) / few)
+        left = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
+        there = left / max(pace.seconds("iterate", size), 1e-9)
+        few = min(limits.iterations - done, done, max(int(BATCH * there), int(there >= 2)))

@@ -17,7 +17,7 @@ from buckets.cards import parse_cards
 from buckets.hands import blocked
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
-from spewy.bot import parts
+from spewy.bot import pace, parts
 from spewy.bot import resolve as resolving
 from spewy.bot.book import Book
 from spewy.bot.options import Options
@@ -205,8 +205,8 @@ def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, s
     """The round's own sub-game, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
     spent, run, solve, solved = [0], resolving._run, Parts._solve, []
 
-    def timed(iterate, limits):
-        run(lambda few: iterate(few) or spent.append(spent[-1] + few), limits)
+    def timed(iterate, *rest):
+        run(lambda few: iterate(few) or spent.append(spent[-1] + few), *rest)
 
     def kept(self, part, mine):
         found = solve(self, part, mine)
@@ -216,9 +216,11 @@ def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, s
     clock = SimpleNamespace(monotonic=lambda: float(spent[-1]))
     monkeypatch.setattr(parts, "time", clock)
     monkeypatch.setattr(resolving, "time", clock)
+    monkeypatch.setattr(pace, "time", clock)
     monkeypatch.setattr(resolving, "_run", timed)
     monkeypatch.setattr(Parts, "_solve", kept)
-    with open_bot(folders["no-limit"], resolve="always", safe=safe, iterations=1000, seconds=200.0) as bot:
+    options = Options("always", 2, "mixed" if safe else None, 1000, 200.0)
+    with bot_of(folders["no-limit"], options) as bot:
         hand = turn(bot).apply("r37")
         bot.new_hand(hand, 1, 1)
         assert bot.answer(hand).source == "re-solved"
