@@ -56,7 +56,7 @@ turn = 12
 river = 12
 [solve]
 target = "0 mbb"
-max_sweeps = 500
+max_sweeps = 200
 """
 
 

@@ -12,8 +12,9 @@ from typing import Literal
 
 from spewy.errors import SpewyError
 
-Stage = Literal["read", "iterate", "judge"]
-"""Reading what a player does on all boards, one iteration, and one best response."""
+Stage = Literal["read", "first", "iterate", "judge"]
+"""Reading what a player does on all boards, a solve's first iteration, which fetches its memory, each of the others, and
+one best response."""
 
 
 class OutOfTimeError(SpewyError):
@@ -23,24 +24,26 @@ class OutOfTimeError(SpewyError):
 class Pace:
     """Seconds of each stage per number that a sub-game keeps.
 
-    A stage counts as long as it took the last time, and after a slower time only half as much shorter.
+    The rate is all seconds over all numbers, of which those of an earlier time count half as much as those of a later
+    one. Small sub-games, whose times are mostly those of other processes, say little in it.
     """
 
     def __init__(self) -> None:
-        self._rates: dict[Stage, float] = {}
+        self._done: dict[Stage, tuple[float, float]] = {}
 
     def forget(self) -> None:
         """Know nothing; stages count as taking no time until they are timed."""
-        self._rates.clear()
+        self._done.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
         """How long a stage takes in a sub-game of so many numbers."""
-        return self._rates.get(stage, 0.0) * size
+        seconds, numbers = self._done.get(stage, (0.0, 1.0))
+        return seconds / numbers * size
 
     def took(self, stage: Stage, size: int, seconds: float) -> None:
-        """Remember how long a stage took."""
-        rate = seconds / max(size, 1)
-        self._rates[stage] = max(rate, (rate + self._rates.get(stage, rate)) / 2)
+        """Remember how long a stage took; done several times, it has the numbers of all of them."""
+        before, numbers = self._done.get(stage, (0.0, 0.0))
+        self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
 
     @contextmanager
     def timed(self, stage: Stage, size: int) -> Iterator[None]:
@@ -64,6 +67,7 @@ class Pace:
         needed, left = sum(self.seconds(stage, size) for stage in stages), deadline - time.monotonic()
         if left > 0 and needed <= left:
             return
-        for stage in set(stages) & self._rates.keys():
-            self._rates[stage] /= 2
+        for stage in set(stages) & self._done.keys():
+            before, numbers = self._done[stage]
+            self._done[stage] = before / 2, numbers
         raise OutOfTimeError(f"expected {needed:.2f} s for {' and '.join(stages)}, found {max(left, 0):.2f} s left")

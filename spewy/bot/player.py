@@ -121,22 +121,23 @@ class LockerBot(Closing):
     def warm_up(self) -> None:
         """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
 
-        Everybody checks and calls, up to the first round that is solved to the end of the hand.
+        Everybody checks and calls, up to the first decision of the first round that is solved to the end of the hand.
         """
         leaves = self.options.leaves if self.options.leaves == "never" else "always"
         resolve = self.options.resolve if self.options.resolve == "never" else "always"
-        options = replace(self.options, resolve=resolve, leaves=leaves, iterations=1, seconds=None)
+        options = replace(self.options, resolve=resolve, leaves=leaves, iterations=3, seconds=None)
         for _ in range(2):  # what is timed first includes loading
             self._games.pace.forget()
             track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(self.game)
             by_equity(hand, self.start[0], 0)
             last = options.first(self.game.num_rounds) if self.game.num_rounds > 1 else 0
-            while hand.betting.round <= last and not hand.is_over:
+            while not hand.is_over:
                 if hand.to_deal:
                     dealt = len(hand.board)
                     hand = hand.deal(self.game.deck.cards[dealt : dealt + hand.to_deal])
-                    continue
                 track.answer(track.at(hand))
+                if hand.betting.round == last:
+                    break
                 hand = hand.apply("c")
             track.forget()
 

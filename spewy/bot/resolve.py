@@ -270,7 +270,7 @@ def _begin(
     until = None
     if limits.deadline is not None:
         size = numbers(layout)
-        needed = games.pace.seconds("iterate", size) + 2 * games.pace.seconds("judge", size)
+        needed = games.pace.seconds("first", size) + 2 * games.pace.seconds("judge", size)
         until = (time.monotonic() + limits.deadline - needed) / 2
     solver.iteration = WARM
     try:
@@ -362,16 +362,19 @@ def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> N
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.
     """
-    if limits.deadline is None:
-        run(limits.iterations)
-        return
-    pace.require(limits.deadline, size, "iterate", "judge", "judge")
-    done, few = 0, 1
-    while few >= 1:
+    pace.require(limits.deadline, size, "first", "judge", "judge")
+    with pace.timed("first", size):
+        run(1)
+    done, last = 1, 0.0
+    while done < limits.iterations:
+        few = limits.iterations - done
+        if limits.deadline is not None:
+            left = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
+            there = left / max(pace.seconds("iterate", size), last, 1e-9)
+            few = min(few, done, max(int(BATCH * there), int(there >= 2)))
+            if few < 1:
+                return
         began = time.monotonic()
         run(few)
-        done += few
-        pace.took("iterate", size, (time.monotonic() - began) / few)
-        left = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
-        there = left / max(pace.seconds("iterate", size), 1e-9)
-        few = min(limits.iterations - done, done, max(int(BATCH * there), int(there >= 2)))
+        done, last = done + few, (time.monotonic() - began) / few
+        pace.took("iterate", size * few, last * few)

@@ -211,11 +211,7 @@ def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
         return load_game(name)
     for each in entrants:
         if isinstance(each, Folder):
-            bot = each.opened()
-            try:
-                return shipped(bot.game)
-            finally:
-                bot.close()
+            return shipped(each.game())
     raise InputError("--game: expected a game, as no bot plays from a folder, found none")
 
 

@@ -89,6 +89,18 @@ class Folder(_Named):
             )
         return bot
 
+    def game(self) -> Game:
+        """What it plays.
+
+        Raises:
+            InputError: nothing there can be played from.
+        """
+        from spewy.bot.options import Options
+        from spewy.bot.player import bot_of  # which loads the solvers
+
+        with bot_of(self.path, Options(resolve="never")) as bot:
+            return bot.game
+
     def opened(self) -> Reveals:
         """The bot, whatever it plays."""
         from spewy.bot.player import open_bot  # which loads the solvers
