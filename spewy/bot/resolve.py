@@ -22,6 +22,7 @@ import numpy as np
 
 from lockers import LockerError
 from solvers.chunk import ChunkStrategy
+from solvers.exact import ExactCfr
 from solvers.forest import Floats
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
@@ -40,6 +41,8 @@ _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
 BATCH = 0.25
 """Share of the time that is left that iterations are planned for before the clock is read again."""
+PAGE, PAGES = 4096, 2048
+"""Bytes of a page of memory, and how many are taken before the clock is read again."""
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
@@ -167,6 +170,7 @@ def resolve(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
+        _take_memory(solver, limits, games.pace, numbers(layout))
         _run(solver.run, limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, begun=begun)
     finally:
@@ -211,6 +215,7 @@ def resolve_safely(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
+        _take_memory(solver, limits, games.pace, numbers(layout))
         _run(lambda few: iterate(solver, other, step, few), limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, (other,), begun)
     finally:
@@ -269,9 +274,7 @@ def _begin(
     """
     until = None
     if limits.deadline is not None:
-        size = numbers(layout)
-        needed = games.pace.seconds("first", size) + 2 * games.pace.seconds("judge", size)
-        until = (time.monotonic() + limits.deadline - needed) / 2
+        until = (time.monotonic() + _last_begin(limits.deadline, games.pace, numbers(layout))) / 2
     solver.iteration = WARM
     try:
         for p in (0, 1):
@@ -354,6 +357,28 @@ def _meets(game: LiveGame, mine: int) -> Floats:
     rows = game.rounds[0].rows
     found = compatible_reach(rows[1 - mine], rows[mine], 0, game.reach[mine][0], game.n_ids)
     return np.where(found > 1e-9, found, 0.0)
+
+
+def _last_begin(deadline: float, pace: Pace, size: int) -> float:
+    """When the first iteration has to begin, so that it and both best responses end before a deadline."""
+    return deadline - pace.seconds("first", size) - 2 * pace.seconds("judge", size)
+
+
+def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
+    """Have a solve's memory before its first iteration, which cannot be broken off; a busy machine is slow to give it.
+
+    Raises:
+        OutOfTimeError: there is no time for it.
+    """
+    if limits.deadline is None or not isinstance(solver, ExactCfr):
+        return
+    until = _last_begin(limits.deadline, pace, size)
+    for storage in (each for pair in (*solver.regrets, *solver.sums) for each in pair):
+        pages = storage.values[:: PAGE // storage.values.itemsize]
+        for first in range(0, len(pages), PAGES):
+            if time.monotonic() > until:
+                raise OutOfTimeError("no time to get the memory of the solve")
+            pages[first : first + PAGES] += 0  # which writes what is there
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:

@@ -89,7 +89,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=Seconds(some=True),
         default=1.0,
         show_default=True,
-        help="Of a decision that is solved anew, at most; what is best by then is played.",
+        help="Time budget of one decision, re-solving included; the best strategy so far is played.",
     )
     threads_option = click.option(
         "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."

@@ -255,6 +255,16 @@ def best_against_the_locker(folder, hand):
         return best_elsewhere(SubGames(policy.problem.tree.config), root, hand.board, 0, mine, plays)
 
 
+@pytest.mark.parametrize("how", ["never", "off-tree", "always", "safe"])
+@pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
+def test_what_decisions_need_is_loaded_and_timed_before_the_first(folders, game, how):
+    with open_bot(folders[game], **HOWS[how]) as bot:
+        known = [bot._games.pace.seconds(stage, 100) > 0 for stage in ("read", "first", "iterate", "judge")]
+        assert known == [how != "never"] * 4
+        assert not bot.tally.sources
+        assert not bot.tally.failures
+
+
 # What fails
 
 
