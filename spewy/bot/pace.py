@@ -70,4 +70,6 @@ class Pace:
         for stage in set(stages) & self._done.keys():
             before, numbers = self._done[stage]
             self._done[stage] = before / 2, numbers
-        raise OutOfTimeError(f"expected {needed:.2f} s for {' and '.join(stages)}, found {max(left, 0):.2f} s left")
+        raise OutOfTimeError(
+            f"expected {needed:.2f} s for {' and '.join(stages)}, found {max(left, 0):.2f} s left"
+        )

@@ -310,7 +310,6 @@ class Parts:
             lambda lines, board: self._book.several([begun + shifted(line, base) for line in lines], board),
         )
 
-
     def _solved_around(self, outer: Part, part: Part, mine: int) -> Resolved | None:
         """The solve of the sub-game that another lies in; None: the player does not play by it."""
         key = self._mine(mine)
