@@ -13,8 +13,8 @@ from typing import Literal
 from spewy.errors import SpewyError
 
 Stage = Literal["read", "first", "iterate", "judge"]
-"""Reading what a player does on all boards, a solve's first iteration, which fetches its memory, each of the others, and
-one best response."""
+"""Reading what a player does on all boards; a solve's first iteration, which takes longer than the others; each of
+these; and one best response."""
 
 
 class OutOfTimeError(SpewyError):

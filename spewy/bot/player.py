@@ -121,25 +121,32 @@ class LockerBot(Closing):
     def warm_up(self) -> None:
         """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
 
-        Everybody checks and calls, up to the first decision of the first round that is solved to the end of the hand.
+        What fails is logged; a decision that fails for the same reason is counted.
         """
-        leaves = self.options.leaves if self.options.leaves == "never" else "always"
-        resolve = self.options.resolve if self.options.resolve == "never" else "always"
-        options = replace(self.options, resolve=resolve, leaves=leaves, iterations=3, seconds=None)
-        for _ in range(2):  # what is timed first includes loading
-            self._games.pace.forget()
-            track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(self.game)
-            by_equity(hand, self.start[0], 0)
-            last = options.first(self.game.num_rounds) if self.game.num_rounds > 1 else 0
-            while not hand.is_over:
-                if hand.to_deal:
-                    dealt = len(hand.board)
-                    hand = hand.deal(self.game.deck.cards[dealt : dealt + hand.to_deal])
-                track.answer(track.at(hand))
-                if hand.betting.round == last:
-                    break
-                hand = hand.apply("c")
-            track.forget()
+        try:
+            for _ in range(2):  # what is timed first includes loading
+                self._games.pace.forget()
+                self._play_once()
+        except Exception as error:
+            LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
+
+    def _play_once(self) -> None:
+        """Check and call up to the first decision of the first round that is solved to the end of the hand."""
+        mine, game = self.options, self.game
+        resolve: Resolve = "never" if mine.resolve == "never" else "always"
+        leaves: Resolve = "never" if mine.leaves == "never" else "always"
+        options = replace(mine, resolve=resolve, leaves=leaves, iterations=3, seconds=None, strict=False)
+        track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(game)
+        by_equity(hand, self.start[0], 0)
+        while not hand.is_over:
+            if hand.to_deal:
+                dealt = len(hand.board)
+                hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
+            track.answer(track.at(hand))
+            if hand.betting.round == min(options.first(game.num_rounds), game.num_rounds - 1):
+                break
+            hand = hand.apply("c")
+        track.forget()
 
     @property
     def ends_early(self) -> bool:

@@ -17,7 +17,7 @@ from buckets.cards import parse_cards
 from buckets.hands import blocked
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
-from spewy.bot import pace, parts
+from spewy.bot import pace, parts, player
 from spewy.bot import resolve as resolving
 from spewy.bot.book import Book
 from spewy.bot.options import Options
@@ -263,6 +263,13 @@ def test_what_decisions_need_is_loaded_and_timed_before_the_first(folders, game,
         assert known == [how != "never"] * 4
         assert not bot.tally.sources
         assert not bot.tally.failures
+
+
+def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, caplog):
+    monkeypatch.setattr(player, "by_equity", lambda *args: fail(TypeError("a bug")))
+    with open_bot(folders["limit"], strict=True, **QUICK) as bot:
+        assert play(bot, 0, 1)[0].is_over
+    assert "warm-up: TypeError: a bug" in caplog.text
 
 
 # What fails
