@@ -31,6 +31,7 @@ smoke: .venv/ready
 	$(BIN)/python benchmarks/bucket_speed.py --quick
 	$(BIN)/python benchmarks/clustering_study.py --quick --sweeps 50
 	$(BIN)/python benchmarks/whole_games.py study --quick
+	$(BIN)/python benchmarks/bot_budget.py --quick
 
 fuzz: .venv/ready
 	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)
@@ -44,6 +45,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/lp_or_cfr.py
 	$(BIN)/python benchmarks/bucket_speed.py --flops
 	$(BIN)/python benchmarks/whole_games.py speed
+	$(BIN)/python benchmarks/bot_budget.py
 
 study: .venv/ready
 	$(BIN)/python benchmarks/clustering_study.py

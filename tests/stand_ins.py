@@ -10,6 +10,7 @@ import numpy as np
 
 from buckets.hands import blocked, hands
 from spewy.bot.bot import Mix
+from spewy.errors import SpewyError
 
 
 def choices(betting):
@@ -48,6 +49,14 @@ def call(game):
 
 def raiser(game):
     return Rule(game, lambda hand: choices(hand.betting)[-1])
+
+
+def fail(error):
+    raise error
+
+
+def failing(game):
+    return Rule(game, lambda hand: fail(SpewyError("by chance")))
 
 
 def crashing(game):

@@ -24,10 +24,12 @@ class Options:
             worth what payoff matrices say that were made of the lockers. Where nothing is solved, it means nothing.
         safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
         iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.
-        seconds: for all that one decision needs, at most, but for one iteration of each solve; None: no limit.
+        seconds: for all that one decision needs; None: no limit. What is not expected to fit is left out, up to the
+            whole solve. A machine that becomes slower in the middle of a stage can exceed it.
         translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
         threads: of a solve.
         warm: whether a solve begins with what is played without it, where that is known.
+        strict: whether an error of the program is raised; else the bot counts it and plays on without what failed.
 
     Raises:
         InputError: one of them cannot be.
@@ -42,6 +44,7 @@ class Options:
     threads: int = 1
     leaves: Resolve = "never"
     warm: bool = True
+    strict: bool = False
 
     def first(self, n_rounds: int) -> int:
         """The first round of so many that is solved to the end of the hand."""

@@ -25,9 +25,9 @@ from solvers.forest import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.other_bets import taken_over
+from spewy.bot.pace import OutOfTimeError
 from spewy.bot.resolve import (
     Limits,
-    OutOfTimeError,
     Plays,
     Resolved,
     best_elsewhere,
@@ -35,6 +35,7 @@ from spewy.bot.resolve import (
     resolve_safely,
 )
 from spewy.bot.subgames import Root, SubGames, shifted, tokens
+from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.tree import entry
@@ -92,13 +93,14 @@ class Parts:
         book: what is played without them.
         games: makes them.
         options: how.
+        tally: counts what fails.
 
     Attributes:
         deadline: of the decision, on the clock of `time.monotonic`; None: none.
     """
 
-    def __init__(self, book: Book, games: SubGames, options: Options) -> None:
-        self._book, self._games, self._options = book, games, options
+    def __init__(self, book: Book, games: SubGames, options: Options, tally: Tally) -> None:
+        self._book, self._games, self._options, self._tally = book, games, options, tally
         self._held: OrderedDict[tuple[Part, int], Resolved] = OrderedDict()
         self.deadline: float | None = None
 
@@ -147,8 +149,12 @@ class Parts:
                 return None
             return self._solved(part, mine).frequencies(part.line(betting), board)
         except Exception as error:
-            # Whatever it is, a hand is being played, and the lockers still have an answer.
-            LOG.warning("line %r: re-solving failed: %s", part.betting.line, error, exc_info=True)
+            # A hand is being played, and the lockers still have an answer.
+            if self._options.strict and not is_expected(error):
+                raise
+            trace = not is_expected(error)
+            LOG.warning("line %r: re-solving failed: %s", part.betting.line, error, exc_info=trace)
+            self._tally.failed(part.betting.line, error)
             part.failed.add(mine)
             return None
 
@@ -246,6 +252,7 @@ class Parts:
             values = best_elsewhere(self._games, root, part.board, mine, reach, plays, until)
         except OutOfTimeError as error:
             LOG.info("line %r: %s", part.betting.line, error)
+            self._tally.failed(part.betting.line, error)
             part.slow.add(mine)
             return None
         except (InputError, LockerError) as error:
@@ -276,10 +283,10 @@ class Parts:
             mine: the player.
             solved: whether that may be another one that is solved.
         """
-        outer, key = part.outer if solved else None, self._mine(mine)
-        covered = outer is not None and key not in outer.failed and self.covers(outer, part.betting)
-        if outer is not None and covered and not self._is_worse(outer, mine):
-            found, before = self._solved(outer, key), entry(outer.line(part.betting))
+        outer = part.outer if solved else None
+        found = None if outer is None else self._solved_around(outer, part, mine)
+        if outer is not None and found is not None:
+            before = entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
             return root, _kept(
@@ -302,6 +309,19 @@ class Parts:
             mine,
             lambda lines, board: self._book.several([begun + shifted(line, base) for line in lines], board),
         )
+
+    def _solved_around(self, outer: Part, part: Part, mine: int) -> Resolved | None:
+        """The solve of the sub-game that another lies in; None: the player does not play by it."""
+        key = self._mine(mine)
+        if key in outer.failed or not self.covers(outer, part.betting):
+            return None
+        try:
+            return None if self._is_worse(outer, mine) else self._solved(outer, key)
+        except OutOfTimeError as error:
+            LOG.info("line %r: %s", outer.betting.line, error)
+            self._tally.failed(outer.betting.line, error)
+            outer.failed.add(key)
+            return None
 
 
 def _kept(part: Part, mine: int, plays: Plays) -> Plays:

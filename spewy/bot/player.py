@@ -26,10 +26,12 @@ from buckets.hands import blocked
 from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.fallback import by_equity
 from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
+from spewy.bot.tally import Counts, Tally, is_expected
 from spewy.bot.translate import drawn
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
@@ -51,6 +53,9 @@ class LockerBot(Closing):
         options: how to play.
         leaves: payoff matrices; None: there are none. `close` closes them.
 
+    Attributes:
+        tally: where the decisions of `act` came from, and what failed.
+
     Raises:
         InputError: the lockers are those of a spot.
     """
@@ -60,7 +65,7 @@ class LockerBot(Closing):
         self._book, self._leaves = Book(policy), leaves
         game = self._book.game
         self._games = SubGames(self._book.config, leaves=leaves, early=self.options.first(game.num_rounds))
-        self._seat, self._seed = 0, 0
+        self._seat, self._seed, self.tally = 0, 0, Tally()
         self._track = self._begun()
 
     @property
@@ -79,12 +84,17 @@ class LockerBot(Closing):
         """A legal ACPC action of the player to act, drawn from what its hole cards do."""
         try:
             answer = self.answer(hand)
-            action = self._drawn(hand, answer)
+            action, source = self._drawn(hand, answer), answer.source
             hand.apply(action)
         except Exception as error:
-            # Whatever it is, an answer is due; the log has the reason.
-            action = hand.betting.passive
-            LOG.exception("line %r: played %s, for: %s", hand.betting.line, action, error)
+            if self.options.strict and not is_expected(error):
+                raise
+            # An answer is due; tally and log have the reason.
+            action, source = hand.betting.passive, "fallback"
+            trace = not is_expected(error)
+            LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
+            self.tally.failed(hand.betting.line, error)
+        self.tally.sources[source] += 1
         return action
 
     def strategy(self, hand: Hand) -> Mix:
@@ -107,6 +117,36 @@ class LockerBot(Closing):
         if hand.to_act is None:
             raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
         return self._track.answer(self._track.at(hand))
+
+    def warm_up(self) -> None:
+        """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
+
+        What fails is logged; a decision that fails for the same reason is counted.
+        """
+        try:
+            for _ in range(2):  # what is timed first includes loading
+                self._games.pace.forget()
+                self._play_once()
+        except Exception as error:
+            LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
+
+    def _play_once(self) -> None:
+        """Check and call up to the first decision of the first round that is solved to the end of the hand."""
+        mine, game = self.options, self.game
+        resolve: Resolve = "never" if mine.resolve == "never" else "always"
+        leaves: Resolve = "never" if mine.leaves == "never" else "always"
+        options = replace(mine, resolve=resolve, leaves=leaves, iterations=3, seconds=None, strict=False)
+        track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(game)
+        by_equity(hand, self.start[0], 0)
+        while not hand.is_over:
+            if hand.to_deal:
+                dealt = len(hand.board)
+                hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
+            track.answer(track.at(hand))
+            if hand.betting.round == min(options.first(game.num_rounds), game.num_rounds - 1):
+                break
+            hand = hand.apply("c")
+        track.forget()
 
     @property
     def ends_early(self) -> bool:
@@ -155,7 +195,7 @@ class LockerBot(Closing):
         self._book.close()
 
     def _begun(self) -> Track:
-        return Track(self._book, self._games, self.options, self._seed)
+        return Track(self._book, self._games, self.options, self._seed, self.tally)
 
     def _require_game(self, hand: Hand) -> None:
         if replace(hand.game, name=self.game.name) != self.game:
@@ -261,6 +301,7 @@ def open_bot(
     translation: Translation = "random",
     threads: int = 1,
     leaves: Resolve = "never",
+    strict: bool = False,
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
 
@@ -270,20 +311,24 @@ def open_bot(
         rounds: of the last ones, in how many that is allowed.
         safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
-        seconds: most seconds of a decision; None: no limit, and every decision is repeatable.
+        seconds: budget of a decision; None: no limit, and every decision is repeatable.
         translation: how bets are read that the tree lacks.
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
+        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
         InputError: the lockers are not those of a whole game, an argument cannot be, or there are no matrices.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, leaves)
+    options = Options(
+        resolve, rounds, gadget, iterations, seconds, translation, threads, leaves, strict=strict
+    )
     bot = bot_of(folder, options)
     try:
         _make_ready(bot)
+        bot.warm_up()
         return bot
     except BaseException:
         bot.close()
@@ -328,3 +373,4 @@ def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:
 
 
 _: type[Reveals] = LockerBot
+__: type[Counts] = LockerBot

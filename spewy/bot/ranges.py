@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from spewy.bot.fallback import by_equity, passive
 from spewy.bot.options import Options, Resolve
 from spewy.bot.parts import Part, Parts
 from spewy.bot.subgames import Root, SubGames, shifted
+from spewy.bot.tally import Source, Tally
 from spewy.bot.translate import at_table, translated
 from spewy.errors import InputError
 from spewy.game.betting import Betting
@@ -32,8 +32,6 @@ from spewy.game.moves import is_donk
 from spewy.game.tree import Node, entry
 
 LOG = logging.getLogger(__name__)
-
-Source = Literal["re-solved", "locker", "equity"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class State:
     Attributes:
         hand: betting and board.
         line: of the locker's tree; None: it has none for what was done.
+        exact: whether that line is what was done, and no bet of it was taken for another.
         base: what each player had put in before the round.
         donk: whether who starts the round called the last bet of the one before.
         above: the state before; None: it is the start.
@@ -64,6 +63,7 @@ class State:
     hand: Hand
     line: str | None
     base: int
+    exact: bool = True
     donk: bool = False
     above: State | None = None
     action: str | None = None
@@ -85,11 +85,13 @@ class Track:
         games: makes sub-games.
         options: how to play.
         seed: of the hand.
+        tally: counts what fails.
     """
 
-    def __init__(self, book: Book, games: SubGames, options: Options, seed: int) -> None:
+    def __init__(self, book: Book, games: SubGames, options: Options, seed: int, tally: Tally) -> None:
         self._book, self._games, self._options, self._seed = book, games, options, seed
-        self._game, self._parts = book.game, Parts(book, games, options)
+        self._game, self._tally = book.game, tally
+        self._parts = Parts(book, games, options, tally)
         self._states: dict[tuple[str, tuple[int, ...]], State] = {}
 
     def forget(self) -> None:
@@ -163,7 +165,8 @@ class Track:
 
     def _after(self, hand: Hand, above: State, action: str) -> State:
         before, betting = above.betting, hand.betting
-        state = State(hand, self._goes_on(above, betting, action), above.base, above.donk, above, action)
+        line, exact = self._goes_on(above, betting, action)
+        state = State(hand, line, above.base, above.exact and exact, above.donk, above, action)
         if betting.round > before.round:
             state.base, state.donk = max(betting.spent), is_donk(before, betting)
         state.part = above.part
@@ -173,18 +176,23 @@ class Track:
             state.part = state.part if self._parts.covers(state.part, betting) else None
         return state
 
-    def _goes_on(self, above: State, betting: Betting, action: str) -> str | None:
-        """The tree's line after an action; None: it has none, or does not go on as the hand does."""
+    def _goes_on(self, above: State, betting: Betting, action: str) -> tuple[str | None, bool]:
+        """The tree's line after an action, and whether the tree has that action itself.
+
+        The line is None where the tree has none, or does not go on as the hand does.
+        """
         node, before = self._node(above), above.betting
         if node is None or betting.to_act is None:
-            return None
-        taken = translated(action, at_table(node, before), before, self._seed, self._options.translation)
+            return None, False
+        menu = at_table(node, before)
+        taken = translated(action, menu, before, self._seed, self._options.translation)
         if taken is None:
-            return None
+            return None, False
         child = node.children[taken]
         following = child.children[0] if child.kind == "chance" else child
         together = (following.round, following.player) == (betting.round, betting.to_act)
-        return following.line if following.kind == "decision" and together else None
+        line = following.line if following.kind == "decision" and together else None
+        return line, menu[taken] == action
 
     def _begins_here(self, state: State) -> bool:
         """Whether a sub-game begins at a state: with a round, or where the locker does not go on; never in another one.
@@ -229,6 +237,7 @@ class Track:
             self._games.tree(root)
         except InputError as error:
             LOG.warning("line %r: no sub-game begins here: %s", betting.line, error)
+            self._tally.failed(betting.line, error)
             return None
 
         def ranges(player: int) -> Floats:
@@ -262,11 +271,12 @@ class Track:
             part = part.outer
         node, stored = self._node(state), self._stored(state)
         if node is not None and stored is not None:
-            return _merged(at_table(node, state.betting), stored)
+            source: Source = "stored" if state.exact else "translated"
+            return _merged(at_table(node, state.betting), stored, source)
         player = state.hand.to_act
         assert player is not None
         theirs = self.range(state, 1 - player)
-        return Answer(passive(state.hand), by_equity(state.hand, theirs, self._seed), "equity")
+        return Answer(passive(state.hand), by_equity(state.hand, theirs, self._seed), "fallback")
 
     def _of_part(self, part: Part, state: State) -> Answer | None:
         found = self._parts.frequencies(part, state.betting, state.hand.board)
@@ -306,10 +316,10 @@ def played_down(mine: Floats, frequencies: Floats, deck: Ints, board: Sequence[i
     return out if out[live].max(initial=0.0) > 0 else mine
 
 
-def _merged(menu: Sequence[str], frequencies: Floats) -> Answer:
+def _merged(menu: Sequence[str], frequencies: Floats, source: Source) -> Answer:
     """A locker's answer with equal actions of a menu as one."""
     actions = tuple(dict.fromkeys(menu))
     out = np.zeros((len(actions), frequencies.shape[1]))
     for action, mine in zip(menu, frequencies, strict=True):
         out[actions.index(action)] += mine
-    return Answer(actions, out, "locker")
+    return Answer(actions, out, source)

@@ -22,12 +22,14 @@ import numpy as np
 
 from lockers import LockerError
 from solvers.chunk import ChunkStrategy
+from solvers.exact import ExactCfr
 from solvers.forest import Floats
 from solvers.frequencies import normalised
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
-from spewy.bot.subgames import Root, SubGames, entered, solver_of
+from spewy.bot.pace import OutOfTimeError, Pace
+from spewy.bot.subgames import Root, SubGames, entered, numbers, solver_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.records.policy import Stacked
@@ -38,21 +40,17 @@ Plays = Callable[[list[str], tuple[int, ...]], Stacked]
 LOG = logging.getLogger(__name__)
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
-JUDGING = 2
-"""Iterations that last about as long as best responses to what was solved."""
-RESERVE = 0.9
-"""Of the time that is left, what iterations are planned for: on a busy machine they take longer than those before."""
+BATCH = 0.25
+"""Share of the time that is left that iterations are planned for before the clock is read again."""
+PAGE, PAGES = 4096, 2048
+"""Bytes of a page of memory, and how many are taken before the clock is read again."""
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
-class OutOfTimeError(Exception):
-    """What is played in a sub-game could not be asked in time."""
-
-
 @dataclass(frozen=True)
 class Limits:
-    """When a solve ends: whatever comes first, but for one iteration, which is always done.
+    """When a solve ends: whatever comes first. One that has no time for an iteration and its best responses fails.
 
     Attributes:
         iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
@@ -173,7 +171,8 @@ def resolve(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
-        _run(solver.run, limits)
+        _take_memory(solver, limits, games.pace, numbers(layout))
+        _run(solver.run, limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, begun=begun)
     finally:
         solver.close()
@@ -217,7 +216,8 @@ def resolve_safely(
     solver = solver_of(game, limits.threads)
     try:
         begun = 0 if plays is None else _begin(games, root, layout, game, solver, plays, limits)
-        _run(lambda few: iterate(solver, other, step, few), limits)
+        _take_memory(solver, limits, games.pace, numbers(layout))
+        _run(lambda few: iterate(solver, other, step, few), limits, games.pace, numbers(layout))
         return Resolved(games, root, layout, solver, (other,), begun)
     finally:
         solver.close()
@@ -250,9 +250,11 @@ def best_elsewhere(
         OutOfTimeError: it takes longer.
     """
     layout, other = games.of(root, board), 1 - mine
+    games.pace.require(deadline, numbers(layout), "read", "judge")
     solver = solver_of(entered(layout, _against_all(mine, reach)))
     try:
-        _write(games, root, layout, solver, "sums", mine, plays, deadline)
+        with games.pace.timed("read", numbers(layout)):
+            _write(games, root, layout, solver, "sums", mine, plays, deadline)
         return _best_values(games, layout, solver, other)
     finally:
         solver.close()
@@ -271,7 +273,9 @@ def _begin(
 
     Half of it is still better than nothing.
     """
-    until = None if limits.deadline is None else (time.monotonic() + limits.deadline) / 2
+    until = None
+    if limits.deadline is not None:
+        until = (time.monotonic() + _last_begin(limits.deadline, games.pace, numbers(layout))) / 2
     solver.iteration = WARM
     try:
         for p in (0, 1):
@@ -330,10 +334,17 @@ def _write(
 
 
 def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -> Floats:
-    """``[hand of the deck]``: a best response of a player to the other's average in a solver."""
+    """``[hand of the deck]``: a best response of a player to the other's average in a solver.
+
+    Raises:
+        SolveError: a value is not finite.
+    """
     hands = layout.board(0, 0).rows[player].hands
     out = np.zeros(games.n_hands)
-    out[hands] = solver.best_values(player)[: len(hands)]
+    with games.pace.timed("judge", numbers(layout)):
+        out[hands] = solver.best_values(player)[: len(hands)]
+    if not np.isfinite(out).all():
+        raise SolveError("sub-game: expected finite values of best responses, found others")
     return out
 
 
@@ -349,19 +360,47 @@ def _meets(game: LiveGame, mine: int) -> Floats:
     return np.where(found > 1e-9, found, 0.0)
 
 
-def _run(run: Callable[[int], None], limits: Limits) -> None:
-    """Do iterations up to a limit: one, then as many as those that are done say there is time for."""
-    if limits.deadline is None:
-        run(limits.iterations)
+def _last_begin(deadline: float, pace: Pace, size: int) -> float:
+    """When the first iteration has to begin, so that it and both best responses end before a deadline."""
+    return deadline - pace.seconds("first", size) - 2 * pace.seconds("judge", size)
+
+
+def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
+    """Have a solve's memory before its first iteration, which cannot be broken off; a busy machine is slow to give it.
+
+    Raises:
+        OutOfTimeError: there is no time for it.
+    """
+    if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
-    done, began = 0, time.monotonic()
+    until = _last_begin(limits.deadline, pace, size)
+    for storage in (each for pair in (*solver.regrets, *solver.sums) for each in pair):
+        pages = storage.values[:: PAGE // storage.values.itemsize]
+        for first in range(0, len(pages), PAGES):
+            if time.monotonic() > until:
+                raise OutOfTimeError("no time to get the memory of the solve")
+            pages[first : first + PAGES] += 0  # which writes what is there
+
+
+def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
+    """Do iterations up to a limit, fewer at a time as time runs out, and leave time for both best responses.
+
+    Raises:
+        OutOfTimeError: there is no time for one iteration and the best responses.
+    """
+    pace.require(limits.deadline, size, "first", "judge", "judge")
+    with pace.timed("first", size):
+        run(1)
+    done, last = 1, 0.0
     while done < limits.iterations:
-        few = 1
-        if done:
-            now = time.monotonic()
-            in_time = int(RESERVE * (limits.deadline - now) * done / max(now - began, 1e-9)) - JUDGING
-            few = min(limits.iterations - done, done, in_time)
+        few = limits.iterations - done
+        if limits.deadline is not None:
+            left = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
+            there = left / max(pace.seconds("iterate", size), last, 1e-9)
+            few = min(few, done, max(int(BATCH * there), int(there >= 2)))
             if few < 1:
                 return
+        began = time.monotonic()
         run(few)
-        done += few
+        done, last = done + few, (time.monotonic() - began) / few
+        pace.took("iterate", size * few, last * few)

@@ -21,6 +21,7 @@ from solvers.live import LiveGame
 from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from spewy.bot.leaves import Leaves
+from spewy.bot.pace import Pace
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -78,6 +79,9 @@ class SubGames:
         most_bytes: of regrets and sums that a sub-game may have.
         leaves: what early rounds end with; None: they go to the end of the hand too.
         early: rounds before this one are early.
+
+    Attributes:
+        pace: how long stages of a solve take.
     """
 
     def __init__(
@@ -85,7 +89,7 @@ class SubGames:
     ) -> None:
         self.config, self.game = config, config.game
         self._leaves, self._early = leaves, early
-        self.most_bytes = most_bytes
+        self.most_bytes, self.pace = most_bytes, Pace()
         self.n_hands = len(hands(self.game.deck, self.game.num_hole_cards))
         self._tree = lru_cache(TREES)(self._built)
         self._boards = lru_cache(BOARDS)(self._tables)
@@ -126,17 +130,13 @@ class SubGames:
         """
         found = self._tree(root)
         boards = self._boards(root.round, board)[: len(found.betting)]
-        size = sum(
-            8 * slots * len(table.boards) * len(table.boards[0].rows[p].hands)
-            for bets, table in zip(found.betting, boards, strict=True)
-            for p, slots in enumerate(bets.forest.n_slots)
-        )
+        layout = Layout(self._problem(found.tree, root.round, board, root.pot), found.betting, boards)
+        size = 8 * numbers(layout)
         if size > self.most_bytes:
             raise InputError(
                 f"sub-game after {''.join(root.actions)!r} in round {root.round}: expected at most "
                 f"{self.most_bytes / 2**20:,.0f} MiB, found {size / 2**20:,.0f} MiB"
             )
-        layout = Layout(self._problem(found.tree, root.round, board, root.pot), found.betting, boards)
         if self._leaves is not None and self.ends_early(root.round):
             layout = replace(layout, ending=self._leaves.of(layout, root.base, root.begun))
         return layout
@@ -171,6 +171,15 @@ class SubGames:
         history = self.game.cut(board)
         rows = (None,) * self.game.num_rounds
         return Problem(self.game, tree, history, pot, (everything, everything), rows, "", symmetry=False)
+
+
+def numbers(layout: Layout) -> int:
+    """How many numbers the strategies of both players have: hands times actions, on all boards."""
+    return sum(
+        slots * len(table.boards) * len(table.boards[0].rows[p].hands)
+        for bets, table in zip(layout.betting, layout.boards, strict=True)
+        for p, slots in enumerate(bets.forest.n_slots)
+    )
 
 
 def entered(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:

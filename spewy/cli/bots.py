@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,8 +13,9 @@ from spewy.cli.options import Seconds
 
 if TYPE_CHECKING:
     from solvers.gadget import Gadget
-    from spewy.bot.bot import Reveals
     from spewy.bot.options import Resolve
+    from spewy.bot.player import LockerBot
+    from spewy.bot.tally import Tally
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -88,7 +89,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=Seconds(some=True),
         default=1.0,
         show_default=True,
-        help="Of a decision that is solved anew, at most; what is best by then is played.",
+        help="Time budget of one decision, re-solving included; the best strategy so far is played.",
     )
     threads_option = click.option(
         "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."
@@ -96,7 +97,15 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return resolve_option(safe_option(leaves_option(budget_option(threads_option(gathered)))))
 
 
-def open_bot(folder: Path, **how: Any) -> Reveals:
+def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
+    """Rows of a bot's decisions by source, and of its failures, where it has any."""
+    if tally.sources:
+        yield f"decisions{of}", tally.sources_text
+    if tally.failures:
+        yield f"failed{of}", tally.failures_text
+
+
+def open_bot(folder: Path, **how: Any) -> LockerBot:
     """The bot that plays from a folder.
 
     Args:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import solving_options
+from spewy.cli.bots import solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
@@ -85,23 +85,34 @@ def match(
 
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
-    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run).
+    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run). NAME= before any of
+    these names the bot in tables and logs; without it a command is named after its program, Python after its script.
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
     strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
+
+    For a bot from a folder, decisions are counted by what they came from: the strategy that is stored, a re-solve, the
+    stored strategy for another bet (translated), or pot odds, a check or a fold where nothing is known (fallback).
+    Re-solves that fail are counted by the error's class; the stored strategy is played for them. An error of a bot's
+    program, such as a TypeError, ends the match with exit code 1.
 
     \b
     Examples:
       spewy match results/limit-holdem equity --hands 3000 --seeds 1-10
       spewy match lbr:fcpa results/nolimit-200bb --resolve always --out results/lbr
       spewy match call raise --game leduc --json
+      spewy match results/limit-holdem "mine=cmd:python3 bots/mine.py"
 
     \b
     --json prints one object:
       {"bots": ["a", "b"], "game", "hands", "seeds": [1], "complete",
        "score": {"plain": {"mean", "half", "n"}, "duplicate": .., "aivat": .., "aivat_duplicate": ..},
-       "faults": [0, 0]}; mean and half the interval in mbb per hand, aivat null where no bot tells its strategy
+       "faults": [0, 0],
+       "decisions": [{"sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1},
+                      "failures": {"SolveError": 1}}, {"sources": {}, "failures": {}}]}
+      mean and half the interval in mbb per hand, aivat null where no bot tells its strategy; sources empty for bots
+      that do not count them
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
@@ -137,8 +148,10 @@ def match(
 def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
     """What a bot is, for who finds its logs: its word, and of a folder how it is played from."""
     from spewy.match.entrants import Folder
+    from spewy.match.names import parse_named
 
-    word, entrant = bot
+    text, entrant = bot
+    _, word = parse_named(text)
     if not isinstance(entrant, Folder):
         return word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
@@ -198,11 +211,7 @@ def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
         return load_game(name)
     for each in entrants:
         if isinstance(each, Folder):
-            bot = each.opened()
-            try:
-                return shipped(bot.game)
-            finally:
-                bot.close()
+            return shipped(each.game())
     raise InputError("--game: expected a game, as no bot plays from a folder, found none")
 
 
@@ -231,6 +240,7 @@ def _json(played: Match, outcome: Outcome) -> dict[str, Any]:
         "complete": outcome.complete,
         "score": outcome.score.to_json(),
         "faults": [len(faults) for faults in outcome.faults],
+        "decisions": [tally.to_json() for tally in outcome.tallies],
     }
 
 
@@ -238,7 +248,10 @@ def _head(played: Match, outcome: Outcome) -> list[tuple[str, str]]:
     first, second = played.names
     runs = f"{count(len(played.runs), 'run')} of {count(played.hands, 'hand')}"
     whole = "" if outcome.complete else f", {outcome.score.plain.n:,} hands of them so far"
-    return [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
+    head = [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
+    for name, tally in zip(played.names, outcome.tallies, strict=True):
+        head += tally_rows(tally, f" of {name}")
+    return head
 
 
 def _table(score: Score) -> Table:
@@ -261,8 +274,14 @@ def _table(score: Score) -> Table:
 
 
 def _tell_faults(played: Match, outcome: Outcome) -> None:
-    for name, faults in zip(played.names, outcome.faults, strict=True):
-        for text in faults[:MOST_TOLD]:
-            say(f"{name}: {text}")
-        if len(faults) > MOST_TOLD:
-            say(f"{name}: {count(len(faults) - MOST_TOLD, 'more fault')}")
+    for name, faults, tally in zip(played.names, outcome.faults, outcome.tallies, strict=True):
+        _tell_first(name, faults, "more fault")
+        failures = [f"{each.text} ({each.reason})" for each in tally.failures]
+        _tell_first(f"{name}, failed", failures, "more failure")
+
+
+def _tell_first(subject: str, texts: Sequence[str], more: str) -> None:
+    for text in texts[:MOST_TOLD]:
+        say(f"{subject}: {text}")
+    if len(texts) > MOST_TOLD:
+        say(f"{subject}: {count(len(texts) - MOST_TOLD, more)}")

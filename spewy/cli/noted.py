@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 class _Heard(logging.Handler):
-    """Has what the bot logs told where the client's lines are."""
+    """Has what the bot logs told where the client's lines are, with the traces of errors."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)
@@ -40,3 +41,6 @@ class _Heard(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._note(f"{record.levelname} {record.getMessage()}")
+        if record.exc_info:
+            for line in "".join(traceback.format_exception(*record.exc_info)).splitlines():
+                self._note(f"TRACE {line}")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, solving_options
+from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
 from spewy.cli.noted import noted
-from spewy.cli.options import Seconds, log_option, verbose_option
-from spewy.cli.tables import facts
+from spewy.cli.options import Seconds, json_option, log_option, verbose_option
+from spewy.cli.tables import facts, json_text
 
 if TYPE_CHECKING:
     from spewy.bot.client import Match
+    from spewy.bot.tally import Tally
 
 
 @click.command()
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seconds without a word after which a dealer counts as gone.",
 )
+@json_option
 @verbose_option
 def acpc(
     host: str,
@@ -51,18 +53,29 @@ def acpc(
     log: Path | None,
     wait: float,
     patience: float,
+    as_json: bool,
 ) -> None:
     """Play at the table of an ACPC dealer (protocol 2.0.0) until it closes the connection.
 
     A dealer that vanishes in the middle of a hand, or sends nothing sensible for too long, is an error (exit code 1).
     What goes wrong with the bot is told on stderr and in the log, and the match goes on.
 
+    At the end decisions are counted by what they came from: the strategy that is stored, a re-solve, the stored
+    strategy for another bet (translated), or pot odds, a check or a fold where nothing is known (fallback). Re-solves
+    that failed, whose decisions the stored strategy took, are counted by the error's class.
+
     \b
     Examples:
       spewy play acpc localhost 20001 --lockers results/limit-holdem
       spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
+
+    \b
+    --json prints one object; seconds are of decisions:
+      {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
+       "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
     """  # noqa: D301
     from spewy.bot.client import play
+    from spewy.bot.tally import tally_of
     from spewy.bot.transport import connect
 
     begun = time.monotonic()
@@ -73,20 +86,42 @@ def acpc(
             match = play(lines, bot, seed, patience, note)
     finally:
         bot.close()
-    click.echo(facts(_rows(match, opened)))
+    tally = tally_of(bot)
+    click.echo(json_text(_json(match, tally, opened)) if as_json else facts(_rows(match, tally, opened)))
 
 
-def _rows(match: Match, opened: float) -> Iterator[tuple[str, str]]:
+def _quantiles(match: Match) -> tuple[float, float, float]:
+    """Seconds of the median decision, of 99 % of them, and of the longest; nan of none."""
+    ordered = sorted(match.seconds) or [float("nan")]
+    median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
+    return median, high, ordered[-1]
+
+
+def _json(match: Match, tally: Tally, opened: float) -> dict[str, Any]:
+    from spewy.run.memory import peak_rss_mib
+
+    seconds = dict(zip(("median", "p99", "most"), _quantiles(match), strict=True))
+    return {
+        "hands": match.hands,
+        "faults": match.faults,
+        "seconds": {"n": len(match.seconds), **seconds},
+        "start": opened,
+        "memory_mib": peak_rss_mib(),
+        **tally.to_json(),
+    }
+
+
+def _rows(match: Match, tally: Tally, opened: float) -> Iterator[tuple[str, str]]:
     from spewy.run.memory import peak_rss_mib
 
     yield "hands", f"{match.hands:,}"
     yield "faults", f"{match.faults:,}"
     if match.seconds:
-        ordered = sorted(match.seconds)
-        median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
+        median, high, most = _quantiles(match)
         yield (
-            "decisions",
-            f"{len(ordered):,}; {median:.4f} s median, {high:.4f} s 99 %, {ordered[-1]:.4f} s at most",
+            "answers",
+            f"{len(match.seconds):,}; {median:.4f} s median, {high:.4f} s 99 %, {most:.4f} s at most",
         )
+    yield from tally_rows(tally)
     yield "start", f"{opened:.2f} s"
     yield "memory", f"{peak_rss_mib():,.0f} MiB at most"

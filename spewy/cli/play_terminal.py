@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot, solving_options
+from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
 from spewy.cli.tables import count
@@ -43,6 +43,7 @@ def terminal(
       spewy play terminal --lockers results/limit-holdem
       spewy play terminal --lockers results/nolimit-200bb --hands 20 --seed 7 --log mine.log
     """  # noqa: D301
+    from spewy.bot.tally import tally_of
     from spewy.match.terminal import Terminal
 
     def ask(prompt: str) -> str | None:
@@ -65,6 +66,8 @@ def terminal(
                 table.play(hands)
             finally:
                 click.echo(f"{count(table.hands, 'hand')}, {table.chips:+d} chips")
+                for name, text in tally_rows(tally_of(bot), " of the bot"):
+                    click.echo(f"{name}: {text}")
     finally:
         bot.close()
 

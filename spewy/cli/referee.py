@@ -80,7 +80,8 @@ def referee(
 ) -> None:
     """Play matches of GAME, a name of OpenSpiel's, half of them with the seats swapped.
 
-    BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process). An
+    BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process).
+    NAME= before it names the bot; without it a command is named after its program, and Python after its script. An
     action that is not legal is replaced by one drawn at random; who has three of these, three lines that nobody asked
     for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the first bot wins,
     with 95 % confidence intervals; logs have every match, and what bots write to stderr.
@@ -88,7 +89,7 @@ def referee(
     \b
     Examples:
       spewy referee leduc_poker "spewy play higc" random
-      spewy referee gin_rummy spewy "python3 agent.py" --matches 5000 --out results/gin
+      spewy referee gin_rummy spewy "mine=python3 agent.py" --matches 5000 --out results/gin
       spewy referee kuhn_poker spewy random --chance-seconds 0 --json
 
     \b
@@ -122,10 +123,13 @@ def _told(bot: Contender) -> str:
 def _named(
     first: str, second: str, shelf: Path, lockers: tuple[Path, ...], seconds: float
 ) -> tuple[Contender, Contender]:
+    from dataclasses import replace
+
+    from spewy.match.names import apart
     from spewy.match.series import contender
 
     one, two = (contender(word, shelf, lockers, seconds) for word in (first, second))
-    return one, two if two.name != one.name else contender(second, shelf, lockers, seconds, f"{two.name}-2")
+    return one, replace(two, name=apart(one.name, two.name)[1])
 
 
 def _show(series: Series, found: Standing, as_json: bool) -> None:

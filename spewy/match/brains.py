@@ -62,7 +62,7 @@ class Brains:
         """
         table = poker_table(name, dialect)
         if table is not None:
-            return PokerBrain(table, self._poker_bot(table), seat, _seeds(seed))
+            return PokerBrain(table, self._poker_bot(table), seat, _seeds(seed), self.note)
         game = SpielGame(name, dialect)
         if GinBrain.plays(game):
             return GinBrain(game, seat, seed)

@@ -1,9 +1,12 @@
-"""Who can be asked to a match, by one word: an opponent, a folder, ``lbr:SETTING``, ``cmd:COMMAND``, ``tcp:PORT``."""
+"""Who can be asked to a match, by one word: an opponent, a folder, ``lbr:SETTING``, ``cmd:COMMAND``, ``tcp:PORT``.
+
+``NAME=`` before the word says what logs and tables call the bot.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,27 +14,50 @@ from spewy.bot.bot import Bot, Reveals
 from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import Game, format_game, load_game, shipped_games
 from spewy.match.lbr import Lbr, lbr_setting
-from spewy.match.match import Entrant
-from spewy.match.names import plain_name
+from spewy.match.names import command_name, parse_named, plain_name
 from spewy.match.opponents import OPPONENTS, opponent
 from spewy.match.remote import RemoteBot
 
 
 @dataclass(frozen=True)
-class Rules:
-    """An opponent that plays by fixed rules."""
+class _Named:
+    """Whoever can be asked to a match.
 
-    name: str
-    needs_other: bool = False
-    alone: bool = False
+    Attributes:
+        called: what logs and tables call it; empty: its own name.
+    """
 
-    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
-        """The bot."""
-        return opponent(self.name, game)
+    called: str = field(default="", kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """What logs and tables call it."""
+        return self.called or self._own_name
+
+    @property
+    def _own_name(self) -> str:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Folder:
+class Rules(_Named):
+    """An opponent that plays by fixed rules."""
+
+    rule: str
+    needs_other: bool = False
+    alone: bool = False
+
+    @property
+    def _own_name(self) -> str:
+        return self.rule
+
+    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
+        """The bot."""
+        return opponent(self.rule, game)
+
+
+@dataclass(frozen=True)
+class Folder(_Named):
     """A bot that plays from lockers.
 
     Attributes:
@@ -45,7 +71,7 @@ class Folder:
     alone: bool = False
 
     @property
-    def name(self) -> str:
+    def _own_name(self) -> str:
         """The folder's last name."""
         return plain_name(self.path.resolve().name or "folder")
 
@@ -63,15 +89,27 @@ class Folder:
             )
         return bot
 
+    def game(self) -> Game:
+        """What it plays.
+
+        Raises:
+            InputError: nothing there can be played from.
+        """
+        from spewy.bot.options import Options
+        from spewy.bot.player import bot_of  # which loads the solvers
+
+        with bot_of(self.path, Options(resolve="never")) as bot:
+            return bot.game
+
     def opened(self) -> Reveals:
         """The bot, whatever it plays."""
         from spewy.bot.player import open_bot  # which loads the solvers
 
-        return open_bot(self.path, **dict(self.settings))
+        return open_bot(self.path, strict=True, **dict(self.settings))
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(_Named):
     """Local Best Response against the other bot."""
 
     setting: str
@@ -79,7 +117,7 @@ class Judge:
     alone: bool = False
 
     @property
-    def name(self) -> str:
+    def _own_name(self) -> str:
         """With its setting."""
         return f"lbr-{self.setting}"
 
@@ -97,7 +135,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Remote:
+class Remote(_Named):
     """A client of the ACPC's protocol.
 
     Attributes:
@@ -117,26 +155,34 @@ class Remote:
         return self.port != 0
 
     @property
-    def name(self) -> str:
-        """The command's first word, or the port."""
-        return plain_name(Path(self.command.split()[0]).name) if self.command else f"tcp-{self.port}"
+    def _own_name(self) -> str:
+        """The command's, or the port."""
+        return command_name(self.command) if self.command else f"tcp-{self.port}"
 
     def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
         """The bot."""
         return RemoteBot(game, self.name, self.command, self.port, self.seconds, begun)
 
 
-def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = ()) -> Entrant:
+Known = Rules | Folder | Judge | Remote
+
+
+def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = ()) -> Known:
     """Read one word.
 
     Args:
-        text: the word.
+        text: the word, maybe with ``NAME=`` before it.
         seconds: that a client may take for an answer.
         settings: of bots from folders.
 
     Raises:
         InputError: it means nothing.
     """
+    name, word = parse_named(text)
+    return replace(_unnamed(word, seconds, settings), called=name or "")
+
+
+def _unnamed(text: str, seconds: float, settings: tuple[tuple[str, Any], ...]) -> Known:
     if text in OPPONENTS:
         return Rules(text)
     kind, colon, rest = text.partition(":")
@@ -149,7 +195,7 @@ def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = (
     if not text or not Path(text).is_dir():
         raise InputError(
             f"bot {shown(text)}: expected one of {', '.join(OPPONENTS)}, lbr:SETTING, cmd:COMMAND, tcp:PORT "
-            "or a folder, found none of these"
+            "or a folder, maybe with NAME= before it, found none of these"
         )
     return Folder(Path(text), settings)
 

@@ -19,10 +19,12 @@ import numpy as np
 
 from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Bot
+from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
+from spewy.match.names import apart
 from spewy.match.run_log import RunLog, RunRead
 from spewy.match.runs import side_by_side
 from spewy.match.score import Result, Score, score
@@ -100,8 +102,7 @@ class Match:
     @property
     def names(self) -> tuple[str, str]:
         """The bots' names, told apart where they are the same."""
-        first, second = (entrant.name for entrant in self.entrants)
-        return first, second if second != first else f"{second}-2"
+        return apart(self.entrants[0].name, self.entrants[1].name)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -129,6 +130,10 @@ class Run:
         """Which player an entrant is in a hand: the button goes round."""
         return (self.seat(entrant) + number) % 2
 
+    def entrant(self, player: int, number: int) -> int:
+        """The entrant who is a player in a hand."""
+        return 0 if self.position(0, number) == player else 1
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -138,11 +143,13 @@ class Outcome:
         score: of what was played.
         faults: of each bot, in their order.
         complete: whether all hands were played.
+        tallies: of each bot: where its decisions came from, and what failed, with run and hand.
     """
 
     score: Score
     faults: tuple[tuple[str, ...], tuple[str, ...]]
     complete: bool
+    tallies: tuple[Tally, Tally]
 
 
 def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None = None) -> Outcome:
@@ -156,6 +163,7 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
+        BotError: the program of a bot of this process is wrong.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = {run: _log(match, run, folder).count() for run in match.runs}
@@ -184,15 +192,19 @@ def outcome(match: Match, folder: Path) -> Outcome:
     Raises:
         InputError: they are those of another match, or damaged.
     """
-    found, faults = list[Result](), (list[str](), list[str]())
+    found, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
     for run in match.runs:
         read = _log(match, run, folder).read()
         found.extend(_results(run, read))
         for note in read.notes:
-            entrant = 0 if run.position(0, note.number) == note.player else 1
-            faults[entrant].append(f"{run.file_name}, hand {note.number}: {note.text}")
+            place = f"{run.file_name}, hand {note.number}"
+            faults[run.entrant(note.player, note.number)].append(f"{place}: {note.text}")
+        for counted in read.tallies:
+            place = f"{run.file_name}, hand {counted.number}"
+            tallies[run.entrant(counted.player, counted.number)].append(counted.tally.at(place))
     complete = len(found) == match.hands * len(match.runs)
-    return Outcome(score(found, match.game), (tuple(faults[0]), tuple(faults[1])), complete)
+    total = Tally.of(tallies[0]), Tally.of(tallies[1])
+    return Outcome(score(found, match.game), (tuple(faults[0]), tuple(faults[1])), complete, total)
 
 
 def results(match: Match, folder: Path) -> Iterator[Result]:
@@ -239,8 +251,11 @@ class _Seats:
 
     def __init__(self, match: Match, run: Run, begun: int) -> None:
         self._match, self._run = match, run
-        bots = _opened(match, begun)
-        self._bots = tuple(Seated(bot, match.seconds) for bot in bots)
+        first, second = (
+            Seated(bot, match.seconds, name)
+            for bot, name in zip(_opened(match, begun), match.names, strict=True)
+        )
+        self._bots = first, second
 
     def by_position(self, pair: Sequence[str], number: int) -> tuple[str, str]:
         """What belongs to the entrants, in the order of players of a hand."""

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from spewy.errors import InputError, shown
+
+_NAMED = re.compile(r"([A-Za-z0-9._-]+)=(.*)", re.DOTALL)
+_PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
+_WITH_VALUE = ("-W", "-X")
+"""Python's options that a word follows."""
 
 
 def plain_name(name: str) -> str:
@@ -12,3 +22,62 @@ def plain_name(name: str) -> str:
     ('a-b-c', '-')
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:60] or "bot"
+
+
+def parse_named(text: str) -> tuple[str | None, str]:
+    """The name that stands before a bot's text, if one does, and the text without it.
+
+    >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
+    (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
+
+    Raises:
+        InputError: the name is too long, or nothing is named.
+    """
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return None, text
+    name, bot = found.groups()
+    if len(name) > 60 or not bot.strip():
+        raise InputError(f"bot {shown(text)}: expected NAME=BOT with a name of up to 60 characters")
+    return name, bot
+
+
+def command_name(command: str) -> str:
+    """The name of a command's program; of a Python program that of its script or module.
+
+    >>> [command_name(each) for each in ("/opt/deep.sh -v", "python3 -u bots/mine.py 7", "python -m rival.bot")]
+    ['deep.sh', 'mine', 'rival.bot']
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:  # an open quote: whoever starts the command says so
+        words = command.split()
+    program = PurePath(words[0]).name if words else ""
+    if program == "env":
+        rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        return command_name(shlex.join(rest)) if rest else plain_name(program)
+    script = _script(iter(words[1:])) if _PYTHON.fullmatch(program) else None
+    return plain_name(program if script is None else script)
+
+
+def apart(first: str, second: str) -> tuple[str, str]:
+    """Both names, told apart where they are the same.
+
+    >>> apart("a", "b"), apart("a", "a")
+    (('a', 'b'), ('a', 'a-2'))
+    """
+    return first, second if second != first else f"{second}-2"
+
+
+def _script(words: Iterator[str]) -> str | None:
+    """What Python runs by the words behind it; None: code, or its prompt."""
+    for word in words:
+        if word == "-m":
+            return next(words, None)
+        if word in _WITH_VALUE:
+            next(words, None)
+        elif not word.startswith("-"):
+            return PurePath(word).name.removesuffix(".py")
+        elif word == "-c":
+            return None
+    return None

@@ -6,10 +6,12 @@ What a hand's comments tell stands before its ``STATE`` line, so a hand is whole
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from spewy.bot.acpc import MOST_TOLD, LoggedHand
+from spewy.bot.tally import SOURCES, Failure, Tally
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
 from spewy.match.log import read_log
@@ -18,8 +20,10 @@ from spewy.system.textfile import exists, read_text, replace_text
 
 _WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
 _SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
-_COMMENT = re.compile(r"^# (aivat|fault) ([0-9]{1,18}):(.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"^# (aivat|fault|sources|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
 _FAULT = re.compile(r"([01]):(.*)")
+_SOURCES = re.compile(rf"([01]):((?:(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}(?:, |$))+)")
+_FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class HandTally:
+    """What a player counted in a hand."""
+
+    number: int
+    player: int
+    tally: Tally
+
+
+@dataclass(frozen=True)
 class RunRead:
     """What is in a log.
 
@@ -39,11 +52,13 @@ class RunRead:
         records: its hands.
         aivat: what each was worth to player 0 without luck; None: not told.
         notes: what was done wrong.
+        tallies: where decisions came from, and what of them failed.
     """
 
     records: tuple[LoggedHand, ...]
     aivat: tuple[float | None, ...]
     notes: tuple[Note, ...]
+    tallies: tuple[HandTally, ...]
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,13 @@ class RunLog:
     def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
         """Add a hand; names are in the order of players."""
         lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
+        for player, tally in enumerate(played.tallies):
+            if tally.sources:
+                lines.append(f"# sources {number}:{player}:{_sources_text(tally.sources)}")
+            lines += [
+                f"# failure {number}:{player}:{failure.reason}: {one_line(failure.text)}"
+                for failure in tally.failures
+            ]
         if aivat is not None:
             lines.append(f"# aivat {number}:{aivat:.6g}")
         lines.append(LoggedHand(number, played.hand, names).text)
@@ -119,13 +141,16 @@ class RunLog:
                     f"{subject}: expected hand {number} of {' and '.join(self.names)}, "
                     f"found hand {record.number} of {' and '.join(record.names)}"
                 )
-        clean, notes = dict[int, float](), list[Note]()
+        clean, notes, tallies = dict[int, float](), list[Note](), list[HandTally]()
         for kind, number, told in _COMMENT.findall(text):
             if kind == "aivat":
                 clean[int(number)] = _number(told, subject)
-            else:
+            elif kind == "fault":
                 notes.append(_note(int(number), told, subject))
-        return RunRead(records, tuple(clean.get(record.number) for record in records), tuple(notes))
+            else:
+                tallies.append(_tallied(kind, int(number), told, subject))
+        aivat = tuple(clean.get(record.number) for record in records)
+        return RunRead(records, aivat, tuple(notes), tuple(tallies))
 
     @property
     def _head(self) -> str:
@@ -169,3 +194,19 @@ def _note(number: int, text: str, subject: str) -> Note:
     if found is None:
         raise InputError(f"{subject}: expected # fault HAND:PLAYER:WHAT, found {shown(text)}")
     return Note(number, int(found.group(1)), found.group(2))
+
+
+def _sources_text(sources: Counter[str]) -> str:
+    return ", ".join(f"{source} {sources[source]}" for source in SOURCES if sources[source])
+
+
+def _tallied(kind: str, number: int, text: str, subject: str) -> HandTally:
+    found = (_SOURCES if kind == "sources" else _FAILURE).fullmatch(text)
+    if found is None:
+        wanted = "SOURCE TIMES, ..." if kind == "sources" else "REASON: WHAT"
+        raise InputError(f"{subject}: expected # {kind} HAND:PLAYER:{wanted}, found {shown(text)}")
+    player = int(found.group(1))
+    if kind == "failure":
+        return HandTally(number, player, Tally(failures=[Failure(found.group(2), found.group(3))]))
+    words = (each.rpartition(" ") for each in found.group(2).split(", "))
+    return HandTally(number, player, Tally(Counter({source: int(times) for source, _, times in words})))

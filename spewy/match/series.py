@@ -25,7 +25,7 @@ from spewy.bot.higc.talk import Brain
 from spewy.bot.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.brains import Brains
-from spewy.match.names import plain_name
+from spewy.match.names import command_name, parse_named
 from spewy.match.peers import Local, Peer, Program, RandomBrain
 from spewy.match.referee import Fault, Limits, Played, greet, play
 from spewy.match.runs import side_by_side
@@ -78,18 +78,19 @@ class Contender:
 def contender(
     word: str, shelf: Path, lockers: tuple[Path, ...] = (), seconds: float = 1.0, name: str | None = None
 ) -> Contender:
-    """Whom a word asks; its name is the command's first word, if no other is given.
+    """Whom a word asks, maybe with ``NAME=`` before it; a name that is given counts more.
 
     Raises:
         InputError: it is no command.
     """
+    named, word = parse_named(word)
     try:
         words = shlex.split(word)
     except ValueError as error:
         raise InputError(f"bot {shown(word)}: expected a command, found: {error}") from None
     if not words:
         raise InputError(f"bot {shown(word)}: expected random, spewy or a command, found none")
-    return Contender(name or plain_name(Path(words[0]).name), word, shelf, lockers, seconds)
+    return Contender(name or named or command_name(word), word, shelf, lockers, seconds)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A reply that is not legal becomes the nearest legal raise, if it is a no-limit raise of a wrong size, and else a call. A
 bot that fails folds where it faces a bet, and checks where it does not. One that takes longer than it may is not asked
-again: it would take as long in every hand to come.
+again: it would take as long in every hand to come. An error of a bot's program, such as a TypeError, is no failure of
+its play, and ends the match: whatever was scored with it would be the score of another bot.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from spewy.bot.acpc import read_action
 from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.tally import Tally, is_expected, tally_of
 from spewy.errors import error_line, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
@@ -59,11 +61,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Played:
-    """A hand that is over: all cards, each decision, and what was done wrong."""
+    """A hand that is over.
+
+    Attributes:
+        hand: with all cards.
+        steps: each decision.
+        faults: what was done wrong.
+        tallies: by player: where its decisions came from, and what of it failed.
+    """
 
     hand: Hand
     steps: tuple[Step, ...]
     faults: tuple[Fault, ...]
+    tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
 
 
 @runtime_checkable
@@ -79,20 +89,25 @@ class BotGoneError(Exception):
     """A bot that will never answer again: its process ended, or its connection is closed."""
 
 
+class BotError(Exception):
+    """A bot of this process failed by an error of its program."""
+
+
 class _OutOfTimeError(BaseException):
     """Passes through bots, which may catch every `Exception`."""
 
 
 class Seated:
-    """A bot at a table, whose failures are noted and never raised.
+    """A bot at a table, whose failures are noted and never raised, unless they are errors of its program.
 
     Args:
         bot: who plays.
         seconds: how long a single answer may take; None: forever. It is kept in the main thread of a process only.
+        name: what messages call it.
     """
 
-    def __init__(self, bot: Bot, seconds: float | None = None) -> None:
-        self.bot = bot
+    def __init__(self, bot: Bot, seconds: float | None = None, name: str = "bot") -> None:
+        self.bot, self.name = bot, name
         self.seconds = seconds
         self._faults: list[str] = []
         self._out = False
@@ -138,8 +153,16 @@ class Seated:
         taken, self._faults = self._faults, []
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
+    def take_tally(self) -> Tally:
+        """What the bot counted since the last time that this was asked; nothing of one that does not count."""
+        return tally_of(self.bot).take()
+
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """What the bot returns; None of one that fails, or is not asked any more."""
+        """What the bot returns; None of one that fails, or is not asked any more.
+
+        Raises:
+            BotError: the bot's program is wrong.
+        """
         if self._out:
             return None
         try:
@@ -151,7 +174,10 @@ class Seated:
             self._out = True
             self._faults.append(f"{name}: {error}")
         except Exception as error:
-            self._faults.append(f"{name}: expected an answer, found {error_line(error)}")
+            told = f"{name}: expected an answer, found {error_line(error)}"
+            if not is_expected(error):
+                raise BotError(f"{self.name}, {told}") from error
+            self._faults.append(told)
         return None
 
 
@@ -190,6 +216,9 @@ def play_hand(
         game: what is played.
         seeds: of what each draws at random.
         record: ask bots that tell their strategies for them at each of their decisions.
+
+    Raises:
+        BotError: the program of a bot is wrong.
     """
     hand, steps = Hand.start(game, dealt.hole), list[Step]()
     for player, bot in enumerate(bots):
@@ -203,7 +232,8 @@ def play_hand(
     for player, bot in enumerate(bots):
         bot.hand_over(hand.seen_by(player))
     faults = [Fault(player, text) for player, bot in enumerate(bots) for text in bot.take_faults()]
-    return Played(hand, tuple(steps), tuple(faults))
+    tallies = bots[0].take_tally(), bots[1].take_tally()
+    return Played(hand, tuple(steps), tuple(faults), tallies)
 
 
 def _decided(hand: Hand, bots: tuple[Seated, Seated], record: bool) -> Step:

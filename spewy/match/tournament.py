@@ -22,6 +22,7 @@ from spewy.match.cards import MOST_SEED
 from spewy.match.entrants import entrant
 from spewy.match.match import Entrant, Match, outcome, results, runs_to_play
 from spewy.match.match import play_run as play_hands
+from spewy.match.names import parse_named
 from spewy.match.opponents import OPPONENTS
 from spewy.match.referee import Limits
 from spewy.match.runs import side_by_side
@@ -224,29 +225,8 @@ class _Acpc:
 
     def _entrant(self, name: str) -> Entrant:
         word = next(bot.bot for bot in self.file.bots if bot.name == name) or ""
-        return Named(name, entrant(_beside(self.base, word, OPPONENTS), self.section.seconds))
-
-
-@dataclass(frozen=True)
-class Named:
-    """A bot under the name that it has in a tournament."""
-
-    name: str
-    bot: Entrant
-
-    @property
-    def needs_other(self) -> bool:
-        """As the bot."""
-        return self.bot.needs_other
-
-    @property
-    def alone(self) -> bool:
-        """As the bot."""
-        return self.bot.alone
-
-    def open(self, game: Any, other: Any = None, begun: int = 0) -> Any:
-        """The bot."""
-        return self.bot.open(game, other, begun)
+        _, bot = parse_named(word)
+        return replace(entrant(_beside(self.base, bot, OPPONENTS), self.section.seconds), called=name)
 
 
 def _higc(

@@ -23,7 +23,7 @@ from spewy.bot.upac_package import open_tables, require_small
 from spewy.bot.upac_runtime.player import Player
 from spewy.bot.upac_runtime.tables import Tables
 from spewy.errors import InputError, PeerError, one_line, path_text, shown, visible
-from spewy.match.names import plain_name
+from spewy.match.names import apart, command_name, parse_named, plain_name
 from spewy.match.score import NORMAL_95
 from spewy.match.standings import K, expected_score
 from spewy.match.upac import BadReplyError, Line, Rules, dealt, play_hand
@@ -57,14 +57,21 @@ class Entrant(Protocol):
 
 @dataclass
 class RuleEntrant:
-    """A rule by its name."""
+    """A rule.
+
+    Attributes:
+        name: what reports call it.
+        rule: which of `spewy.match.upac_seats.RULES`.
+        spent: nobody measures it.
+    """
 
     name: str
+    rule: str
     spent: Spent = field(default_factory=Spent)
 
     def open(self, seed: int, seconds: float) -> Seat:
         """Seat it."""
-        return RuleSeat(RULES[self.name], seed)
+        return RuleSeat(RULES[self.rule], seed)
 
 
 @dataclass
@@ -115,7 +122,7 @@ class Entrants(Closing):
 
     Args:
         first, second: ``random``, ``call``, ``allin``, ``equity``, ``command:SHELL``, a package's
-            file, or ``tables:`` and a package's file.
+            file, or ``tables:`` and a package's file; maybe with ``NAME=`` before it.
 
     Raises:
         InputError: a name is none of these, or a package is none.
@@ -124,7 +131,9 @@ class Entrants(Closing):
     def __init__(self, first: str, second: str) -> None:
         self._held = ExitStack()
         try:
-            self.both: tuple[Entrant, Entrant] = self._entrant(first), self._entrant(second)
+            one, two = self._entrant(first), self._entrant(second)
+            one.name, two.name = apart(one.name, two.name)
+            self.both: tuple[Entrant, Entrant] = one, two
         except BaseException:
             self.close()
             raise
@@ -133,20 +142,27 @@ class Entrants(Closing):
         """Remove what was unpacked."""
         self._held.close()
 
-    def _entrant(self, name: str) -> Entrant:
-        if name in RULES:
-            return RuleEntrant(name)
-        if name.startswith("command:") and name.removeprefix("command:").strip():
-            return CommandEntrant("command", name.removeprefix("command:"))
-        if name.startswith("tables:"):
-            tables = open_tables(Path(name.removeprefix("tables:")))
+    def _entrant(self, text: str) -> Entrant:
+        name, word = parse_named(text)
+        found = self._unnamed(word)
+        found.name = name or found.name
+        return found
+
+    def _unnamed(self, word: str) -> Entrant:
+        if word in RULES:
+            return RuleEntrant(word, word)
+        if word.startswith("command:") and word.removeprefix("command:").strip():
+            command = word.removeprefix("command:")
+            return CommandEntrant(command_name(command), command)
+        if word.startswith("tables:"):
+            tables = open_tables(Path(word.removeprefix("tables:")))
             self._held.callback(tables.close)
-            return TablesEntrant(name, tables)
-        if name.endswith(".zip"):
+            return TablesEntrant(word, tables)
+        if word.endswith(".zip"):
             folder = Path(self._held.enter_context(TemporaryDirectory(prefix="spewy-upac-")))
-            return unpacked(Path(name), folder)
+            return unpacked(Path(word), folder)
         wanted = f"{', '.join(RULES)}, command:SHELL, OUT.zip or tables:OUT.zip"
-        raise InputError(f"bot {shown(name)}: expected one of {wanted}")
+        raise InputError(f"bot {shown(word)}: expected one of {wanted}")
 
 
 def unpacked(package: Path, folder: Path) -> CommandEntrant:

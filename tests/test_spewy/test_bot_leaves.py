@@ -122,7 +122,7 @@ def test_a_flop_that_is_solved_worse_than_the_locker_is_not_played(folders):
         found = {bot.answer(flop(bot, n=n)).source for n in range(6)}
     with open_bot(folders["limit"], resolve="always", leaves="always", iterations=200, seconds=None) as bot:
         more = {bot.answer(flop(bot, n=n)).source for n in range(6)}
-    assert "locker" in found
+    assert "stored" in found
     assert more == {"re-solved"}
 
 
@@ -131,14 +131,14 @@ def test_a_bet_that_the_tree_lacks_is_solved_where_there_are_matrices(folders, t
     shutil.copytree(folders["no-limit"], without, ignore=shutil.ignore_patterns(FOLDER))
     for folder, leaves, source in (
         (folders["no-limit"], "off-tree", "re-solved"),
-        (folders["no-limit"], "never", "locker"),
-        (without, "never", "locker"),
+        (folders["no-limit"], "never", "translated"),
+        (without, "never", "translated"),
     ):
         with open_bot(folder, leaves=leaves, **QUICK) as bot:
             hand = flop(bot).apply("r34")
             bot.new_hand(hand, 1, 3)
             assert bot.answer(hand).source == source, (leaves, source)
-            assert bot.answer(flop(bot).apply("r20")).source == "locker"
+            assert bot.answer(flop(bot).apply("r20")).source == "stored"
 
 
 @pytest.mark.parametrize("game", ["limit", "no-limit"])
@@ -168,7 +168,7 @@ def test_matrices_that_are_missing_or_those_of_some_classes_are_told(folders, tm
     with pytest.raises(InputError, match="of all classes of a round after the flop, found fewer"):
         open_bot(copy, leaves="always")
     with open_bot(copy, resolve="always", **QUICK) as bot:
-        assert bot.answer(flop(bot)).source == "locker"
+        assert bot.answer(flop(bot)).source == "stored"
 
 
 def test_a_game_that_ends_with_the_flop_has_no_early_rounds(tmp_path):

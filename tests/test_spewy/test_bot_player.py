@@ -11,12 +11,13 @@ import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
-from stand_ins import Told
+from stand_ins import Told, fail
 
 from buckets.cards import parse_cards
 from buckets.hands import blocked
+from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
-from spewy.bot import parts
+from spewy.bot import pace, parts, player
 from spewy.bot import resolve as resolving
 from spewy.bot.book import Book
 from spewy.bot.options import Options
@@ -127,11 +128,11 @@ def test_what_is_solved_worse_than_the_locker_is_not_played(folders, safe):
             loses = bot.ranges(hand)[1] @ bot.best_values(hand, 1)
             alone = bot.ranges(hand)[1] @ best_against_the_locker(folders["limit"], hand)
         sources.add((iterations, answer.source))
-        if answer.source == "locker":
+        if answer.source == "stored":
             assert loses == pytest.approx(alone, abs=1e-6)
         else:
             assert loses < alone
-    assert {(1, "locker"), (100, "re-solved")} <= sources
+    assert {(1, "stored"), (100, "re-solved")} <= sources
 
 
 @pytest.mark.parametrize("safe", [None, "mixed"])
@@ -182,15 +183,13 @@ def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
             hand = turn(bot)
             bot.new_hand(hand, 0, 1)
             with caplog.at_level(logging.INFO):
-                assert bot.answer(hand).source == "locker"
+                assert bot.answer(hand).source == "stored"
+        assert set(bot.tally.reasons) == {"OutOfTimeError"}
         assert "too large to be solved in time" in caplog.text
 
 
 def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(folders, monkeypatch, caplog):
-    def fail(*args):
-        raise InputError("rivers were dropped")
-
-    monkeypatch.setattr(Book, "several", fail)
+    monkeypatch.setattr(Book, "several", lambda *args: fail(InputError("rivers were dropped")))
     for safe in (False, True):
         with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
             hand = turn(bot)
@@ -206,8 +205,8 @@ def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, s
     """The round's own sub-game, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
     spent, run, solve, solved = [0], resolving._run, Parts._solve, []
 
-    def timed(iterate, limits):
-        run(lambda few: iterate(few) or spent.append(spent[-1] + few), limits)
+    def timed(iterate, *rest):
+        run(lambda few: iterate(few) or spent.append(spent[-1] + few), *rest)
 
     def kept(self, part, mine):
         found = solve(self, part, mine)
@@ -217,9 +216,11 @@ def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, s
     clock = SimpleNamespace(monotonic=lambda: float(spent[-1]))
     monkeypatch.setattr(parts, "time", clock)
     monkeypatch.setattr(resolving, "time", clock)
+    monkeypatch.setattr(pace, "time", clock)
     monkeypatch.setattr(resolving, "_run", timed)
     monkeypatch.setattr(Parts, "_solve", kept)
-    with open_bot(folders["no-limit"], resolve="always", safe=safe, iterations=1000, seconds=200.0) as bot:
+    options = Options("always", 2, "mixed" if safe else None, 1000, 200.0)
+    with bot_of(folders["no-limit"], options) as bot:
         hand = turn(bot).apply("r37")
         bot.new_hand(hand, 1, 1)
         assert bot.answer(hand).source == "re-solved"
@@ -254,6 +255,23 @@ def best_against_the_locker(folder, hand):
         return best_elsewhere(SubGames(policy.problem.tree.config), root, hand.board, 0, mine, plays)
 
 
+@pytest.mark.parametrize("how", ["never", "off-tree", "always", "safe"])
+@pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
+def test_what_decisions_need_is_loaded_and_timed_before_the_first(folders, game, how):
+    with open_bot(folders[game], **HOWS[how]) as bot:
+        known = [bot._games.pace.seconds(stage, 100) > 0 for stage in ("read", "first", "iterate", "judge")]
+        assert known == [how != "never"] * 4
+        assert not bot.tally.sources
+        assert not bot.tally.failures
+
+
+def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, caplog):
+    monkeypatch.setattr(player, "by_equity", lambda *args: fail(TypeError("a bug")))
+    with open_bot(folders["limit"], strict=True, **QUICK) as bot:
+        assert play(bot, 0, 1)[0].is_over
+    assert "warm-up: TypeError: a bug" in caplog.text
+
+
 # What fails
 
 
@@ -269,19 +287,53 @@ def checked(bot):
     return hand.apply("c")
 
 
-def test_where_re_solving_fails_the_locker_answers(folders, caplog, monkeypatch):
-    def fail(*args):
-        raise SolveError("no such luck")
-
+@pytest.mark.parametrize(
+    ("error", "reason"), [(SolveError("no such luck"), "SolveError"), (TypeError("a bug"), "TypeError")]
+)
+def test_where_re_solving_fails_the_stored_strategy_answers(folders, caplog, monkeypatch, error, reason):
     with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "re-solved"
-        monkeypatch.setattr(parts, "resolve", fail)
+        bot.act(hand)
+        assert (dict(bot.tally.sources), bot.tally.failures) == ({"re-solved": 1}, [])
+        monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "locker"
+        assert bot.answer(hand).source == "translated"
         hand.apply(bot.act(hand))
-    assert "re-solving failed: no such luck" in caplog.text
+        told = bot.tally.take()
+    assert told.sources == {"re-solved": 1, "translated": 1}
+    assert told.reasons == {reason: len(told.failures)}
+    assert f"re-solving failed: {error}" in caplog.text
+    assert ("Traceback" in caplog.text) == isinstance(error, TypeError)
+    assert not bot.tally.sources
+
+
+def test_a_strict_bot_raises_the_errors_of_its_program_alone(folders, monkeypatch):
+    with open_bot(folders["no-limit"], resolve="always", strict=True, **QUICK) as bot:
+        hand = off_tree(bot)
+        for error in (SolveError("no such luck"), MemoryError()):
+            monkeypatch.setattr(parts, "resolve", lambda *args, error=error: fail(error))
+            bot.new_hand(hand, 0, 1)
+            bot.act(hand)
+        assert bot.tally.take().reasons.keys() == {"SolveError", "MemoryError"}
+        monkeypatch.setattr(parts, "resolve", lambda *args: fail(TypeError("a bug")))
+        bot.new_hand(hand, 0, 1)
+        for ask in (bot.strategy, bot.act):
+            with pytest.raises(TypeError, match="a bug"):
+                ask(hand)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_those_of_a_failed_re_solve(folders, monkeypatch, safe, value):
+    """Compared with anything they are never worse, and a strategy without values was played."""
+    found = ExactCfr.best_values
+    with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
+        hand = turn(bot)
+        monkeypatch.setattr(ExactCfr, "best_values", lambda self, player: found(self, player) * value)
+        bot.new_hand(hand, 0, 1)
+        assert bot.answer(hand).source == "stored"
+        assert set(bot.tally.reasons) == {"SolveError"}
 
 
 def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
@@ -289,19 +341,17 @@ def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
     with open_bot(folders["no-limit"], resolve="always", **QUICK) as bot:
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "locker"
+        assert bot.answer(hand).source == "translated"
+        assert set(bot.tally.reasons) == {"SolveError"}
     assert "expected numbers" in caplog.text
 
 
 def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
-    def fail(*args):
-        raise InputError("the disk is gone")
-
     with open_bot(folders["no-limit"], resolve="never") as bot:
-        monkeypatch.setattr(Averages, "frequencies", fail)
+        monkeypatch.setattr(Averages, "frequencies", lambda *args: fail(InputError("the disk is gone")))
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
-        assert bot.answer(hand).source == "equity"
+        assert bot.answer(hand).source == "fallback"
         assert bot.answer(hand).actions == ("f", "c")
         hand.apply(bot.act(hand))
     assert "the disk is gone" in caplog.text
@@ -313,10 +363,11 @@ def test_whatever_fails_an_action_comes(folders, caplog, monkeypatch):
         monkeypatch.setattr(LockerBot, "answer", lambda bot, hand: 1 / 0)
         assert bot.act(hand) == "f"
         assert bot.act(Hand.start(bot.game, (None, parse_cards("JdTd"))).apply("c")) == "c"
+        assert (bot.tally.sources, bot.tally.reasons) == ({"fallback": 2}, {"ZeroDivisionError": 2})
     assert "division by zero" in caplog.text
 
 
-@pytest.mark.parametrize(("resolve", "source"), [("never", "equity"), ("off-tree", "re-solved")])
+@pytest.mark.parametrize(("resolve", "source"), [("never", "fallback"), ("off-tree", "re-solved")])
 def test_lines_that_leave_the_tree_are_answered(folders, resolve, source):
     """A bet that is taken for all-in, and called, has nothing behind it in the tree."""
     with open_bot(folders["no-limit"], resolve=resolve, **QUICK) as bot:

@@ -1,5 +1,6 @@
 """Sub-games solved at the table: as good as the exact solve of the same spot, and safe where that is asked for."""
 
+import time
 from functools import cache
 from itertools import count
 from types import SimpleNamespace
@@ -13,8 +14,10 @@ from naive_spot import NaiveSpot
 
 from buckets.cards import parse_cards
 from buckets.hands import blocked, hands
+from spewy.bot import pace
 from spewy.bot import resolve as resolving
 from spewy.bot.options import Options
+from spewy.bot.pace import OutOfTimeError, Pace
 from spewy.bot.player import LockerBot
 from spewy.bot.resolve import Limits, best_elsewhere, resolve, resolve_safely
 from spewy.bot.subgames import Root, SubGames, entered
@@ -115,12 +118,50 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     """On a clock that each look moves on by a second."""
     job, _ = solved_river()
     looks = count()
-    monkeypatch.setattr(resolving, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
+    for module in (resolving, pace):
+        monkeypatch.setattr(module, "time", clock)
     games = river_games(job)
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
-    late = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
-    assert late.iterations == 1
+    with pytest.raises(OutOfTimeError, match="no time to get the memory of the solve"):
+        resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
+
+
+def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(monkeypatch):
+    """Three times as slow from half of the budget on; both best responses follow."""
+    now, known = [0.0], Pace()
+    for module in (resolving, pace):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def work(seconds):
+        now[0] += seconds * (1 if now[0] < 100 else 3)
+
+    with known.timed("judge", 50):
+        work(2.0)
+    resolving._run(work, Limits(1_000_000, 200.0), known, 50)
+    assert 150 < now[0] < 200
+    work(2 * 2.0)
+    assert now[0] < 1.1 * 200
+
+
+def test_a_stage_that_does_not_fit_is_left_out_and_counts_as_half_as_long_the_next_time(monkeypatch):
+    now, known = [0.0], Pace()
+    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    known.require(1e-6, 100, "read", "judge")  # of which nothing is known
+    known.took("read", 100, 10.0)
+    assert (known.seconds("read", 100), known.seconds("read", 200)) == (10.0, 20.0)
+    known.took("read", 100, 7.0)
+    assert known.seconds("read", 100) == 8.0
+    known.require(None, 10**9, "read")
+    for left in (7.9, 3.9):
+        with pytest.raises(OutOfTimeError):
+            known.require(left, 100, "read")
+    known.require(2.1, 100, "read")
+    known.took("read", 1, 1.0)  # a small one in which the machine did something else
+    assert known.seconds("read", 100) < 6
+    known.forget()
+    assert known.seconds("read", 100) == 0.0
 
 
 @pytest.mark.parametrize("known", [0, 1])
@@ -138,6 +179,9 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
 
     begun = resolve(games, root, BOARD, ones, Limits(3), ((plays, fails) if known else (fails, fails)))
     assert begun.iterations == 3
+    late = Limits(3, time.monotonic() + 1000)  # whose memory is taken before
+    timed = resolve(games, root, BOARD, ones, late, ((plays, fails) if known else (fails, fails)))
+    assert np.array_equal(timed.frequencies("c", BOARD), begun.frequencies("c", BOARD))
     cold = resolve(games, root, BOARD, ones, Limits(3))
     assert judged(job, begun)[0] < (0.8 if known else 1.01) * judged(job, cold)[0]
 

@@ -5,8 +5,12 @@ from dataclasses import replace
 
 import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
+from stand_ins import fail
 
+from solvers.cfr import Cfr
+from spewy.bot import parts
 from spewy.bot.transport import Doors
+from spewy.errors import SolveError
 from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
@@ -45,6 +49,76 @@ def test_a_match_that_is_whole_is_told_again(played):
 def test_bots_that_tell_no_strategy_keep_their_luck():
     found = good_json("match", "call", "raise", "--game", "leduc", "--hands", 5)
     assert found["score"]["aivat"] is None
+
+
+# What is counted
+
+
+def counted(leduc, *more):
+    """A match of a bot that solves its last round anew."""
+    return "match", leduc, "random", "--hands", 10, "--resolve", "always", "--workers", 1, *more
+
+
+def failing(monkeypatch, error):
+    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+
+
+def test_what_decisions_come_from_is_counted(leduc):
+    bots = good_json(*counted(leduc))["decisions"]
+    assert bots[1] == {"sources": {}, "failures": {}}
+    sources = bots[0]["sources"]
+    assert list(sources) == ["stored", "re-solved", "translated", "fallback"]
+    assert min(sources["stored"], sources["re-solved"]) > 0
+    assert (sources["translated"], sources["fallback"], bots[0]["failures"]) == (0, 0, {})
+    told = f"decisions of leduc  {sources['stored']} stored, {sources['re-solved']} re-solved"
+    assert told in good(*counted(leduc))
+
+
+@pytest.mark.parametrize("error", [SolveError("no such luck"), MemoryError("none left")])
+def test_re_solves_that_fail_are_counted_and_told(leduc, monkeypatch, error):
+    failing(monkeypatch, error)
+    found, name = good_json(*counted(leduc))["decisions"][0], type(error).__name__
+    assert found["sources"]["re-solved"] == 0
+    assert found["sources"]["stored"] > found["failures"][name] > 5
+    assert list(found["failures"]) == [name]
+    result = spewy(*counted(leduc))
+    assert f"failed of leduc     {found['failures'][name]} {name}\n" in result.stdout
+    assert f"leduc, failed: seed-1.log, hand 0: line 'rrc/': {error} ({name})\n" in result.stderr
+    assert f"leduc, failed: {found['failures'][name] - 5} more failures\n" in result.stderr
+
+
+def test_a_result_that_is_not_finite_is_a_re_solve_that_failed(leduc, monkeypatch):
+    values = Cfr.best_values
+    monkeypatch.setattr(Cfr, "best_values", lambda self, player: values(self, player) * float("nan"))
+    found = good_json(*counted(leduc))["decisions"][0]
+    assert (found["sources"]["re-solved"], list(found["failures"])) == (0, ["SolveError"])
+
+
+def test_a_match_that_goes_on_has_the_whole_count(leduc, monkeypatch, tmp_path):
+    failing(monkeypatch, SolveError("no such luck"))
+    before = good_json(*counted(leduc))["decisions"]
+    good(*counted(leduc, "--out", tmp_path))
+    for log in tmp_path.glob("*.log"):
+        whole = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(whole[: len(whole) // 2]))
+    after = good_json(*counted(leduc, "--out", tmp_path))
+    assert (after["complete"], after["decisions"]) == (True, before)
+    log = tmp_path / "seed-1.log"
+    text = log.read_text()
+    for kind, wrong, wanted in (
+        ("sources", "0:guessed 3", "SOURCE TIMES, ..."),
+        ("failure", "2:SolveError: x", "REASON: WHAT"),
+    ):
+        log.write_text(text.replace("\n# sources", f"\n# {kind} 0:{wrong}\n# sources", 1))
+        assert f"expected # {kind} HAND:PLAYER:{wanted}, found" in refused(*counted(leduc, "--out", tmp_path))
+
+
+def test_an_error_of_the_program_ends_the_match(leduc, monkeypatch):
+    failing(monkeypatch, TypeError("a bug"))
+    result = spewy(*counted(leduc))
+    assert result.exit_code == 1
+    assert "leduc, strategy: expected an answer, found TypeError: a bug" in result.stderr
+    assert not result.stdout
 
 
 def test_bad_words():

@@ -1,5 +1,6 @@
 """Commands that deal and play: `spewy dealer` and `spewy play acpc`."""
 
+import json
 import logging
 import signal
 import subprocess
@@ -8,12 +9,15 @@ import time
 
 import pytest
 from acpc_tables import LIMIT, SOON, Heard, Seat, Task, client, table
-from cli_runs import COMMAND, refused, spewy
+from cli_runs import COMMAND, LEDUC, good, refused, spewy, write
+from stand_ins import fail
 
 import spewy as spewy_package
+from spewy.bot import parts
 from spewy.bot.acpc import parse_logged
 from spewy.bot.transport import Doors, connect
-from spewy.errors import InputError, PeerError
+from spewy.errors import InputError, PeerError, SolveError
+from spewy.game.gamefile import load_game
 from spewy.match.dealer import Dealer, meet
 
 
@@ -168,6 +172,23 @@ class Warns(Seat):
         self.closed = True
 
 
+def seated(game, hands, *args):
+    """What ``spewy play acpc`` says of a match at a dealer's table against a bot that plays at random."""
+    match, heard = table(game, hands), Heard()
+    with Doors("127.0.0.1", (0, 0)) as doors:
+
+        def dealing():
+            lines = meet(doors, match)
+            with lines[0], lines[1]:
+                return Dealer(match, lines, heard.logs).play()
+
+        dealer, other = Task(dealing), client(doors.ports[0], Seat(game))
+        result = spewy("play", "acpc", "127.0.0.1", doors.ports[1], *args)
+        dealer.result()
+        other.result()
+    return result
+
+
 def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
     bot, asked = Warns(LIMIT), []
     monkeypatch.setattr(
@@ -176,31 +197,40 @@ def test_a_bot_plays_at_a_dealers_table(tmp_path, monkeypatch):
         lambda *args, **options: asked.append((args, options)) or bot,
         raising=False,
     )
-    match = table(LIMIT, 3)
-    heard, log = Heard(), tmp_path / "said.txt"
-    with Doors("127.0.0.1", (0, 0)) as doors:
-
-        def dealing():
-            lines = meet(doors, match)
-            with lines[0], lines[1]:
-                return Dealer(match, lines, heard.logs).play()
-
-        dealer, other = Task(dealing), client(doors.ports[0], Seat(LIMIT))
-        how = ("--resolve", "always", "--safe", "--leaves", "off-tree", "--budget", 3, "--threads", 2)
-        args = ("127.0.0.1", doors.ports[1], "--lockers", tmp_path, *how, "--log", log)
-        result = spewy("play", "acpc", *args)
-        dealer.result()
-        other.result()
+    log = tmp_path / "said.txt"
+    how = ("--resolve", "always", "--safe", "--leaves", "off-tree", "--budget", 3, "--threads", 2)
+    result = seated(LIMIT, 3, "--lockers", tmp_path, *how, "--log", log)
     assert (result.exit_code, bot.closed) == (0, True), result.output
     told = {"resolve": "always", "safe": "mixed", "seconds": 3.0, "threads": 2, "leaves": "off-tree"}
     assert asked == [((tmp_path,), told)]
     rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
-    assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "decisions", "start", "memory"})
+    assert (rows["hands"], set(rows)) == ("3", {"hands", "faults", "answers", "start", "memory"})
     said = log.read_text().splitlines()
     assert said[0].endswith(" TO VERSION:2.0.0")
     assert any(line.endswith("WARNING hard to say") for line in said)
     assert any(line.endswith("ERROR: the bot failed: ValueError: no idea") for line in said)
     assert "ERROR: the bot failed: ValueError: no idea" in result.stderr
+
+
+@pytest.mark.parametrize("error", [TypeError("a bug"), SolveError("no such luck")])
+def test_a_re_solve_that_fails_is_counted_and_the_game_goes_on(tmp_path, monkeypatch, error):
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "leduc")
+    how = ("--lockers", tmp_path / "leduc", "--resolve", "always")
+    whole = json.loads(seated(load_game("leduc"), 20, *how, "--json").stdout)
+    assert (whole["hands"], whole["faults"], whole["failures"]) == (20, 0, {})
+    assert sum(whole["sources"].values()) == whole["seconds"]["n"] > whole["sources"]["re-solved"] > 5
+    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+    log, name = tmp_path / "said.txt", type(error).__name__
+    found = json.loads(seated(load_game("leduc"), 20, *how, "--json", "--log", log).stdout)
+    assert (found["hands"], found["faults"], found["sources"]["re-solved"]) == (20, 0, 0)
+    assert found["sources"]["stored"] > found["failures"][name] > 5
+    said = log.read_text()
+    assert said.count(f"re-solving failed: {error}") == found["failures"][name]
+    assert (" TRACE Traceback" in said) == (f" TRACE {name}: {error}" in said) == (name == "TypeError")
+    rows = seated(load_game("leduc"), 20, *how)
+    assert f"failed     {found['failures'][name]} {name}\n" in rows.stdout
+    assert f"decisions  {found['sources']['stored']} stored\n" in rows.stdout
+    assert "Traceback" not in rows.stderr
 
 
 def test_nobody_listens(tmp_path, monkeypatch):

@@ -137,7 +137,8 @@ def played_policy(bot, game, table):
 @pytest.mark.parametrize("dialect", ["rules", "older"])
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
 def test_a_match_without_a_fault(shelf, name, dialect):
-    brains = Brains((), shelf, "off-tree", 0.1, 30.0, lambda text: None)
+    told = []
+    brains = Brains((), shelf, "off-tree", 0.1, 30.0, told.append)
     game = SpielGame(name, dialect)
     for seed in range(6):
         seat = seed % 2
@@ -147,6 +148,8 @@ def test_a_match_without_a_fault(shelf, name, dialect):
         talk.close()
         asked = [line.split()[1 if dialect == "rules" else 2 :] for line in lines[2:-1]]
         assert all(answer[0] in legal for answer, legal in zip(said[2:-1], asked, strict=True) if legal)
+        game_name = poker_table(name, dialect).game.name
+        assert told[-1] == f"decisions of {game_name}: {sum(map(bool, asked))} stored"
 
 
 def test_large_poker_without_lockers_is_played_by_pot_odds(shelf):

@@ -206,12 +206,14 @@ def test_the_command(tmp_path):
     )
     found = good_json(*arguments, "--seconds", 20)
     assert (found["bots"], found["played"], found["complete"]) == (
-        [sys.executable.split("/")[-1], "random"],
+        ["bot", "random"],
         4,
         True,
     )
     assert found["score"]["n"] == 2
     assert found["faults"] == {found["bots"][0]: {}, "random": {}}
+    named = good_json(*arguments[:2], f"mine={command}", *arguments[3:], "--seconds", 20)
+    assert named["bots"] == ["mine", "random"]
 
 
 def test_bad_words(tmp_path):

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 from match_tables import entrants, logs, play
-from stand_ins import Rule, call, crashing, illegal, looping, raiser
+from stand_ins import Rule, call, failing, illegal, looping, raiser
 
 from buckets.cards import cards_name
-from spewy.errors import InputError
+from spewy.errors import InputError, SpewyError
 from spewy.game.gamefile import load_game
 from spewy.match.cards import deals
 from spewy.match.match import Match, Run
 from spewy.match.score import Result, score
-from spewy.match.table import Seated, play_hand
+from spewy.match.table import BotError, Seated, play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -47,26 +47,37 @@ def one_hand(game, first, second, seconds=None):
     return play_hand(next(deals(game, 0)), (Seated(first(game), seconds), Seated(second(game))), game, (1, 2))
 
 
-def test_a_bot_that_crashes_folds_and_is_noted():
-    played = one_hand(LIMIT, crashing, raiser)
+def test_a_bot_that_fails_folds_and_is_noted():
+    played = one_hand(LIMIT, failing, raiser)
     assert played.hand.betting.line == "rf"
     assert [fault.player for fault in played.faults] == [0]
-    assert "ZeroDivisionError" in played.faults[0].text
+    assert "SpewyError: by chance" in played.faults[0].text
 
 
 def test_what_a_bot_raises_is_told_without_control_characters():
     def clearing(game):
-        bot = crashing(game)
-        bot.act = lambda hand: (_ for _ in ()).throw(ValueError(chr(27) + "[2J"))
+        bot = failing(game)
+        bot.act = lambda hand: (_ for _ in ()).throw(SpewyError(chr(27) + "[2J"))
         return bot
 
     played = one_hand(LIMIT, clearing, raiser)
-    assert played.faults[0].text == r"act: expected an answer, found ValueError: \x1b[2J"
+    assert played.faults[0].text == r"act: expected an answer, found SpewyError: \x1b[2J"
 
 
-def test_two_bots_that_crash_end_the_hand():
-    played = one_hand(LIMIT, crashing, crashing)
+def test_two_bots_that_fail_end_the_hand():
+    played = one_hand(LIMIT, failing, failing)
     assert (played.hand.betting.line, played.hand.net()) == ("f", (5, -5))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_a_bots_program_ends_the_match(tmp_path, monkeypatch, workers):
+    monkeypatch.setenv("PYTHONPATH", str(TESTS), prepend=":")
+    match = Match(LIMIT, entrants("crashing", "raiser"), 4, (1,), aivat=False)
+    with pytest.raises(BotError, match="crashing, act: expected an answer, found ZeroDivisionError") as found:
+        play(match, tmp_path, workers)
+    if workers == 2:  # the process is gone, and where it failed is told with the error
+        assert "in crashing" not in str(found.value)
+        assert "stand_ins.py" in "".join(found.value.__notes__)
 
 
 def test_an_illegal_answer_is_a_call():
@@ -121,7 +132,7 @@ def test_bots_see_the_other_hand_after_a_showdown_only():
     play_hand(dealt, (Seated(first), Seated(second)), LIMIT, (1, 2))
     assert first.over[0].hole == dealt.hole
     first = call(LIMIT)
-    play_hand(dealt, (Seated(first), Seated(crashing(LIMIT))), LIMIT, (1, 2))
+    play_hand(dealt, (Seated(first), Seated(failing(LIMIT))), LIMIT, (1, 2))
     assert first.over[0].hole == (dealt.hole[0], None)
 
 

@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from cli_runs import LEDUC, good, write
@@ -42,6 +43,24 @@ def test_words(leduc):
         "leduc",
         "lbr-56",
     ]
+
+
+def test_a_name_before_the_word_names_the_bot(leduc):
+    for word, own in (
+        ("equity", "equity"),
+        ("lbr:56", "lbr-56"),
+        (str(leduc), "leduc"),
+        ("tcp:5", "tcp-5"),
+        ("cmd:python3 -u /bots/deep.py x=1", "deep"),
+        ("cmd:/usr/bin/python3.13 -W ignore -m rival.bot", "rival.bot"),
+        ("cmd:env PYTHONPATH=x python3 rival.py", "rival"),
+        ("cmd:python3 -c 'import rival'", "python3"),
+    ):
+        assert entrant(word, 1.0).name == own
+        assert entrant(f"mine={word}", 1.0) == replace(entrant(word, 1.0), called="mine")
+        assert entrant(f"mine={word}", 1.0).name == "mine"
+    with pytest.raises(InputError, match="expected NAME=BOT"):
+        entrant("mine=", 1.0)
 
 
 @pytest.mark.parametrize("text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", ""])

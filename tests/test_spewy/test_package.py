@@ -78,7 +78,7 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
         dealer.result()
         other.result()
     assert started.stdout.startswith(f"{out}/lockers\n")
-    assert "hands      3\n" in started.stdout
+    assert "hands    3\n" in started.stdout
     wrong = subprocess.run([out / "startme.sh"], capture_output=True, text=True, timeout=60, check=False)
     assert (wrong.returncode, wrong.stderr) == (2, "startme.sh: expected HOST PORT, found 0 arguments\n")
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import spewy as spewy_package
 from buckets.hands import blocked, hands
 from spewy.bot.acpc import parse_logged
 from spewy.bot.bot import Mix
+from spewy.bot.tally import Failure, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
@@ -193,6 +195,13 @@ def test_the_command_plays_so_many_hands_and_logs_them(monkeypatch, tmp_path):
     assert lines[:3] == lines[3:]
     assert [parse_logged(KUHN, line).number for line in lines[:3]] == [0, 1, 2]
     assert bot.closed
+
+
+def test_what_the_bots_decisions_came_from_is_told_at_the_end(monkeypatch):
+    bot = Tells(KUHN)
+    bot.tally = Tally(Counter(stored=2, fallback=1), [Failure("SolveError", "line 'cc/': no such luck")])
+    told = run(monkeypatch, bot, "c\n" * 20, "--hands", 3).stdout.splitlines()
+    assert told[-2:] == ["decisions of the bot: 2 stored, 1 fallback", "failed of the bot: 1 SolveError"]
 
 
 @pytest.mark.parametrize("text", ["", "c\n", b"\xff\xfe\n" * 3, "x" * 100_000])

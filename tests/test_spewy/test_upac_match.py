@@ -188,13 +188,13 @@ def test_chips_are_kept_and_bots_understand_every_line(seed):
 
 @pytest.mark.parametrize("name", RULES)
 def test_rules_answer_whatever_comes(name):
-    games = list(play_games(Rules(), (Rule(name), Rule("random")), [1, 2], 1.0))
+    games = list(play_games(Rules(), (Rule(name, name), Rule("random", "random")), [1, 2], 1.0))
     assert [(game.seed, game.swapped) for game in games] == [(1, False), (1, True), (2, False), (2, True)]
     assert not any(game.fault for game in games)
 
 
 def test_a_rule_against_itself_with_the_same_cards_is_even():
-    found = standing(list(play_games(Rules(), (Rule("call"), Rule("call")), range(6), 1.0)))
+    found = standing(list(play_games(Rules(), (Rule("call", "call"), Rule("call", "call")), range(6), 1.0)))
     assert (found.share, found.half) == (0.5, 0.0)
 
 
@@ -234,6 +234,7 @@ def test_commands_that_misbehave_lose_the_game(tmp_path, answer, fault):
     command = f"command:{sys.executable} {tmp_path / 'bot.py'}"
     seconds = "0.5" if "sleep" in answer else "60"
     found = good_json("upac-match", command, "call", "--games", "2", "--rounds", "3", "--seconds", seconds)
+    assert found["bots"] == ["bot", "call"]
     assert [fault in text for text in found["faults"]] == ([True, True] if fault else [])
     assert found["share"] == (0.0 if fault else pytest.approx(0.5))
 
@@ -256,7 +257,16 @@ def test_a_bot_that_reads_nothing_ends_the_game():
     """It answers without being asked, until the pipe to it is full."""
     call = ("upac-match", "command:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
     found = good_json(*call, "--seconds", "0.5")
-    assert found["faults"] == ["command: bot: expected to read what it is sent, found it does not"]
+    assert found["faults"] == ["yes: bot: expected to read what it is sent, found it does not"]
+
+
+def test_names_before_bots_tell_them_apart():
+    for words, names in (
+        (("mine=call", "yours=command:yes C"), ["mine", "yours"]),
+        (("call", "call"), ["call", "call-2"]),
+    ):
+        found = good_json("upac-match", *words, "--games", "1", "--rounds", "1", "--seconds", "60")
+        assert found["bots"] == names
 
 
 def test_no_time_at_all_is_refused():

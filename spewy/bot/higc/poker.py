@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from spewy.bot.bot import Bot
 from spewy.bot.higc.follow import Follower
 from spewy.bot.higc.spiel_poker import PokerTable
 from spewy.bot.higc.text import State
+from spewy.bot.tally import tally_of
 from spewy.errors import InputError
 
 
@@ -21,10 +22,13 @@ class PokerBrain:
         bot: who plays; closed with this.
         seat: which player it is.
         seeds: of what the bot draws, match by match.
+        note: hears at the end where the bot's decisions came from, and what failed.
     """
 
-    def __init__(self, table: PokerTable, bot: Bot, seat: int, seeds: Iterator[int]) -> None:
-        self._table, self._bot, self._seat, self._seeds = table, bot, seat, seeds
+    def __init__(
+        self, table: PokerTable, bot: Bot, seat: int, seeds: Iterator[int], note: Callable[[str], None]
+    ) -> None:
+        self._table, self._bot, self._seat, self._seeds, self._note = table, bot, seat, seeds, note
         self.new_match()
 
     def new_match(self) -> None:
@@ -61,8 +65,13 @@ class PokerBrain:
         return self._table.number(self._bot.act(hand), hand.betting, legal)
 
     def close(self) -> None:
-        """Close the bot."""
+        """Close the bot, and tell what it counted."""
         self._bot.close()
+        tally = tally_of(self._bot).take()
+        if tally.sources:
+            self._note(f"decisions of {self._table.game.name}: {tally.sources_text}")
+        if tally.failures:
+            self._note(f"WARNING: failed: {tally.failures_text}")
 
     @property
     def _passive(self) -> tuple[int, ...]:

@@ -1,0 +1,117 @@
+"""Where a bot's decisions came from, and which of its re-solves failed: what a score of the bot is a score of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+from buckets.errors import BucketError
+from lockers import LockerError
+from solvers.errors import SolverError
+from spewy.errors import SpewyError
+
+Source = Literal["stored", "re-solved", "translated", "fallback"]
+"""The lockers' answer to what was done, a solved sub-game's, the lockers' answer to other bets, and pot odds or a check
+or fold where nothing else is there."""
+SOURCES: tuple[Source, ...] = get_args(Source)
+_EXPECTED = (SpewyError, BucketError, LockerError, SolverError, MemoryError, OSError)
+
+
+def is_expected(error: Exception) -> bool:
+    """Whether an error may happen to a program without fault; any other is a bug.
+
+    >>> is_expected(MemoryError()), is_expected(TypeError())
+    (True, False)
+    """
+    return isinstance(error, _EXPECTED)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A re-solve, or a whole decision, that failed.
+
+    Attributes:
+        reason: the error's class.
+        text: where it happened, and the error's message.
+    """
+
+    reason: str
+    text: str
+
+
+@dataclass
+class Tally:
+    """A bot's decisions by source, and its failures.
+
+    Attributes:
+        sources: number of decisions by `Source`.
+        failures: in the order in which they happened.
+    """
+
+    sources: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tallies: Iterable[Tally]) -> Tally:
+        """The sum of several tallies."""
+        total = cls()
+        for tally in tallies:
+            total.sources.update(tally.sources)
+            total.failures.extend(tally.failures)
+        return total
+
+    def at(self, place: str) -> Tally:
+        """The same with a place before the texts of failures."""
+        return Tally(self.sources, [replace(each, text=f"{place}: {each.text}") for each in self.failures])
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Number of failures by reason."""
+        return Counter(failure.reason for failure in self.failures)
+
+    def failed(self, line: str, error: Exception) -> None:
+        """Count an error after a betting line."""
+        self.failures.append(Failure(type(error).__name__, f"line {line!r}: {error}"))
+
+    def take(self) -> Tally:
+        """What was counted since this was last called; counting begins anew."""
+        taken = Tally(self.sources, self.failures)
+        self.sources, self.failures = Counter(), []
+        return taken
+
+    def to_json(self) -> dict[str, Any]:
+        """``sources`` (of a bot that counts them, all four) and ``failures`` as plain values."""
+        sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
+        return {"sources": sources, "failures": dict(self.reasons)}
+
+    @property
+    def sources_text(self) -> str:
+        """The decisions by source, in words; empty: none was counted.
+
+        >>> Tally(Counter({"stored": 1200, "fallback": 1})).sources_text
+        '1,200 stored, 1 fallback'
+        """
+        return ", ".join(f"{self.sources[source]:,} {source}" for source in SOURCES if self.sources[source])
+
+    @property
+    def failures_text(self) -> str:
+        """The failures by reason, in words; empty: none was counted.
+
+        >>> Tally(failures=[Failure("SolveError", "line 'cc/': no such luck")]).failures_text
+        '1 SolveError'
+        """
+        return ", ".join(f"{times:,} {reason}" for reason, times in sorted(self.reasons.items()))
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """A bot that counts its decisions and failures."""
+
+    tally: Tally
+
+
+def tally_of(bot: object) -> Tally:
+    """The tally of a bot, an empty one of a bot that does not count."""
+    return bot.tally if isinstance(bot, Counts) else Tally()
