@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-_EXPONENT = {2: np.uint16(0x7C00), 4: np.uint32(0x7F800000), 8: np.uint64(0x7FF0000000000000)}
+_EXPONENT: dict[int, np.unsignedinteger[Any]] = {
+    2: np.uint16(0x7C00),
+    4: np.uint32(0x7F800000),
+    8: np.uint64(0x7FF0000000000000),
+}
 """By bytes of a number: the bits that are all 1 in infinity and in what is not a number, and in nothing else."""
 
 _AT_ONCE = 1 << 18

@@ -225,8 +225,8 @@ class ClusterEngine(SampledEngine):
                 with self.changing:
                     for part in earlier:
                         put(self.numbers, part)
-                    for now, then in zip(self.numbers.ahead, ahead, strict=True):
-                        now[:] = then
+                    for now, earlier_ahead in zip(self.numbers.ahead, ahead, strict=True):
+                        now[:] = earlier_ahead
                 self._standing.clear()
                 self._settled = True
                 return None

@@ -175,7 +175,8 @@ class SampledEngine(Closing):
     def class_bytes(self, t: int) -> int:
         """Bytes of the regrets and sums of a class of round t."""
         wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
-        return sum(whole.nbytes for whole in wholes) // self.numbers.visits[t].shape[1]
+        n_bytes: int = sum(whole.nbytes for whole in wholes)
+        return n_bytes // int(self.numbers.visits[t].shape[1])
 
     def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
         """The average strategy of a class, as a play locker has it.
