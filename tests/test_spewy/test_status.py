@@ -301,9 +301,11 @@ def test_two_solves_in_one_folder_are_refused_before_the_work(tmp_path):
 
 
 def test_a_spot_whose_status_cannot_be_written_is_refused(tmp_path):
-    folder = tmp_path / "out"
-    (folder / STATUS).mkdir(parents=True)
-    told = refused("solve", write(tmp_path, TURN), "--out", folder)
+    job, folder = write(tmp_path, TURN), tmp_path / "out"
+    good("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
+    (folder / STATUS).unlink()
+    (folder / STATUS).mkdir()
+    told = refused("solve", job, "--out", folder)
     assert told.endswith(f"{STATUS}: expected a file that can be written, found: Is a directory")
 
 
