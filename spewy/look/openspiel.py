@@ -57,8 +57,8 @@ def spiel_policy(tree: BettingTree, look: Look) -> Any:
 
     Raises:
         MissingError: OpenSpiel is not installed.
-        InputError: OpenSpiel has no such game, or other showdowns in it, or it is too large for a table, or the tree
-            lacks some of its actions.
+        InputError: OpenSpiel has no such game, or other showdowns or stacks in it, or it is too large for a table, or
+            the tree lacks some of its actions.
     """
     game = tree.config.game
     require_spiel(f"game {game.name}")

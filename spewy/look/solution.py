@@ -212,8 +212,8 @@ class Solution(Closing):
 
         Raises:
             MissingError: OpenSpiel is not installed.
-            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, or its betting
-                lacks actions of the game.
+            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, its stacks make
+                OpenSpiel play another game, or its betting lacks actions of the game.
         """
         if self.job.spot is not None:
             raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")

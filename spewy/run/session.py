@@ -163,9 +163,9 @@ class Session(Closing):
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         saving = Saving(self.store, engine, job.solve.target, self.save_every, self.cost.disk_bytes)
-        progress = unfailing(
-            WalkedProgress(job, self.layout.problem, target.chips, self.folder, saving, earlier)
-        )
+        status = WalkedProgress(job, self.layout.problem, target.chips, self.folder, saving, earlier)
+        status.write(engine.sweeps, trace)  # which refuses a folder where nobody may write it
+        progress = unfailing(status)
 
         def swept(number: int, done: int, total: int) -> None:
             report.sweep(number, done, total)
@@ -173,7 +173,6 @@ class Session(Closing):
 
         report.begin(job, self.cost, engine.sweeps)
         tell("start", f"{engine.sweeps} sweeps")
-        progress.write(engine.sweeps, trace)
         forget_result(self.store)
         found: Exploitability | None = None
         checking = 0.0

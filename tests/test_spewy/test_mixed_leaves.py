@@ -12,7 +12,7 @@ from cli_runs import good, good_json
 from jobs import EXAMPLES, example, toy
 from naive_chunks import GAME, three_rounds
 
-from lockers import MemoryStore
+from lockers import MemoryStore, open_store
 from solvers.cfr import Cfr
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
@@ -23,6 +23,7 @@ from spewy.learn.judge import Judge
 from spewy.learn.stored_engine import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
+from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.estimate import estimate
 from spewy.run.plan import Plan
@@ -203,8 +204,8 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
     with Session(mixed(), tmp_path / "f"):
         pass
-    with Solution.open(tmp_path / "f") as solution:
-        assert solution.job.solve.leaves == {"turn": "live"}
+    with open_store(tmp_path / "f", read_only=True) as store:
+        assert stored_job(store, tmp_path / "f").solve.leaves == {"turn": "live"}
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,15 @@ def test_two_solves_in_one_folder_are_refused_before_the_work(tmp_path):
         assert "found another process that does" in refused("solve", job, "--out", folder)
 
 
+def test_a_spot_whose_status_cannot_be_written_is_refused(tmp_path):
+    job, folder = write(tmp_path, TURN), tmp_path / "out"
+    good("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
+    (folder / STATUS).unlink()
+    (folder / STATUS).mkdir()
+    told = refused("solve", job, "--out", folder)
+    assert told.endswith(f"{STATUS}: expected a file that can be written, found: Is a directory")
+
+
 def test_a_folder_of_several_boards_has_a_line_for_each(tmp_path):
     boards = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "9s 6h 2c Td"]')
     out = tmp_path / "out"
