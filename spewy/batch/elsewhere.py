@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from lockers import LOCK
 from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.run.estimate import Estimate
@@ -25,13 +26,17 @@ def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) ->
         folder = scratch / "solve"
         if before:
             unpack(before, folder)
-        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost)
+        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost, again=False)
         return outcome, packed(folder)
 
 
 def packed(folder: Path) -> Files:
     """All that a folder holds but locks; nothing where there is none."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".mdb-lock")
+    files = (
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".mdb-lock" and path.name != LOCK
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 

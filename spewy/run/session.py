@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from spewy.run.result import SolveResult
 from spewy.run.saving import Saving
 from spewy.run.target import Target
 from spewy.system.closing import Closing
+from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
@@ -55,7 +56,8 @@ class Session(Closing):
 
     Raises:
         InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
-            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for.
+            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for;
+            or another process works in the folder, which is this session's until it is closed.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
@@ -74,26 +76,26 @@ class Session(Closing):
         self.job = job
         self.folder = folder = None if folder is None else as_path(folder, "folder")
         self.save_every = save_every
-        self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
-        self._target = Target(job, self.layout)
-        if folder is not None:
-            self.plan.require()
-            if again:
-                start_again(job, folder)
-        manifest, shards = job.manifest(), self.plan.shards
-        self.store: Store = (
-            MemoryStore(manifest, shards=shards)
-            if folder is None
-            else open_store(folder, manifest, shards=shards)
-        )
-        try:
+        with ExitStack() as opened:
+            if folder is not None:
+                opened.enter_context(FolderLock(folder, "solve"))
+            self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
+            self._target = Target(job, self.layout)
+            if folder is not None:
+                self.plan.require()
+                if again:
+                    start_again(job, folder)
+            manifest, shards = job.manifest(), self.plan.shards
+            self.store: Store = opened.enter_context(
+                MemoryStore(manifest, shards=shards)
+                if folder is None
+                else open_store(folder, manifest, shards=shards)
+            )
             self.store.require_sound()
             self._before = self._finished_before()
             if self._before is None:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
-        except BaseException:
-            self.store.close()
-            raise
+            self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
     @property
@@ -148,8 +150,8 @@ class Session(Closing):
         return Policy(self.layout.problem, self.store)
 
     def close(self) -> None:
-        """Close the store."""
-        self.store.close()
+        """Close the store and let go of the folder."""
+        self._opened.close()
 
     def _run(self, engine: Engine, report: Reporter, building: float, outer: Stop | None) -> SolveResult:
         job, target = self.job, self._target

@@ -30,7 +30,7 @@ from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
-from spewy.run.logfile import LogFile
+from spewy.system.folder_lock import FolderLock
 
 
 @pytest.fixture(scope="module")
@@ -248,8 +248,8 @@ def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
     assert "found no manifest" in refused(*again, "--start-from", nowhere)
     assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
-    with LogFile(folder):  # of a solve that runs there
-        assert "found another process that does" in refused(*again)
+    with FolderLock(folder, "solve"):  # of a solve that runs there
+        assert "is in use by another `spewy solve`" in refused(*again)
     assert deals_saved(folder) == 50
     assert solve(leduc[0], folder, "solve.max_sweeps=60").sweeps == 60
 
@@ -600,7 +600,7 @@ def test_others_look_while_it_is_solved(leduc, tmp_path):
             seen = [good_json("show", folder)["hands"] for _ in range(3)]
             wait_for(lambda: first.saved.deals > before, process)
         assert all(len(hands) == 6 for hands in seen)
-        assert "expected that nobody else solves in it" in refused("solve", leduc[0], "--out", folder)
+        assert "is in use by another `spewy solve`" in refused("solve", leduc[0], "--out", folder)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
@@ -667,8 +667,8 @@ def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch
 
 def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     folder = shutil.copytree(solved[1], tmp_path / "out")
-    with LogFile(folder):
-        assert "found another process that does" in refused("drop", folder, "--regrets")
+    with FolderLock(folder, "solve"):
+        assert "is in use by `spewy solve`" in refused("drop", folder, "--regrets")
     shutil.rmtree(folder / "play")
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
@@ -790,9 +790,9 @@ def test_several_jobs_at_once_are_not_for_dealt_boards(leduc, tmp_path):
     assert "whose boards are dealt" in result.stderr
 
 
-def test_a_log_that_somebody_has_is_told(leduc, solved):
-    with LogFile(solved[1]):
-        assert "found another process that does" in refused("solve", leduc[0], "--out", solved[1])
+def test_a_folder_that_somebody_has_is_told(leduc, solved):
+    with FolderLock(solved[1], "solve"):
+        assert "is in use by another `spewy solve`" in refused("solve", leduc[0], "--out", solved[1])
 
 
 # Estimates

@@ -28,6 +28,7 @@ from spewy.records.status import (
     write_status,
 )
 from spewy.run.logfile import LogFile
+from spewy.system.folder_lock import FolderLock
 from spewy.system.failures import failure_text
 
 LIMIT = Job.of(
@@ -69,7 +70,7 @@ def test_what_is_written_is_read(folder, status):
 
 def test_status_tells_all_of_it(folder):
     write_status(folder, replace(STANDS, at=time.time() - 3, judged=replace(JUDGED, at=time.time() - 600)))
-    with LogFile(folder):
+    with FolderLock(folder, "solve"):
         text = good("status", folder)
     told = dict(line.split(maxsplit=1) for line in text.splitlines())
     assert told["job"] == "limit"
@@ -101,7 +102,7 @@ def test_status_as_json(folder):
 
 def test_a_check_is_told_while_it_runs(folder):
     write_status(folder, replace(STANDS, checking=(2, 5)))
-    with LogFile(folder):
+    with FolderLock(folder, "solve"):
         assert "running, checks: 2 of 5 flops judged; " in good("status", folder)
         assert good_json("status", folder)["checking"] == [2, 5]
     assert good_json("status", folder)["checking"] is None
@@ -160,8 +161,10 @@ def test_a_log_whose_last_line_is_no_end_has_no_last_word(folder, lines):
 def test_whether_it_runs_is_known_after_it_was_killed(folder):
     write_status(folder, STANDS)
     code = (
-        "import sys, time; from pathlib import Path; from spewy.run.logfile import LogFile\n"
-        "log = LogFile(Path(sys.argv[1])); print('open', flush=True); time.sleep(600)"
+        "import sys, time; from pathlib import Path\n"
+        "from spewy.run.logfile import LogFile; from spewy.system.folder_lock import FolderLock\n"
+        "lock, log = FolderLock(Path(sys.argv[1]), 'solve'), LogFile(Path(sys.argv[1]))\n"
+        "print('open', flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"open\n"
@@ -173,16 +176,6 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
     with LogFile(folder) as log:
         log.write("stop", "interrupted")
     assert "not running: interrupted" in good("status", folder)
-
-
-def test_one_process_solves_in_a_folder(folder):
-    with (
-        LogFile(folder),
-        pytest.raises(InputError, match="expected that nobody else solves in it, found another"),
-    ):
-        LogFile(folder)
-    with LogFile(folder):
-        pass
 
 
 def test_a_log_is_added_to_line_by_line(folder):
