@@ -50,3 +50,16 @@ def numbers_in(folder):
             for locker in ("regret", "strategy", "visits")
             for key in store.keys(locker)
         }
+
+
+def visits_in(folder):
+    """How often a folder says that either player learnt, by round, all classes together."""
+    from lockers import open_store
+
+    found = {}
+    with open_store(folder, read_only=True) as store:
+        for key in store.keys("visits"):
+            both = store.get("visits", key).tolist()
+            t = int(key.split(b".")[0])
+            found[t] = [a + b for a, b in zip(found.get(t, [0, 0]), both, strict=True)]
+    return found

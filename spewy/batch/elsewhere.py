@@ -26,7 +26,7 @@ def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) ->
         folder = scratch / "solve"
         if before:
             unpack(before, folder)
-        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost, again=False)
+        outcome = solve_job(parse_job(text), folder, parent.tell, parent, None, cost)
         return outcome, packed(folder)
 
 

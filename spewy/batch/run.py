@@ -59,6 +59,12 @@ class BatchCost:
         return self.kept_bytes + sum(whole[: self.at_once])
 
     @property
+    def most_disk_bytes(self) -> int:
+        """Of all lockers together at most, while some are saved again and others are as they are kept."""
+        again = sorted((cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
+        return self.kept_bytes + sum(again[: self.at_once])
+
+    @property
     def kept_bytes(self) -> int:
         """Of all lockers together once all is solved."""
         return sum(cost.kept_bytes for cost in self.estimates.values())

@@ -66,7 +66,7 @@ def solve_job(
     save_every: float | None,
     cost: Estimate,
     *,
-    again: bool,
+    again: bool = False,
 ) -> Outcome:
     """Solve one job of known cost; whatever goes wrong becomes its outcome."""
     _forget_peak()

@@ -31,7 +31,7 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    @field_validator("*", mode="before")
+    @field_validator("*", mode="after")
     @classmethod
     def _fits(cls, value: object) -> object:
         """Refuse integers that neither NumPy nor a float can hold."""

@@ -18,7 +18,7 @@ from lockers import Store
 from solvers.forest import Ints
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
-from spewy.records.class_numbers import ClassNumbers, Mark, finish_save, write_classes
+from spewy.records.class_numbers import BYTES_AT_ONCE, ClassNumbers, Mark, finish_save, write_classes
 from spewy.system.closing import Closing
 
 SAVE_SECONDS = 300.0
@@ -26,8 +26,6 @@ SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
-AT_ONCE = 8 << 20
-"""Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
 
 
 class DealtSaving(Closing):
@@ -123,7 +121,7 @@ class DealtSaving(Closing):
                 one = self._engine.copied(t, c)
                 some.append(one)
                 held += one.nbytes
-                if held >= AT_ONCE:
+                if held >= BYTES_AT_ONCE:
                     yield some
                     some, held = [], 0
         if some:

@@ -36,7 +36,7 @@ from spewy.run.engines import visit_settings
 from spewy.run.finished import start_again
 from spewy.run.forecast import forecast
 from spewy.run.logfile import LogFile
-from spewy.run.memory import peak_rss_mib
+from spewy.run.memory import peak_rss_mib, require_address_space
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult
@@ -122,6 +122,8 @@ class DealtSession(Closing):
         """
         with LogFile(self.folder) as log:
             try:
+                threads = self.job.solve.threads + 1  # that saves
+                require_address_space("deals", self.plan.cost.memory_bytes, threads)
                 with _Run(self, unfailing(reporter or Silent()), log) as run:
                     return run.to_the_end(stop)
             except BaseException as error:

@@ -26,6 +26,7 @@ from spewy.run.drop import drop
 from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.finished import finished, held, start_again
+from spewy.run.memory import require_address_space
 from spewy.run.plan import Plan
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
@@ -126,6 +127,8 @@ class Session(Closing):
             return self._before
         plan, name = self.plan, self.job.name
         plan.require()
+        threads = 0 if self.job.solve.threads == 1 else self.job.solve.threads
+        require_address_space("spots", self.cost.memory_bytes, threads)
         if plan.engine == "exact":
             make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
             dropped = self.job.rules.num_rounds - (self.job.first_dropped or self.job.rules.num_rounds)

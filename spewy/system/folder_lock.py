@@ -157,7 +157,9 @@ def _unusable(folder: Path, error: OSError) -> InputError:
         return InputError(
             f"{subject}: expected a folder and files that can be written, found: {error.strerror or error}"
         )
-    return InputError(f"{subject}: expected one that is there or can be made, found: {error.strerror or error}")
+    return InputError(
+        f"{subject}: expected a folder that is there or can be made, found: {error.strerror or error}"
+    )
 
 
 _HELD: weakref.WeakSet[FolderLock] = weakref.WeakSet()
