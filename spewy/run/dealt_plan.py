@@ -146,7 +146,7 @@ class DealtPlan:
         if self.refusal is not None:
             raise InputError(self.refusal)
         there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-        held = sum(512 * path.stat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
+        held = sum(512 * path.lstat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
         free, needed = shutil.disk_usage(there).free, self.cost.most_disk_bytes - held
         if needed > free:
             raise InputError(

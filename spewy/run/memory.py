@@ -20,8 +20,6 @@ PROCESS_BYTES = 200 * 2**20
 """Interpreter, libraries and compiled kernels of one process (measured: 155 to 195 MiB)."""
 CLUSTERING_BYTES = 150 * 2**20
 """scikit-learn and what it brings along, in a process that puts boards or hands into classes (measured: 147 MiB)."""
-COMPILING_BYTES = 450 * 2**20
-"""A process that compiles kernels, once per machine and version, before a solve begins."""
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
