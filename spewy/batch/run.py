@@ -61,7 +61,9 @@ class BatchCost:
     @property
     def most_disk_bytes(self) -> int:
         """Of all lockers together at most, while some are saved again and others are as they are kept."""
-        again = sorted((cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
+        again = sorted(
+            (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
+        )
         return self.kept_bytes + sum(again[: self.at_once])
 
     @property

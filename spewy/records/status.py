@@ -1,8 +1,8 @@
 """How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
 
 The file takes its name when it is whole. Whoever solves in a folder holds its lock (`spewy.system.folder_lock`), which
-ends with the process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last word
-(`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
+ends with the process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last
+word (`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from spewy.errors import InputError, path_text, shown
 from spewy.system.folder_lock import is_locked
-from spewy.system.textfile import read_text, replace_text
+from spewy.system.textfile import read_text, replace_text, require_regular
 
 STATUS, LOG = "status.json", "log.txt"
 VERSION = 1
@@ -174,6 +174,7 @@ def _log(folder: Path) -> Iterator[BinaryIO | None]:
     """The log of a folder, to be read; None where there is none."""
     path = folder / LOG
     try:
+        require_regular(path, f"file {path_text(path)}")
         file = path.open("rb")
     except FileNotFoundError:
         yield None

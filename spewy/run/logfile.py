@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from spewy.errors import InputError, path_text
 from spewy.records.status import LOG
 from spewy.system.closing import Closing
+from spewy.system.textfile import require_regular
 
 
 class LogFile(Closing):
@@ -23,12 +25,14 @@ class LogFile(Closing):
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG
+        self._descriptor = -1
+        with suppress(FileNotFoundError):
+            require_regular(self._path, f"file {path_text(self._path)}")
         try:
             self._descriptor = os.open(
                 self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
             )
         except OSError as error:
-            self._descriptor = -1
             raise InputError(
                 f"file {path_text(self._path)}: expected a log that can be written, found: {error.strerror}"
             ) from error

@@ -57,7 +57,9 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
     needed, held = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
     if held + needed > most:
         told = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - held), most)]
-        raise MemoryError(f"the solve takes {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left")
+        raise MemoryError(
+            f"the solve takes {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left"
+        )
 
 
 def _address_space() -> int:

@@ -87,11 +87,12 @@ class Session(Closing):
                 if again:
                     start_again(job, folder)
             manifest, shards = job.manifest(), self.plan.shards
-            self.store: Store = opened.enter_context(
+            self.store: Store = (
                 MemoryStore(manifest, shards=shards)
                 if folder is None
                 else open_store(folder, manifest, shards=shards)
             )
+            opened.callback(self.store.close)
             self.store.require_sound()
             self._before = self._finished_before()
             if self._before is None:

@@ -75,7 +75,7 @@ def is_locked(folder: Path) -> bool:
         InputError: nobody may look at the lock.
     """
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
@@ -103,7 +103,9 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
         except FileNotFoundError as error:
             if make:
                 continue  # whoever held the lock has just removed the empty folder
-            raise InputError(f"folder {path_text(folder)}: expected a folder of a solve, found none") from error
+            raise InputError(
+                f"folder {path_text(folder)}: expected a folder of a solve, found none"
+            ) from error
         except OSError as error:
             raise _unusable(folder, error) from error
         try:

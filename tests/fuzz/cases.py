@@ -208,13 +208,24 @@ def bots(case: Case) -> None:
 def matches(case: Case) -> None:
     """Matches of all kinds of bots, and those that are none."""
     rng = case.rng
-    words = ("call", "raise", "random", "equity", "fold", str(case.templates / "leduc"), str(case.templates / "dealt"))
+    words = (
+        "call",
+        "raise",
+        "random",
+        "equity",
+        "fold",
+        str(case.templates / "leduc"),
+        str(case.templates / "dealt"),
+    )
     odd = ("cmd:true", "cmd:", "cmd:'", "nobody", str(case.templates / "turn"), "", "cmd:sh -c 'exit 3'")
     first, second = (rng.choice(words if rng.random() < 0.8 else odd) for _ in range(2))
     arguments: list[object] = ["match", first, second, "--hands", rng.choice((1, 2, 5)), "--workers", "1"]
     if rng.random() < 0.7:
-        arguments += ["--game", rng.choice(("leduc", "leduc", "kuhn", "nothing", "holdem.limit.2p.reverse_blinds"))]
-    for options in (["--no-aivat"], ["--seed", "3"], ["--out", "logs"], ["--resolve", "never"], ["--json"]):
+        arguments += [
+            "--game",
+            rng.choice(("leduc", "leduc", "kuhn", "nothing", "holdem.limit.2p.reverse_blinds")),
+        ]
+    for options in (["--no-aivat"], ["--seeds", "3"], ["--out", "logs"], ["--resolve", "never"], ["--json"]):
         if rng.random() < 0.3:
             arguments += options
     case.table(*_shuffled(rng, arguments))

@@ -14,7 +14,9 @@ INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manif
 
 def foreign(rng: Random, folder: Path, others: list[Path]) -> str:
     """Make a copy of a solved folder something else; what was done. ``others`` are solved folders."""
-    change = rng.choice((_other_job, _half, _half, _batch, _version, _version, _misplaced, _misplaced, _no_folder))
+    change = rng.choice(
+        (_other_job, _half, _half, _batch, _version, _version, _misplaced, _misplaced, _no_folder)
+    )
     return f"{change.__name__[1:]}: {change(rng, folder, others)}"
 
 

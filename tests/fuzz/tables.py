@@ -8,12 +8,32 @@ from random import Random
 from .text import odd_text
 
 HANDS = (
-    ("MATCHSTATE:0:0::Ks|", "MATCHSTATE:0:0:cr:Ks|", "MATCHSTATE:0:0:crc/:Ks|/Qh", "MATCHSTATE:0:0:crc/cc:Ks|Jh/Qh"),
-    ("MATCHSTATE:1:1:c:|Kh", "MATCHSTATE:1:1:cc/:|Kh/Ks", "MATCHSTATE:1:1:cc/r:|Kh/Ks", "MATCHSTATE:1:1:cc/rf:Js|Kh/Ks"),
+    (
+        "MATCHSTATE:0:0::Ks|",
+        "MATCHSTATE:0:0:cr:Ks|",
+        "MATCHSTATE:0:0:crc/:Ks|/Qh",
+        "MATCHSTATE:0:0:crc/cc:Ks|Jh/Qh",
+    ),
+    (
+        "MATCHSTATE:1:1:c:|Kh",
+        "MATCHSTATE:1:1:cc/:|Kh/Ks",
+        "MATCHSTATE:1:1:cc/r:|Kh/Ks",
+        "MATCHSTATE:1:1:cc/rf:Js|Kh/Ks",
+    ),
     ("MATCHSTATE:0:2:r:Jh|", "MATCHSTATE:0:2:rf:Jh|Ks"),
 )
 """What a dealer says in some hands, in order."""
-ODD = ("", "#", ";", "MATCHSTATE", "MATCHSTATE:::", "VERSION:2.0.0", "MATCHSTATE:0:0::", "MATCHSTATE:9:0::Ks|", "\0")
+ODD = (
+    "",
+    "#",
+    ";",
+    "MATCHSTATE",
+    "MATCHSTATE:::",
+    "VERSION:2.0.0",
+    "MATCHSTATE:0:0::",
+    "MATCHSTATE:9:0::Ks|",
+    "\0",
+)
 SECONDS = 0.05
 """That a dealer waits for an answer, now and then."""
 
@@ -25,7 +45,10 @@ class HostileDealer:
         lines = [line for hand in rng.sample(HANDS, rng.randint(1, 3)) for line in hand]
         for _ in range(rng.choice((0, 1, 1, 2, 4))):
             lines.insert(rng.randrange(len(lines) + 1), rng.choice(ODD))
-        lines = [odd_text(rng, line) if rng.random() < 0.1 else line for line in lines[: rng.randint(0, len(lines))]]
+        lines = [
+            odd_text(rng, line) if rng.random() < 0.1 else line
+            for line in lines[: rng.randint(0, len(lines))]
+        ]
         ending = rng.choice(("\r\n", "\r\n", "\r\n", "\n", "\r", ""))
         self.said = [f"{line}{ending}".encode(errors="surrogatepass") for line in lines]
         self._waits, self._resets = rng.random() < 0.7, rng.random() < 0.3

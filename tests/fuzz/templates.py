@@ -58,8 +58,12 @@ TEMPLATES = (
     ),
 )
 GAMES = (
-    Template("dealt", dealt_jobs.DEALT_LEDUC, ("solve.max_sweeps=200",), (("", ""), ("c", ""), ("cc/", "Ks"))),
-    Template("flop", dealt_jobs.DEALT_FLOP, ("solve.max_sweeps=20", "solve.check_flops=1"), (("", ""), ("r", ""))),
+    Template(
+        "dealt", dealt_jobs.DEALT_LEDUC, ("solve.max_sweeps=200",), (("", ""), ("c", ""), ("cc/", "Ks"))
+    ),
+    Template(
+        "flop", dealt_jobs.DEALT_FLOP, ("solve.max_sweeps=20", "solve.check_flops=1"), (("", ""), ("r", ""))
+    ),
 )
 """Whole games whose boards are dealt."""
 VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "pcfr+")

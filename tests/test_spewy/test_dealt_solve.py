@@ -539,7 +539,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(SampledEngine, "run", run_and_interrupt)
         patch.setattr(dealt_saving, "write_classes", write_and_interrupt)
-        patch.setattr(dealt_saving, "AT_ONCE", 1)
+        patch.setattr(dealt_saving, "BYTES_AT_ONCE", 1)
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")

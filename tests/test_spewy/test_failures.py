@@ -46,7 +46,10 @@ def caused(error, cause):
         (caused(InputError("x"), FileNotFoundError(errno.ENOENT, "No such file")), None),
         (LockerError("x"), None),
         (ZeroDivisionError(), None),
-        (MemoryError("Unable to allocate 1 TiB"), "memory: expected as much as the work needs, found no more: Unable"),
+        (
+            MemoryError("Unable to allocate 1 TiB"),
+            "memory: expected as much as the work needs, found no more: Unable",
+        ),
         (MemoryError(), "memory: expected as much as the work needs, found no more: out of memory"),
         (RuntimeError("can't start new thread"), "memory: expected"),
         (RuntimeError("x"), None),

@@ -114,7 +114,9 @@ def test_a_file_system_without_locks_keeps_nobody_out(tmp_path, monkeypatch):
 def test_a_folder_that_may_not_be_locked_is_not_used_unlocked(tmp_path, monkeypatch):
     def work():
         for command in ("match", "solve"):
-            with pytest.raises(InputError, match="expected a folder and files that can be written, found: Perm"):
+            with pytest.raises(
+                InputError, match="expected a folder and files that can be written, found: Perm"
+            ):
                 FolderLock(tmp_path / "logs", command)
 
     (tmp_path / "logs").mkdir()

@@ -90,7 +90,7 @@ def shelf(tmp_path_factory):
 
 def test_a_folder_with_an_apostrophe(tmp_path):
     table = poker_table("kuhn_poker", "rules")
-    with kept_bot(tmp_path / "it's \"a\" folder", table, 30.0, lambda told: None):
+    with kept_bot(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None):
         pass
 
 

@@ -43,7 +43,10 @@ GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
             TURN.replace("[solve]", f"[solve]\ncheck_every = {10**400}"),
             "solve.check_every: expected a number of at most 9223372036854775807, found 1000",
         ),
-        (TURN.replace("[solve]", f"[solve]\nworkers = {10**400}"), "solve.workers: expected a number of at most"),
+        (
+            TURN.replace("[solve]", f"[solve]\nworkers = {10**400}"),
+            "solve.workers: expected a number of at most",
+        ),
         (
             DEALT_LEDUC.replace("max_sweeps = 3000", f"max_sweeps = {10**400}"),
             "solve.max_sweeps: expected a number of at most",

@@ -28,8 +28,8 @@ from spewy.records.status import (
     write_status,
 )
 from spewy.run.logfile import LogFile
-from spewy.system.folder_lock import FolderLock
 from spewy.system.failures import failure_text
+from spewy.system.folder_lock import FolderLock
 
 LIMIT = Job.of(
     {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
