@@ -71,9 +71,10 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       seconds_per_sweep (of all), budget_bytes (of each), fits
     Of a job with [boards], which deals them:
       name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
-      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (of the play locker, in
-      disk_bytes), judged_bytes (what exploit --flops all keeps, in disk_bytes), seconds_per_deal (of one core, roughly; of a visit if averages are integrated),
-      making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
+      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (of the play locker, in disk_bytes),
+      judged_bytes (what exploit --flops all keeps, in disk_bytes), seconds_per_deal (of one core, roughly; of a visit
+      if averages are integrated), making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits,
+      betting_nodes
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job

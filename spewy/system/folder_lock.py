@@ -13,6 +13,7 @@ import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from lockers import LOCK
 from spewy.errors import InputError, path_text
@@ -79,14 +80,14 @@ def is_locked(folder: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise _unusable(folder, error) from error
+        _refuse(folder, error)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError as error:
         if error.errno not in UNSUPPORTED:
-            raise _unusable(folder, error) from error
+            _refuse(folder, error)
     finally:
         os.close(descriptor)
     return False
@@ -107,7 +108,7 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
                 f"folder {path_text(folder)}: expected a folder of a solve, found none"
             ) from error
         except OSError as error:
-            raise _unusable(folder, error) from error
+            _refuse(folder, error)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -117,7 +118,7 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
         except OSError as error:
             if error.errno not in UNSUPPORTED:
                 os.close(descriptor)
-                raise _unusable(folder, error) from error
+                _refuse(folder, error)
         if not os.geteuid():  # whoever the folder belongs to could not open the file otherwise
             os.fchown(descriptor, owner.st_uid, owner.st_gid)
         if _is_there(descriptor, folder / LOCK):
@@ -150,18 +151,19 @@ def _missing(folder: Path) -> list[Path]:
     try:
         return [path for path in (folder, *folder.parents) if not path.exists()]
     except OSError as error:
-        raise _unusable(folder, error) from error
+        _refuse(folder, error)
 
 
-def _unusable(folder: Path, error: OSError) -> InputError:
-    subject = f"folder {path_text(folder)}"
-    if not isinstance(error, FileExistsError | NotADirectoryError):
-        return InputError(
-            f"{subject}: expected a folder and files that can be written, found: {error.strerror or error}"
-        )
-    return InputError(
-        f"{subject}: expected a folder that is there or can be made, found: {error.strerror or error}"
-    )
+def _refuse(folder: Path, error: OSError) -> NoReturn:
+    """Say that a folder cannot be locked; a name that is too long is told by the command line, as that of any path."""
+    if error.errno == errno.ENAMETOOLONG:
+        raise error
+    expected = "a folder and files that can be written"
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        expected = "a folder that is there or can be made"
+    raise InputError(
+        f"folder {path_text(folder)}: expected {expected}, found: {error.strerror or error}"
+    ) from error
 
 
 _HELD: weakref.WeakSet[FolderLock] = weakref.WeakSet()

@@ -45,10 +45,9 @@ class HostileDealer:
         lines = [line for hand in rng.sample(HANDS, rng.randint(1, 3)) for line in hand]
         for _ in range(rng.choice((0, 1, 1, 2, 4))):
             lines.insert(rng.randrange(len(lines) + 1), rng.choice(ODD))
-        lines = [
-            odd_text(rng, line) if rng.random() < 0.1 else line
-            for line in lines[: rng.randint(0, len(lines))]
-        ]
+        if rng.random() < 0.5:
+            lines = lines[: rng.randint(0, len(lines))]
+        lines = [odd_text(rng, line) if rng.random() < 0.1 else line for line in lines]
         ending = rng.choice(("\r\n", "\r\n", "\r\n", "\n", "\r", ""))
         self.said = [f"{line}{ending}".encode(errors="surrogatepass") for line in lines]
         self._waits, self._resets = rng.random() < 0.7, rng.random() < 0.3

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from class_numbers import ClassSums
-from cli_runs import LEDUC, POLARISED, good, good_json, refused, write
+from cli_runs import COMMAND, LEDUC, POLARISED, good, good_json, refused, write
 
-from lockers import open_store
+from lockers import LOCK, open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.records.status import (
@@ -125,8 +125,8 @@ def test_a_solve_that_failed_before_it_told_anything(folder):
 
 def test_a_folder_where_a_file_should_be_is_told(folder):
     (folder / LOG).mkdir()
-    assert f"{LOG}: expected a log that can be read, found: Is a directory" in refused("status", folder)
-    with pytest.raises(InputError, match=f"{LOG}: expected a log that can be written, found: Is a directory"):
+    assert f"{LOG}: expected a regular file, found a folder" in refused("status", folder)
+    with pytest.raises(InputError, match=f"{LOG}: expected a regular file, found a folder"):
         LogFile(folder)
     (folder / STATUS).mkdir()
     with pytest.raises(
@@ -274,3 +274,13 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
     assert read_status(tmp_path / "river") is None
     with pytest.raises(Exception, match="expected a store"):
         open_store(tmp_path / "river" / "play")
+
+
+@pytest.mark.parametrize("name", [LOG, LOCK, STATUS, "manifest.json", "shard-000.mdb"])
+def test_a_pipe_among_the_files_keeps_nobody_waiting(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    command = [*COMMAND, "status", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "unexpected" not in found.stderr
+    assert found.returncode == (0 if name == LOCK else 2), found.stderr
