@@ -232,7 +232,7 @@ def test_no_process_takes_more_than_was_estimated_nor_much_less(name, settings, 
     solved = process("solve", job, "--out", tmp_path / "out", "--json", *sets, *few)
     assert solved.returncode == 0, solved.stderr
     taken = json.loads(solved.stdout)["peak_rss_mib"] * 2**20
-    assert taken <= estimated <= 1.7 * taken
+    assert taken <= estimated <= 1.75 * taken
 
 
 def test_the_disk_of_later_saves_is_estimated(tmp_path):
