@@ -28,13 +28,14 @@ from lockers.errors import (
     ReadOnlyLockerError,
     StorageError,
 )
-from lockers.folder import holds_store, remove_store
+from lockers.folder import LOCK, holds_store, remove_store
 from lockers.lmdb_store import LmdbStore, open_store
 from lockers.memory import MemoryStore
 from lockers.names import shard_part
 from lockers.store import Reads, Store, Transaction
 
 __all__ = [
+    "LOCK",
     "SHARD_BYTES",
     "BusyLockerError",
     "DamagedLockerError",

@@ -13,7 +13,7 @@ import numpy as np
 PAGE = 4096
 LARGEST = 2038  # bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own
 ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24  # LMDB's of an entry and of a page; the lockers' of a value
-FILLED = 0.68  # of a page of the tree, by keys in random order
+FILLED = 0.65  # of a page of the tree, by keys in random order
 TICKET, TICKET_BYTES = ".ticket", 16
 SHARD_BYTES = 6 * PAGE + 69632
 """LMDB's own pages, and the lock file, of each shard."""
@@ -40,6 +40,13 @@ class DiskSize:
     def total(self) -> int:
         """Bytes of all pages of values and keys."""
         return self.own + self.tree
+
+    def again(self, at_once: int) -> int:
+        """Bytes of all pages, at most, once all values were written again in transactions of so many bytes.
+
+        Old pages stay until a transaction has ended, and are used again by the one after the next.
+        """
+        return self.total + min(self.total, 2 * at_once)
 
     def plus(self, locker: str, key: bytes, arrays: np.ndarray) -> DiskSize:
         """With a locker's arrays of so many bytes under keys as long as this one."""

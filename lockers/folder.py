@@ -20,6 +20,8 @@ from lockers.shard import (
     detach_shard,
 )
 
+LOCK = ".lock"
+"""The file that an application may lock while it works in a folder; lockers leave it alone."""
 REMOVED = f".{FILE}.removed"
 """What a manifest is called from the beginning of a removal until a new store is made in its folder."""
 
@@ -129,7 +131,7 @@ def _require_vacant(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
         if path.suffix == ".mdb" and path.stat().st_size and read_meta_pages(path).commit:
             raise DamagedLockerError(f"{folder}: expected {FILE} beside shards that hold data, found none")
-        if not path.name.startswith(("shard-", ".shard-", f".{FILE}")):
+        if path.name != LOCK and not path.name.startswith(("shard-", ".shard-", f".{FILE}")):
             raise LockerError(
                 f"{folder}: expected a store or an empty folder, found {path.name} and no {FILE}"
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -83,6 +84,7 @@ def sync_folder(folder: Path) -> None:
 def read_header(folder: Path) -> Header:
     """Read and verify ``manifest.json``; `FileNotFoundError` when there is none."""
     path = folder / FILE
+    require_no_pipe(path)
     text = path.read_bytes()
     try:
         content = json.loads(text)
@@ -103,6 +105,13 @@ def read_header(folder: Path) -> Header:
         found = _short(str(content))
         raise DamagedLockerError(f"{path}: expected 1..{MAX_SHARDS} shards and a manifest, found {found}")
     return Header(MappingProxyType(manifest), shards)
+
+
+def require_no_pipe(path: Path) -> None:
+    """Refuse a pipe, a socket or a device, which would make a reader wait; `FileNotFoundError` without a file."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise DamagedLockerError(f"{path}: expected a regular file, found something else")
 
 
 def _checksum(content: Mapping[str, Any]) -> int:

@@ -33,7 +33,7 @@ from lockers.errors import BusyLockerError, DamagedLockerError, LockerError
 from lockers.gate import Gate
 from lockers.lmdb_errors import translate, unreadable
 from lockers.lock_file import MAX_READERS, lock_alone, lock_file, make_lock_file, may_write
-from lockers.manifest import sync_folder
+from lockers.manifest import require_no_pipe, sync_folder
 from lockers.metapages import read_meta_pages
 from lockers.snapshot import LmdbSnapshot, LmdbTransaction, Snapshot
 from lockers.structure import structure_findings
@@ -366,6 +366,7 @@ def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> S
     """Return this process's shard for a data file, the same for all stores."""
     with _TABLE_LOCK:
         try:
+            require_no_pipe(path)
             status = path.stat()
         except OSError as error:
             raise _no_data_file(path, error) from error

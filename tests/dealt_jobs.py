@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from open_spiel.python.algorithms.exploitability import exploitability
 from spiel import tabular_policy
 
+from lockers import open_store
 from spewy.look.play import open_play
 from spewy.look.played import played
+from spewy.records.keys import VISITS
 
 DEALT_LEDUC = """
 name = "leduc-dealt"
@@ -42,11 +44,27 @@ def exploitability_of(folder, name):
 
 def numbers_in(folder):
     """All that a folder goes on from, by locker and key."""
-    from lockers import open_store
-
     with open_store(folder, read_only=True) as store:
         return {
             (locker, key): store.get(locker, key).tobytes()
             for locker in ("regret", "strategy", "visits")
             for key in store.keys(locker)
         }
+
+
+def visits_by_class(folder):
+    """How often a folder says that either player learnt in each class, ``{(round, class): [player 0, player 1]}``."""
+    with open_store(folder, read_only=True) as store:
+        return {
+            tuple(map(int, key.rstrip(b"|").split(b"."))): store.get(VISITS, key).tolist()
+            for key in store.keys(VISITS)
+            if b"." in key  # the others are those of a save's mark
+        }
+
+
+def visits_in(folder):
+    """How often a folder says that either player learnt, by round, all classes together."""
+    found = {}
+    for (t, _), both in visits_by_class(folder).items():
+        found[t] = [a + b for a, b in zip(found.get(t, [0, 0]), both, strict=True)]
+    return found

@@ -109,12 +109,13 @@ class Outcome:
 class Batch:
     """What to solve, in the order of the input, and what earlier runs left of it (by number of the entry).
 
-    ``save_every`` is for the sessions that solve it.
+    ``save_every`` is for the sessions that solve it. ``again``: they begin from nothing, whatever earlier runs left.
     """
 
     entries: tuple[BatchJob, ...]
     stored: Mapping[int, Stored]
     save_every: float | None = None
+    again: bool = False
 
     @classmethod
     def load(
@@ -160,6 +161,8 @@ class Batch:
     @cached_property
     def done(self) -> dict[int, SolveResult]:
         """Results of the entries that are done already."""
+        if self.again:
+            return {}
         found = ((i, finished(self.entries[i].job, stored)) for i, stored in self.stored.items())
         return {i: result for i, result in found if result is not None}
 

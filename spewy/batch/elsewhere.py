@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from lockers import LOCK
 from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.errors import PeerError, shown
@@ -35,7 +36,11 @@ def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) ->
 
 def packed(folder: Path) -> Files:
     """All that a folder holds but locks; nothing where there is none."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".mdb-lock")
+    files = (
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".mdb-lock" and path.name != LOCK
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 

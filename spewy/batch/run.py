@@ -7,12 +7,14 @@ a terminal sends to all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import joblib
 
+from lockers import LockerError
 from spewy.batch.batch import Batch, BatchJob, Outcome
 from spewy.batch.elsewhere import packed, solve_elsewhere, unpack
 from spewy.batch.work import (
@@ -25,13 +27,15 @@ from spewy.batch.work import (
     solve_job,
     solve_task,
 )
-from spewy.errors import PeerError, shown
+from spewy.errors import InputError, PeerError, shown
 from spewy.learn.engine import Stop
 from spewy.run.estimate import Estimate
+from spewy.run.finished import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
 from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew
+from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 
 
@@ -53,6 +57,14 @@ class BatchCost:
         """Of all lockers together at most: whole while they are solved, then as they are kept."""
         whole = sorted((cost.disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True)
         return self.kept_bytes + sum(whole[: self.at_once])
+
+    @property
+    def most_disk_bytes(self) -> int:
+        """Of all lockers together at most, while some are saved again and others are as they are kept."""
+        again = sorted(
+            (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
+        )
+        return self.kept_bytes + sum(again[: self.at_once])
 
     @property
     def kept_bytes(self) -> int:
@@ -122,8 +134,8 @@ def run_batch(
     n = processes(batch, asked) if cluster is None else max(1, min(cluster.threads, len(batch.to_do)))
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
-    with closing(Crew(n) if cluster is None else DaskCrew(cluster)) as crew:
-        runner = _Elsewhere(crew) if cluster is not None else _Here() if n == 1 else _There(crew)
+    with ExitStack() as locks, closing(Crew(n) if cluster is None else DaskCrew(cluster)) as crew:
+        runner = _Elsewhere(crew, locks) if cluster is not None else _Here() if n == 1 else _There(crew)
         estimates: dict[int, Estimate] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
@@ -167,7 +179,18 @@ class _Here:
             def told(check: News, i: int = i) -> None:
                 report.check(i, check)
 
-            yield i, solve_job(entry.job, entry.folder, told, stop, batch.save_every, cost.estimates[i])
+            yield (
+                i,
+                solve_job(
+                    entry.job,
+                    entry.folder,
+                    told,
+                    stop,
+                    batch.save_every,
+                    cost.estimates[i],
+                    again=batch.again,
+                ),
+            )
 
 
 class _There:
@@ -178,9 +201,13 @@ class _There:
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
 
-    def arguments(self, entry: BatchJob, save_every: float | None, cost: Estimate) -> tuple[Any, ...]:
-        """Of the function that solves an entry."""
-        return job_text(entry.job), entry.folder, save_every, cost
+    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+        """Of the function that solves an entry.
+
+        Raises:
+            InputError: another process works in its folder.
+        """
+        return job_text(entry.job), entry.folder, batch.save_every, batch.again, cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
         """Of an entry, from what the function gave back."""
@@ -198,14 +225,15 @@ class _There:
     ) -> Iterator[tuple[int, Outcome]]:
         died: dict[int, str] = {}
         yield from self._shift(batch, batch.to_do, cost, cost.at_once, report, stop, died)
+        batch = replace(batch, again=False)  # what died goes on from what it has saved
         for i in died:
-            entry, again = batch.entries[i], dict[int, str]()
+            entry, once_more = batch.entries[i], dict[int, str]()
             if stop.is_set():
                 yield i, Outcome(stored=left(entry.job, entry.folder))
                 continue
-            yield from self._shift(batch, [i], cost, 1, report, stop, again)
-            if again:
-                yield i, Outcome(error=f"its process {again[i]}", stored=left(entry.job, entry.folder))
+            yield from self._shift(batch, [i], cost, 1, report, stop, once_more)
+            if once_more:
+                yield i, Outcome(error=f"its process {once_more[i]}", stored=left(entry.job, entry.folder))
 
     def _shift(
         self,
@@ -218,16 +246,21 @@ class _There:
         died: dict[int, str],
     ) -> Iterator[tuple[int, Outcome]]:
         """Solve some entries; ``died`` gets those whose process did, and how."""
-        begun = 0
+        begun: list[int] = []  # by number of the task
+        refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
-            nonlocal begun
             for i in numbers:
                 if stop.is_set():
                     return
-                begun += 1
+                try:
+                    arguments = self.arguments(batch, batch.entries[i], cost.estimates[i])
+                except (InputError, LockerError) as error:
+                    refused[i] = str(error)
+                    continue
+                begun.append(i)
                 report.started(i)
-                yield self.arguments(batch.entries[i], batch.save_every, cost.estimates[i])
+                yield arguments
 
         stopping = False
         for word in self._crew.work(self.function, tasks(), n):
@@ -237,7 +270,7 @@ class _There:
                 report.stopping()
             if word is None:
                 continue
-            i = numbers[word.task]
+            i = begun[word.task]
             if word.kind == "news":
                 report.check(i, word.value)
             elif word.kind == "done":
@@ -246,16 +279,28 @@ class _There:
                 died[i] = word.value
             else:
                 raise word.value
-        for i in numbers[begun:]:
-            yield i, Outcome(stored=batch.stored[i])
+        for i in numbers:
+            if i in refused:
+                yield i, Outcome(error=refused[i], stored=batch.stored[i])
+            elif i not in begun:
+                yield i, Outcome(stored=batch.stored[i])
 
 
 class _Elsewhere(_There):
-    """Solves in a cluster's workers."""
+    """Solves in a cluster's workers; folders are locked here from before they are sent until they are back."""
 
     function = staticmethod(solve_elsewhere)
 
-    def arguments(self, entry: BatchJob, save_every: float | None, cost: Estimate) -> tuple[Any, ...]:
+    def __init__(self, crew: Crew, locks: ExitStack) -> None:
+        super().__init__(crew)
+        self._locks = locks
+        self._held: dict[Path, FolderLock] = {}
+
+    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+        if entry.folder not in self._held:  # else its worker has died
+            self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
+        if batch.again:
+            start_again(entry.job, entry.folder)
         return job_text(entry.job), packed(entry.folder), cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
@@ -266,5 +311,6 @@ class _Elsewhere(_There):
         found, files = answer
         if files:
             unpack(files, entry.folder)
+        self._held.pop(entry.folder).close()
         out: Outcome = found
         return out

@@ -51,9 +51,11 @@ class Relay(Silent):
         self._told(News(sweep, found, unit, seconds_left))
 
 
-def solve_task(parent: Parent, text: str, folder: Path, save_every: float | None, cost: Estimate) -> Outcome:
+def solve_task(
+    parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: Estimate
+) -> Outcome:
     """Solve in a worker."""
-    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost)
+    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost, again=again)
 
 
 def solve_job(
@@ -63,6 +65,8 @@ def solve_job(
     stop: Stop,
     save_every: float | None,
     cost: Estimate,
+    *,
+    again: bool = False,
 ) -> Outcome:
     """Solve one job of known cost; whatever goes wrong becomes its outcome."""
     _forget_peak()
@@ -70,7 +74,7 @@ def solve_job(
     try:
         if stop.is_set():
             return Outcome(stored=look(job, folder))
-        session = Session(job, folder, save_every, cost)
+        session = Session(job, folder, save_every, cost, again=again)
         try:
             result = session.solve(relay, stop)
         finally:

@@ -11,6 +11,7 @@ from lockers import open_store
 from spewy.errors import InputError, path_text
 from spewy.look.play import play_folder
 from spewy.system.child import HOME
+from spewy.system.failures import failure_text
 
 PACKAGES = ("buckets", "compiled", "lockers", "solvers", "spewy")
 
@@ -56,7 +57,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
         Its size in bytes.
 
     Raises:
-        InputError: there is something, or no folder to put it into.
+        InputError: there is something, or no folder to put it into, or one that may not be written.
         lockers.LockerError: there are no lockers, or they are damaged.
     """
     if os.path.lexists(out) or not out.absolute().parent.is_dir():
@@ -65,6 +66,12 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
     try:
         _fill(folder, temporary, resolve)
         temporary.replace(out)
+    except OSError as error:
+        if failure_text(error) is not None:
+            raise
+        raise InputError(
+            f"folder {path_text(out)}: expected one that can be made, found: {error.strerror or error}"
+        ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return _size(out)

@@ -46,14 +46,8 @@ def solve_batch(
     """Solve, print, and return the exit code."""
     from spewy.batch.batch import Batch
     from spewy.batch.run import run_batch
-    from spewy.run.finished import Stored, start_again
 
-    batch = Batch.load(files, overrides, out)
-    if again:
-        for number in batch.stored:
-            start_again(batch.entries[number].job, batch.entries[number].folder)
-        batch = replace(batch, stored={number: Stored() for number in batch.stored})
-    batch = replace(batch, save_every=save_every)
+    batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
     batch.write_weights()
     with on_cluster(address, jobs, "--jobs") as cluster:
         outcomes = run_batch(batch, batch_reporter(batch), jobs, cluster)
@@ -80,7 +74,7 @@ class BatchLines:
     def started(self, number: int) -> None:
         """Tell where its lockers are, and where it goes on."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
-        further = f", going on after sweep {sweeps}" if sweeps else ""
+        further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
         self._say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:

@@ -56,10 +56,11 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     from lockers import open_store
     from spewy.look.drop_numbers import drop_regrets
     from spewy.look.stored import stored_job, walked_job
+    from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):
         raise click.UsageError("expected either --round or --regrets")
-    with open_store(folder) as store:
+    with FolderLock(folder, "drop", make=False), open_store(folder) as store:
         before = store.size()
         if name is None:
             job = stored_job(store, folder)

@@ -15,8 +15,10 @@ from spewy.cli.tables import count, duration, facts, json_text, size
 
 if TYPE_CHECKING:
     from spewy.batch.batch import Batch
+    from spewy.batch.run import BatchCost
     from spewy.job.job import Job
     from spewy.run.dealt_plan import DealtCost
+    from spewy.run.estimate import Estimate
     from spewy.run.least import Least
     from spewy.run.plan import Plan
 
@@ -24,7 +26,10 @@ SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
 SWEEPS = 100
 """Whose time is told."""
-SUMS = ("information_sets", "memory_bytes", "disk_bytes", "kept_bytes", "seconds_per_sweep")
+SUMS = (
+    *("information_sets", "memory_bytes", "disk_bytes", "most_disk_bytes", "kept_bytes"),
+    "seconds_per_sweep",
+)
 """What is told of all boards together."""
 
 
@@ -50,7 +55,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     --json prints one object:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
-      state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries), disk_bytes,
+      state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries),
+      process_bytes (with these, nothing streamed), disk_bytes, most_disk_bytes (while it is saved again),
       kept_bytes (of disk_bytes, once it is solved: save.rounds),
       program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
       seconds_per_sweep (of one core, roughly; null: not known),
@@ -61,13 +67,14 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     Of a job with spot.boards:
       name, by_board {"Qc2d2c": {as above from boards on to seconds_per_sweep}, ..} (those that are the same as another
       up to suits left out), same {"Qd2h2d": "Qc2d2c", ..}, at_once (solves), information_sets, memory_bytes (of the
-      largest solves at once, with their processes), disk_bytes (of all, at most), kept_bytes and seconds_per_sweep
-      (of all), budget_bytes (of each), fits
+      largest solves at once, with their processes), disk_bytes and most_disk_bytes (of all, at most), kept_bytes and
+      seconds_per_sweep (of all), budget_bytes (of each), fits
     Of a job with [boards], which deals them:
       name, rounds [...], lines [...], classes [...], rows [...] (by round), information_sets, state_bytes, table_bytes,
-      memory_bytes, disk_bytes, play_bytes (of the play locker, in disk_bytes), judged_bytes (what exploit --flops all
-      keeps, in disk_bytes), seconds_per_deal (of one core, roughly; of a visit if averages are integrated),
-      making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits, betting_nodes
+      memory_bytes, process_bytes, disk_bytes, most_disk_bytes, play_bytes (of the play locker, in disk_bytes),
+      judged_bytes (what exploit --flops all keeps, in disk_bytes), seconds_per_deal (of one core, roughly; of a visit
+      if averages are integrated), making_seconds (of classes and rows, roughly; 0: they are there), budget_bytes, fits,
+      betting_nodes
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
@@ -143,7 +150,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
         ("boards", f"{len(entries):,}{alike}"),
         ("information sets", f"{cost.information_sets:,}"),
         ("memory", f"{fit}; {size(cost.memory_bytes)} with {cost.at_once:,} at once"),
-        *_disk(job, cost.disk_bytes, cost.kept_bytes),
+        *_disk(job, cost),
         *_time(cost.seconds_per_sweep),
     ]
     return found, rows
@@ -170,12 +177,19 @@ def _board_plans(batch: Batch) -> dict[int, Plan]:
     return plans
 
 
-def _disk(job: Job, all_bytes: int, kept_bytes: int) -> list[tuple[str, str]]:
+def _disk(job: Job, cost: Estimate | BatchCost) -> list[tuple[str, str]]:
     """What folders take, and what is left of it where not all rounds are kept."""
-    rows = [("disk", size(all_bytes))]
+    rows = [
+        ("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} while it is saved again")
+    ]
     if job.first_dropped is not None:
-        rows.append(("kept", f"{size(kept_bytes)}, without what comes after the {job.save.rounds}"))
+        rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
     return rows
+
+
+def _process(process_bytes: int) -> tuple[str, str]:
+    """What the operating system will show."""
+    return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
 def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
@@ -203,10 +217,11 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         ("state", size(cost.state_bytes)),
         ("tables", size(cost.table_bytes)),
         ("memory", f"{size(cost.memory_bytes)}, {verdict}"),
+        _process(cost.process_bytes),
         (
             "disk",
             f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
-            "to judge all first boards",
+            f"to judge all first boards; at most {size(cost.most_disk_bytes)} while it is saved again",
         ),
         _pace(job, cost),
     ]
@@ -244,7 +259,8 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         ("tables", size(cost.table_bytes)),
         ("payoffs", size(cost.payoff_bytes)),
         ("memory", f"{size(cost.memory_bytes)}, {_verdict(streamed, job.solve.memory)}"),
-        *_disk(job, cost.disk_bytes, cost.kept_bytes),
+        _process(cost.process_bytes - (streamed or 0)),
+        *_disk(job, cost),
         *_time(cost.seconds_per_sweep),
     ]
     return found, rows

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,8 +28,9 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         InputError: it cannot be made, another process plays in it, or a bot of its logs was another one.
     """
     if out is not None:
-        _make(out)
-        with _alone(out), _remembered(out, bots):
+        from spewy.system.folder_lock import FolderLock
+
+        with FolderLock(out, name), _remembered(out, bots):
             yield out
         return
     with TemporaryDirectory(prefix=f"spewy-{name}-") as folder:
@@ -51,39 +50,6 @@ def shelf_folder(given: Path | None) -> Path:
     if found is None:
         raise InputError("--data: expected a folder, as the user has no home, found none")
     return found
-
-
-def _make(folder: Path) -> None:
-    from spewy.errors import InputError, path_text
-    from spewy.system.failures import failure_text
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        if failure_text(error) is not None:
-            raise
-        raise InputError(
-            f"folder {path_text(folder)}: expected one that is there or can be made, found: {error.strerror or error}"
-        ) from None
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Lock a folder, where its file system can."""
-    from spewy.errors import InputError, path_text
-
-    with ExitStack() as held:
-        try:
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            held.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"folder {path_text(folder)}: expected that nobody else plays in it, found another process that does"
-            ) from None
-        except OSError:
-            pass  # nobody can be kept out
-        yield
 
 
 @contextmanager

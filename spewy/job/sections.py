@@ -23,11 +23,21 @@ from spewy.job.units import parse_duration, parse_memory, parse_target
 MOST_ITERATIONS = 10_000
 """Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
 
+MOST_INTEGER = 2**63 - 1
+
 
 class Section(BaseModel):
     """A table of the file: unknown keys are errors, and values have their own type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _fits(cls, value: object) -> object:
+        """Refuse integers that neither NumPy nor a float can hold."""
+        if type(value) is int and abs(value) > MOST_INTEGER:
+            raise ValueError(f"expected a number of at most {MOST_INTEGER}")
+        return value
 
 
 class GameSection(Section):

@@ -6,7 +6,7 @@ game begins without public cards, all boards of a tree lie below one without car
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -202,16 +202,22 @@ class BoardTrees:
         for depth, level in enumerate(levels[1:]):
             for b, parent in enumerate(level.parents):
                 below[depth].setdefault(parent, []).append(b)
-        out: list[Board] = []
-
-        def add(depth: int, b: int) -> None:
+        out = []
+        for board in self._branch(levels, below, 0, 0):
             go_on(stopped)
-            out.append(self._board(levels, depth, b))
-            for child in below[depth].get(b, ()):
-                add(depth + 1, child)
-
-        add(0, 0)
+            out.append(board)
         return out
+
+    def _branch(
+        self, levels: Sequence[_Level], below: Sequence[dict[int, list[int]]], depth: int, b: int
+    ) -> Iterator[Board]:
+        """A board and those below it.
+
+        A function inside a function that calls itself would keep all levels in memory until the collector comes.
+        """
+        yield self._board(levels, depth, b)
+        for child in below[depth].get(b, ()):
+            yield from self._branch(levels, below, depth + 1, child)
 
     def _board(self, levels: Sequence[_Level], depth: int, b: int) -> Board:
         level = levels[depth]

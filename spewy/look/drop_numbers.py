@@ -24,11 +24,11 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
 
     Args:
         job: what the store was made for.
-        folder: of the solve.
+        folder: of the solve, whose lock this process holds.
         store: its lockers, which nobody else may have open.
 
     Raises:
-        InputError: boards are not dealt, somebody solves in the folder, or its play locker lacks some deals.
+        InputError: boards are not dealt, or the play locker lacks some deals.
         lockers.LockerError: another process has the store open, or what is there is damaged.
     """
     if not job.sampled:

@@ -118,7 +118,7 @@ def make_payoffs(
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", payoffs_home(folder)
-        with ClassPayoffs.within(home, work.averages.manifest) as kept:
+        with ClassPayoffs.within(home, work.averages.manifest, "payoffs") as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))

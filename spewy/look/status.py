@@ -53,7 +53,7 @@ def disk_bytes(folder: Path) -> int:
     total = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # of a file that was there for a moment
-            total += 512 * path.stat().st_blocks
+            total += 512 * path.lstat().st_blocks
     return total
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 128 << 20
 """Bytes of classes, about, that are read from a store before it is opened anew."""
+BYTES_AT_ONCE = 8 << 20
+"""Of classes that are written in one transaction, which LMDB keeps in memory."""
 AT_ONCE = 1000
 """Keys that are deleted in one transaction."""
 DEALS_KEY = SWEEP_KEY

@@ -20,6 +20,7 @@ from spewy.errors import InputError
 from spewy.records.keys import MARK_KEY, META, PAYOFF
 from spewy.records.sound import sound_store
 from spewy.system.closing import Closing
+from spewy.system.folder_lock import FolderLock
 
 FOLDER = "payoffs"
 """Within a solve's folder."""
@@ -30,23 +31,31 @@ class ClassPayoffs(Closing):
 
     Args:
         store: of one shard; `close` closes it.
+        lock: of its folder, which goes with it; None: the store is only read.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, lock: FolderLock | None = None) -> None:
+        self._store, self._lock = store, lock
 
     @classmethod
-    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> ClassPayoffs:
+    def within(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> ClassPayoffs:
         """Those in a folder, to be written to; made where there are none.
 
         Args:
             folder: of a solve.
             manifest: of the play locker.
+            command: that writes, which others are told while it does.
 
         Raises:
+            InputError: another process writes there, or nobody may.
             lockers.LockerError: what is there is another job's, or damaged.
         """
-        return cls(sound_store(folder / FOLDER, manifest))
+        lock = FolderLock(folder / FOLDER, command)
+        try:
+            return cls(sound_store(folder / FOLDER, manifest), lock)
+        except BaseException:
+            lock.close()
+            raise
 
     @classmethod
     def open(cls, folder: Path) -> ClassPayoffs:
@@ -116,6 +125,8 @@ class ClassPayoffs(Closing):
         if not self._store.read_only:
             self._store.flush()
         self._store.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
 def _key(t: int, class_: int) -> bytes:

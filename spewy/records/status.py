@@ -1,13 +1,12 @@
 """How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
 
-The file takes its name when it is whole. Whoever solves in a folder holds a lock on its log, which ends with the
-process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last word
-(`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
+The file takes its name when it is whole. Whoever solves in a folder holds its lock (`spewy.system.folder_lock`), which
+ends with the process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last
+word (`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ from typing import Any, BinaryIO
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.records.progress import Trace
-from spewy.system.textfile import read_text, replace_text
+from spewy.system.folder_lock import is_locked
+from spewy.system.textfile import read_text, replace_text, require_regular
 
 STATUS, LOG = "status.json", "log.txt"
 VERSION = 1
@@ -157,19 +157,15 @@ def read_status(folder: Path) -> Status | None:
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process solves in a folder right now; None where no solve keeps a log.
+    """Whether a process solves in a folder right now; None where none does, and none has kept a log.
 
     Raises:
-        InputError: its log cannot be read.
+        InputError: its lock or its log cannot be read.
     """
+    if is_locked(folder):
+        return True
     with _log(folder) as file:
-        if file is None:
-            return None
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
+        return None if file is None else False
 
 
 def last_word(folder: Path) -> str | None:
@@ -192,6 +188,7 @@ def _log(folder: Path) -> Iterator[BinaryIO | None]:
     """The log of a folder, to be read; None where there is none."""
     path = folder / LOG
     try:
+        require_regular(path, f"file {path_text(path)}")
         file = path.open("rb")
     except FileNotFoundError:
         yield None

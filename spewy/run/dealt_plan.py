@@ -26,7 +26,9 @@ from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
 from spewy.job.units import parse_memory
+from spewy.records.class_numbers import BYTES_AT_ONCE
 from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
+from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -37,7 +39,7 @@ MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are mad
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 FOUND = 3  # times what a check found: board by board, and put together (measured)
-COPIES = 3 * (8 << 20)  # of what is being saved: as it is, encoded, and in its transaction
+COPIES = 3 * BYTES_AT_ONCE  # of what is being saved: as it is, encoded, and in its transaction
 SECONDS_PER_DEAL = 70e-6  # to be dealt
 SECONDS_PER_HAND = (
     37e-9,
@@ -60,7 +62,9 @@ class DealtCost:
         state_bytes: regrets and sums.
         table_bytes: the betting, classes and rows, and buffers of the threads.
         memory_bytes: what the process needs beside interpreter and libraries.
+        process_bytes: what it takes in all.
         disk_bytes: the folder, once it was judged on all first boards.
+        most_disk_bytes: the folder at most, while it is saved again.
         play_bytes: the play locker in it.
         judged_bytes: what judging keeps in it.
         seconds_per_deal: of one core, roughly; where classes are averaged, of a visit.
@@ -74,7 +78,9 @@ class DealtCost:
     state_bytes: int
     table_bytes: int
     memory_bytes: int
+    process_bytes: int
     disk_bytes: int
+    most_disk_bytes: int
     play_bytes: int
     judged_bytes: int
     seconds_per_deal: float
@@ -140,8 +146,8 @@ class DealtPlan:
         if self.refusal is not None:
             raise InputError(self.refusal)
         there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-        held = sum(512 * path.stat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
-        free, needed = shutil.disk_usage(there).free, self.cost.disk_bytes - held
+        held = sum(512 * path.lstat().st_blocks for path in folder.rglob("*.mdb")) if folder.exists() else 0
+        free, needed = shutil.disk_usage(there).free, self.cost.most_disk_bytes - held
         if needed > free:
             raise InputError(
                 f"folder {folder}: expected at least {_mib(needed)} of room on its disk, found {_mib(free)}"
@@ -270,6 +276,9 @@ def _cost(
         seconds = _seconds_per_visit(wish, rounds, classes, job.solve.iterations or 50)
     else:
         seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0)
+    memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES)
+    clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
+    rest = boards + SHARD_BYTES + judged + matrices + SHARD_BYTES * (1 + averaged)
     return DealtCost(
         tuple(len(one.lines) for one in rounds),
         tuple(classes),
@@ -279,8 +288,10 @@ def _cost(
         ),
         state,
         tables,
-        max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES),
-        disk.total + play_bytes + judged + matrices + SHARD_BYTES * (1 + averaged),
+        memory,
+        memory + PROCESS_BYTES + CLUSTERING_BYTES * clusters,
+        disk.total + play.total + rest,
+        disk.again(BYTES_AT_ONCE) + play.again(BYTES_AT_ONCE) + rest,
         play_bytes,
         judged,
         seconds,

@@ -18,7 +18,7 @@ from lockers import Store
 from solvers.forest import Ints
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
-from spewy.records.class_numbers import ClassNumbers, Mark, finish_save, write_classes
+from spewy.records.class_numbers import BYTES_AT_ONCE, ClassNumbers, Mark, finish_save, write_classes
 from spewy.system.closing import Closing
 
 SAVE_SECONDS, FIRST_SECONDS = 300.0, 30.0
@@ -27,10 +27,8 @@ SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
-AT_ONCE = 8 << 20
-"""Bytes of classes that are written in one transaction, which LMDB keeps in memory."""
 PORTIONS = 100
-"""Between two of which a save copies classes, at most: of large games more than `AT_ONCE` bytes are copied at once."""
+"""Between two of which a save copies classes, at most: of large games more than is written in a transaction."""
 
 
 class DealtSaving(Closing):
@@ -109,7 +107,7 @@ class DealtSaving(Closing):
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
         begun = time.perf_counter()
         for some in self._portions(visits):
-            for few in _cut(some, AT_ONCE):
+            for few in _cut(some, BYTES_AT_ONCE):
                 if self._broken_off.is_set():
                     return
                 with (
@@ -134,7 +132,7 @@ class DealtSaving(Closing):
             for c in np.flatnonzero((now != before).any(axis=0)).tolist()
         ]
         sizes = np.cumsum([self._engine.class_bytes(t) for t, _ in places])
-        at_once = max(AT_ONCE, int(sizes[-1]) // PORTIONS if places else 0)
+        at_once = max(BYTES_AT_ONCE, int(sizes[-1]) // PORTIONS if places else 0)
         first = 0
         while first < len(places):
             behind = sizes[first - 1] if first else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,11 +36,12 @@ from spewy.run.engines import visit_settings
 from spewy.run.finished import start_again
 from spewy.run.forecast import forecast
 from spewy.run.logfile import LogFile, logged
-from spewy.run.memory import peak_rss_mib
+from spewy.run.memory import peak_rss_mib, require_address_space
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult
 from spewy.system.closing import Closing
+from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
@@ -65,8 +66,8 @@ class DealtSession(Closing):
         plan: what a solve will do.
 
     Raises:
-        InputError: the job takes more memory or room than there is, before the folder is created; or what it would go
-            on from was dropped.
+        InputError: the job takes more memory or room than there is, before anything is in the folder; what it would go
+            on from was dropped; or another process works in the folder, which is this session's until it is closed.
         lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
         lockers.DamagedLockerError: what it holds is damaged.
     """
@@ -91,39 +92,39 @@ class DealtSession(Closing):
                 f'--start-from {start_from}: expected a job whose boards are dealt, found integrate = "average"'
             )
         self.job, self.folder = job, as_path(folder, "folder")
-        begun = False
-        if not again and holds_store(self.folder):
-            with open_store(self.folder, job.manifest(), read_only=True) as store:
-                require_numbers(store, f"folder {path_text(self.folder)}")
-                begun = bool(read_mark(store).deals)
-        kept = None if again else averages.kept_arrays(self.folder / averages.FOLDER, job.manifest())
-        self._classes = None if kept is None else board_classes(job.rules, kept)
-        made = None if self._classes is None else (self._classes.n_classes, self._classes.n_rows)
-        self.plan = DealtPlan.of(job, made=made)
-        self.plan.require(self.folder)
-        if start_from is not None and not begun:
-            require_start(start_from, self.plan)
-            if again and start_from.resolve() == self.folder.resolve():
-                raise InputError(
-                    f"--start-from {start_from}: expected another folder beside --again, which removes what this holds"
-                )
-        if again:
-            start_again(job, self.folder)
         self.save_every, self.start_from = save_every, start_from
         self._policies: list[ClassPolicy] = []
-        with open_store(self.folder, job.manifest(), shards=1) as store:
-            store.require_sound()
+        with ExitStack() as opened:
+            opened.enter_context(FolderLock(self.folder, "solve"))
+            self._classes = None if again else self._kept_classes()
+            made = None if self._classes is None else (self._classes.n_classes, self._classes.n_rows)
+            self.plan = DealtPlan.of(job, made=made)
+            self.plan.require(self.folder)
+            if start_from is not None and (again or not self._has_begun()):
+                require_start(start_from, self.plan)
+                if again and start_from.resolve() == self.folder.resolve():
+                    raise InputError(
+                        f"--start-from {start_from}: expected another folder beside --again, which removes what this "
+                        "holds"
+                    )
+            if again:
+                start_again(job, self.folder)
+            with open_store(self.folder, job.manifest(), shards=1) as store:
+                store.require_sound()
+            self._lock = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
         """Deal until the target, ``max_sweeps`` or ``max_time``, as `Session.solve` does with sweeps.
 
         Raises:
-            InputError: another process solves in the folder.
             lockers.LockerError: what the folder holds is damaged, or it cannot be written.
         """
-        with logged(self.folder) as log, _Run(self, unfailing(reporter or Silent()), log) as run:
-            return run.to_the_end(stop)
+        with logged(self.folder) as log:
+            threads = self.job.solve.threads + 1  # that saves
+            require_address_space("deals", self.plan.cost.memory_bytes, threads)
+            with _Run(self, unfailing(reporter or Silent()), log) as run:
+                return run.to_the_end(stop)
 
     def policy(self) -> ClassPolicy:
         """What was saved, to be asked for decisions, until the session is closed."""
@@ -146,9 +147,25 @@ class DealtSession(Closing):
         return self._classes
 
     def close(self) -> None:
-        """Let go of the policies; nothing else stays open between two solves."""
+        """Close the policies and let go of the folder."""
         while self._policies:
             self._policies.pop().close()
+        self._lock.close()
+
+    def _kept_classes(self) -> Abstraction | None:
+        """Classes and rows of the folder, which has something to go on from, or nothing at all."""
+        if holds_store(self.folder):
+            with open_store(self.folder, self.job.manifest(), read_only=True) as store:
+                require_numbers(store, f"folder {path_text(self.folder)}")
+        kept = averages.kept_arrays(self.folder / averages.FOLDER, self.job.manifest())
+        return None if kept is None else board_classes(self.job.rules, kept)
+
+    def _has_begun(self) -> bool:
+        """Whether the folder holds deals to go on from."""
+        if not holds_store(self.folder):
+            return False
+        with open_store(self.folder, read_only=True) as store:
+            return bool(read_mark(store).deals)
 
 
 class _Run(Closing):
@@ -246,7 +263,7 @@ class _Run(Closing):
         if job.solve.integrate == "average":
             from spewy.learn.averaging_engine import AveragingEngine
 
-            payoffs = ClassPayoffs.within(self._session.folder, job.manifest())
+            payoffs = ClassPayoffs.within(self._session.folder, job.manifest(), "solve")
             self._open.append(payoffs)
             return AveragingEngine(
                 job.problem,

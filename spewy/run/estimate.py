@@ -11,19 +11,24 @@ from solvers.exact.footprint import footprint
 from solvers.variants import variant
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
+from spewy.chunks.problem import Problem
 from spewy.learn.engine import visits_at_once
 from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
 from spewy.learn.lp_size import LpSize
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks, with_leaves
 from spewy.records.leaves import hands_on
+from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
 BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measured: 740 to 1,010)
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
+BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
+"""Clusterings that import it."""
 WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
-TOUCHED = 4  # pages of a file that the system maps for each page that is read
+TOUCHED = 4  # pages of a file that the system maps for each page that is read, but no more than the file has
+SLACK = 64 << 10  # bytes of a shard that small transactions leave unused (measured)
 SECONDS_PER_SET = (
     1e-8  # of a core, for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
 )
@@ -41,7 +46,9 @@ class Estimate:
         table_bytes: the betting tree, cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
         memory_bytes: what the main process needs beside interpreter and libraries.
-        disk_bytes: the folder after the first save; where all is saved in one go, up to twice that after the next.
+        process_bytes: what the main process takes in all, interpreter and libraries included.
+        disk_bytes: the folder after the first save.
+        most_disk_bytes: the folder at most, after later saves: a save needs room while the one before is still there.
         kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
         program: the linear program of the whole game, where that is how it is solved.
         seconds_per_sweep: of one core, roughly, checks included; None: not the exact engine solves it.
@@ -55,7 +62,9 @@ class Estimate:
     table_bytes: int
     payoff_bytes: int
     memory_bytes: int
+    process_bytes: int
     disk_bytes: int
+    most_disk_bytes: int
     kept_bytes: int
     program: LpSize | None = None
     seconds_per_sweep: float | None = None
@@ -131,12 +140,12 @@ def estimate(
         kept = disk if first_dropped is None or table.round < first_dropped else kept
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * itemsize * len(kinds)
-    stored = disk.total
+    stored = at_once = disk.total
     if exact:
         held = footprint(layout.live, threads=threads, short=itemsize == 2)
         state, tables = held.state, tables + held.tables
         at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
-        memory = state + tables + held.buffers + int(WAITING * at_once) + TOUCHED * disk.tree
+        memory = state + tables + held.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
     elif live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
         memory += program.memory_bytes if program is not None else 0
@@ -152,11 +161,18 @@ def estimate(
         tables,
         payoffs,
         memory,
+        memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
         stored + SHARD_BYTES * shards,
+        disk.again(at_once) + (SHARD_BYTES + SLACK * (not live)) * shards,
         kept.total + SHARD_BYTES * shards,
         program,
         SECONDS_PER_SET * information_sets if exact else None,
     )
+
+
+def _clusters(problem: Problem) -> bool:
+    """Whether hands are put into rows by scikit-learn."""
+    return any(k is not None for k in problem.rows) and problem.grouping in BY_SCIKIT_LEARN
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:

@@ -6,7 +6,6 @@ So a result that is there, with as many sweeps as the folder, was measured on th
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.records.averages import FOLDER
 from spewy.records.progress import read_result, read_trace, saved_sweeps
-from spewy.records.status import LOG, forget_status
-from spewy.run.logfile import LogFile
+from spewy.records.status import forget_status
 from spewy.run.result import SolveResult
 
 
@@ -54,16 +52,19 @@ def held(store: Store) -> Stored:
 def start_again(job: Job, folder: Path) -> None:
     """Remove what a folder holds of a job, if anything.
 
+    Args:
+        job: that is to be solved anew.
+        folder: of its solve, whose lock this process holds.
+
     Raises:
         lockers.LockerError: it holds another job, or somebody has it open.
-        InputError: what tells how it stands is no file; or somebody solves in it who opens it to save only.
+        InputError: what tells how it stands is no file.
     """
     look(job, folder)
-    with LogFile(folder) if (folder / LOG).exists() else nullcontext():
-        for store in (folder / FOLDER, folder):
-            if holds_store(store):
-                remove_store(store)
-        forget_status(folder)
+    for store in (folder / FOLDER, folder):
+        if holds_store(store):
+            remove_store(store)
+    forget_status(folder)
 
 
 def finished(job: Job, stored: Stored) -> SolveResult | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -12,37 +11,32 @@ from pathlib import Path
 from spewy.errors import InputError, error_line, path_text
 from spewy.records.status import LOG, STOP
 from spewy.system.closing import Closing
-
-TRIES, PAUSE = 20, 0.05
-"""How often, and with how many seconds between, a lock is tried for: who asks for a status has it for a moment."""
+from spewy.system.textfile import require_regular
 
 
 class LogFile(Closing):
-    """The log of a solve, locked for as long as it is open.
+    """The log of a solve.
 
     Args:
-        folder: of the solve.
+        folder: of the solve, whose lock this process holds.
 
     Raises:
-        InputError: another process solves in this folder, or its log cannot be written.
+        InputError: the log cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG
+        self._descriptor = -1
+        with suppress(FileNotFoundError):
+            require_regular(self._path, f"file {path_text(self._path)}")
         try:
             self._descriptor = os.open(
                 self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
             )
         except OSError as error:
-            self._descriptor = -1
             raise InputError(
                 f"file {path_text(self._path)}: expected a log that can be written, found: {error.strerror}"
             ) from error
-        if not _locked(self._descriptor):
-            self.close()
-            raise InputError(
-                f"folder {path_text(folder)}: expected that nobody else solves in it, found another process that does"
-            )
 
     def write(self, event: str, text: str = "") -> None:
         """Add a line: the time, what happens ("start", "check", "save", "stop"), and what there is to tell of it."""
@@ -57,7 +51,7 @@ class LogFile(Closing):
             raise
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -84,14 +78,3 @@ def _failure(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "broken off"
     return f"failed, {error_line(error)}"
-
-
-def _locked(descriptor: int) -> bool:
-    for _ in range(TRIES):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(PAUSE)
-        else:
-            return True
-    return False

@@ -6,6 +6,7 @@ import resource
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 
 def peak_rss_mib() -> float:
@@ -15,8 +16,10 @@ def peak_rss_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-PROCESS_BYTES = 250 * 2**20
-"""Interpreter, libraries and compiled kernels of one process."""
+PROCESS_BYTES = 215 * 2**20
+"""Interpreter, libraries and compiled kernels of one process (measured: 155 to 210 MiB)."""
+CLUSTERING_BYTES = 150 * 2**20
+"""scikit-learn and what it brings along, in a process that puts boards or hands into classes (measured: 147 MiB)."""
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
@@ -27,6 +30,43 @@ def memory_at_once(sizes: Sequence[int], n: int) -> int:
     """
     largest = sorted(sizes, reverse=True)[:n]
     return sum(largest) + len(largest) * PROCESS_BYTES
+
+
+STACK_BYTES = (8 + 128) * 2**20
+"""Address space of a thread: its stack, and what the C library reserves for what it allocates."""
+MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
+"""Address space that a solve takes beside its memory: machine code, maps of lockers (measured: 9 and 130 MiB)."""
+
+
+def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, threads: int) -> None:
+    """Refuse a solve that would not get its memory where address space is limited, as by ``ulimit -v``.
+
+    LLVM and the C library end a process that gets none, without a word of ours.
+
+    Args:
+        kind: of what is solved.
+        memory_bytes: that the solve needs, as estimated.
+        threads: that it starts.
+
+    Raises:
+        MemoryError: less is left.
+    """
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return
+    needed, held = memory_bytes + MAPPED_BYTES[kind] + threads * STACK_BYTES, _address_space()
+    if held + needed > most:
+        told = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - held), most)]
+        raise MemoryError(
+            f"the solve takes {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left"
+        )
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    return 0
 
 
 def available_memory() -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from spewy.run.engines import open_engine
 from spewy.run.estimate import Estimate
 from spewy.run.finished import finished, held, start_again
 from spewy.run.logfile import LogFile, logged
+from spewy.run.memory import require_address_space
 from spewy.run.plan import Plan
 from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
@@ -37,6 +38,7 @@ from spewy.run.saving import Saving
 from spewy.run.target import Target
 from spewy.run.walked_progress import WalkedProgress
 from spewy.system.closing import Closing
+from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
@@ -59,7 +61,8 @@ class Session(Closing):
 
     Raises:
         InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
-            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for.
+            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for;
+            or another process works in the folder, which is this session's until it is closed.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
@@ -78,26 +81,27 @@ class Session(Closing):
         self.job = job
         self.folder = folder = None if folder is None else as_path(folder, "folder")
         self.save_every = save_every
-        self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
-        self._target = Target(job, self.layout)
-        if folder is not None:
-            self.plan.require()
-            if again:
-                start_again(job, folder)
-        manifest, shards = job.manifest(), self.plan.shards
-        self.store: Store = (
-            MemoryStore(manifest, shards=shards)
-            if folder is None
-            else open_store(folder, manifest, shards=shards)
-        )
-        try:
+        with ExitStack() as opened:
+            if folder is not None:
+                opened.enter_context(FolderLock(folder, "solve"))
+            self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
+            self._target = Target(job, self.layout)
+            if folder is not None:
+                self.plan.require()
+                if again:
+                    start_again(job, folder)
+            manifest, shards = job.manifest(), self.plan.shards
+            self.store: Store = (
+                MemoryStore(manifest, shards=shards)
+                if folder is None
+                else open_store(folder, manifest, shards=shards)
+            )
+            opened.callback(self.store.close)
             self.store.require_sound()
             self._before = self._finished_before()
             if self._before is None:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
-        except BaseException:
-            self.store.close()
-            raise
+            self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
     @property
@@ -128,6 +132,8 @@ class Session(Closing):
             return self._before
         plan, name = self.plan, self.job.name
         plan.require()
+        threads = 0 if self.job.solve.threads == 1 else self.job.solve.threads
+        require_address_space("spots", self.cost.memory_bytes, threads)
         if plan.engine == "exact":
             make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
             dropped = self.job.rules.num_rounds - (self.job.first_dropped or self.job.rules.num_rounds)
@@ -153,8 +159,8 @@ class Session(Closing):
         return Policy(self.layout.problem, self.store)
 
     def close(self) -> None:
-        """Close the store."""
-        self.store.close()
+        """Close the store and let go of the folder."""
+        self._opened.close()
 
     def _run(
         self, engine: Engine, report: Reporter, building: float, outer: Stop | None, log: LogFile | None

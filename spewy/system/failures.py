@@ -7,6 +7,7 @@ and where the error is that no more files can be opened.
 from __future__ import annotations
 
 import errno
+import resource
 
 _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
@@ -25,6 +26,8 @@ def failure_text(error: BaseException) -> str | None:
     """What to say of an error that means such a failure, or was raised because of one; None of others."""
     if is_a(error, *_NAMED):
         return str(error)
+    if _wants_memory(error):
+        return f"memory: expected as much as the work needs, found no more: {str(error) or 'out of memory'}"
     if isinstance(error, OSError):
         if error.errno not in _FAILURES:
             return None
@@ -32,6 +35,15 @@ def failure_text(error: BaseException) -> str | None:
         return f"{subject}: expected room, memory and files to open, found: {error.strerror or error}"
     cause = error.__cause__ or error.__context__
     return str(error) if cause is not None and failure_text(cause) is not None else None
+
+
+def _wants_memory(error: BaseException) -> bool:
+    """Whether there is no memory, or no address space for a thread or, where that is limited, for a library."""
+    if is_a(error, "builtins.RuntimeError") and str(error) == "can't start new thread":
+        return True
+    loading = is_a(error, "builtins.ImportError") or (isinstance(error, OSError) and error.errno is None)
+    limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return is_a(error, "builtins.MemoryError") or (loading and limited)
 
 
 def is_a(error: BaseException, *names: str) -> bool:

@@ -40,12 +40,22 @@ def read_text(path: Path, subject: str) -> str:
         InputError: it is none, or cannot be read.
     """
     try:
-        kind = stat.S_IFMT(path.stat().st_mode)
-        if kind != stat.S_IFREG:
-            raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'something else')}")
+        require_regular(path, subject)
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # a null character in a path is a ValueError
         raise InputError(f"{subject}: expected a readable text file, found: {_reason(error)}") from None
+
+
+def require_regular(path: Path, subject: str) -> None:
+    """Refuse what is there and no regular file.
+
+    Raises:
+        InputError: something else is there.
+        OSError: nothing is, or nobody may look.
+    """
+    kind = stat.S_IFMT(path.stat().st_mode)
+    if kind != stat.S_IFREG:
+        raise InputError(f"{subject}: expected a regular file, found {KINDS.get(kind, 'something else')}")
 
 
 def exists(path: Path) -> bool:

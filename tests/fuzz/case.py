@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from spewy.cli import main
 
-from .judge import Answer, faults
+from .judge import Answer, faults, peer_faults
 from .text import argument
 
 TEMPLATES = "templates"
@@ -60,6 +60,15 @@ class Case:
         texts = [argument(str(each)) for each in arguments]
         self.note(f"$ spewy {shlex.join(texts)}")
         return self._judged(Answer.of(texts, CliRunner().invoke(main, texts)))
+
+    def table(self, *arguments: object) -> Answer:
+        """Run a command whose other end is somebody else, whose fault its failure may be."""
+        texts = [argument(str(each)) for each in arguments]
+        self.note(f"$ spewy {shlex.join(texts)}")
+        answer = Answer.of(texts, CliRunner().invoke(main, texts))
+        self.count(answer)
+        self.faults += peer_faults(answer)
+        return answer
 
     def process(self, around: str, *arguments: object) -> Answer:
         """Run a command in a process of its own, with a line of shell in which ``"$@"`` is the command."""

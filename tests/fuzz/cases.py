@@ -19,10 +19,13 @@ from spewy.run.plan import Plan
 from . import damage as damages
 from . import truth
 from .case import Case
+from .foreign import foreign
 from .judge import MOST_OF_ERROR, NOT_FORESEEN, Answer, faults
-from .mutate import GAMES, odd_job, override
+from .mutate import GAMES as GAME_NAMES
+from .mutate import odd_job, override
 from .spots import Data, random_dealt, random_job, random_river, random_toy, random_turn, renamed, scaled
-from .templates import TEMPLATES, Template
+from .tables import HostileDealer
+from .templates import GAMES, TEMPLATES, Template
 from .text import ODD_NUMBERS, ODD_TEXTS, TOKENS, odd_text, some_text
 from .toml import toml
 
@@ -78,7 +81,7 @@ def _damage_dealt(case: Case, job: str) -> None:
 def odd_games(case: Case) -> None:
     """A job with a ``.game`` file that may be wrong."""
     rng = case.rng
-    name = rng.choice(GAMES[:6])
+    name = rng.choice(GAME_NAMES[:6])
     lines = format_game(load_game(name)).splitlines()
     for _ in range(rng.choice((1, 1, 2, 3))):
         place = rng.randrange(len(lines))
@@ -164,6 +167,70 @@ def damage(case: Case) -> None:
         _go_on(case, template, folder)
 
 
+def foreign_folders(case: Case) -> None:
+    """A folder that is not what it is taken for, through all that takes folders."""
+    rng = case.rng
+    template = rng.choice((*TEMPLATES, *GAMES, *GAMES, *GAMES))
+    folder = case.copy(template.name)
+    others = [case.templates / other.name for other in (*TEMPLATES, *GAMES)]
+    for _ in range(rng.choice((1, 1, 2)) if folder.is_dir() else 0):
+        if folder.is_dir() and any(folder.iterdir()) and list(folder.rglob("manifest.json")):
+            case.note(f"{template.name}: {foreign(rng, folder, others)}")
+    job = case.write("job.toml", template.text)
+    settings = [*template.settings, "--set", "solve.max_sweeps=3"]
+    for command in rng.sample(
+        (
+            ["show", folder], ["status", folder], ["check", folder], ["export", folder, "out.csv"],
+            ["exploit", folder, "--workers", "1"] if template in GAMES else ["exploit", folder],
+            ["report", folder, "--line", "cc/"], ["compare", folder, others[0]],
+            ["drop", folder, "--regrets"], ["drop", folder, "--round", "river"], ["package", "acpc", folder, "bot"],
+            ["solve", job, "--out", folder, *settings, *rng.choice(([], ["--again"]))],
+            ["solve", job, "--out", folder / "play", *settings], ["match", folder, "call", "--hands", "0"],
+        ),
+        3,
+    ):  # fmt: skip
+        case.spewy(*command)
+
+
+def bots(case: Case) -> None:
+    """A bot at the table of a dealer that says odd things: it plays, or says in one line what was wrong."""
+    rng = case.rng
+    folder = case.templates / rng.choice(("leduc", "dealt"))
+    dealer = HostileDealer(rng)
+    case.note(f"dealer: {b''.join(dealer.said)!r}"[:3000])
+    options = rng.choice(([], ["--log", "said.txt"], ["--seed", "7"], ["--resolve", "always"]))
+    try:
+        case.table("play", "acpc", "127.0.0.1", dealer.port, "--lockers", folder, "--patience", "2", *options)
+    finally:
+        dealer.close()
+
+
+def matches(case: Case) -> None:
+    """Matches of all kinds of bots, and those that are none."""
+    rng = case.rng
+    words = (
+        "call",
+        "raise",
+        "random",
+        "equity",
+        "fold",
+        str(case.templates / "leduc"),
+        str(case.templates / "dealt"),
+    )
+    odd = ("cmd:true", "cmd:", "cmd:'", "nobody", str(case.templates / "turn"), "", "cmd:sh -c 'exit 3'")
+    first, second = (rng.choice(words if rng.random() < 0.8 else odd) for _ in range(2))
+    arguments: list[object] = ["match", first, second, "--hands", rng.choice((1, 2, 5)), "--workers", "1"]
+    if rng.random() < 0.7:
+        arguments += [
+            "--game",
+            rng.choice(("leduc", "leduc", "kuhn", "nothing", "holdem.limit.2p.reverse_blinds")),
+        ]
+    for options in (["--no-aivat"], ["--seeds", "3"], ["--out", "logs"], ["--resolve", "never"], ["--json"]):
+        if rng.random() < 0.3:
+            arguments += options
+    case.table(*_shuffled(rng, arguments))
+
+
 def processes(case: Case) -> None:
     """A command in a process of its own, in surroundings that are not as usual."""
     rng = case.rng
@@ -214,9 +281,12 @@ KINDS: tuple[tuple[Callable[[Case], None], float], ...] = (
     (odd_games, 8),
     (dealt_jobs, 8),
     (right_jobs, 15),
-    (odd_arguments, 15),
+    (odd_arguments, 12),
     (odd_boards, 4),
-    (damage, 15),
+    (damage, 12),
+    (foreign_folders, 6),
+    (bots, 4),
+    (matches, 0.5),
     (processes, 1),
 )
 """Kinds of cases by weight."""

@@ -80,6 +80,16 @@ def faults(answer: Answer) -> Iterator[str]:
         yield "expected exit code 0 or 2, or 1 with findings of an audit"
 
 
+def peer_faults(answer: Answer) -> Iterator[str]:
+    """What is wrong with the answer of a command that may fail for what its other end does."""
+    if answer.kind != "1 failed":
+        yield from faults(answer)
+        return
+    if answer.crash or NOT_FORESEEN in answer.error or "Traceback (most recent call last)" in answer.err:
+        yield f"expected errors that are foreseen\n{answer.crash}"
+    yield from _faults_of_errors(answer)
+
+
 def _faults_of_results(answer: Answer) -> Iterator[str]:
     if not answer.out:
         yield "expected a result on stdout"

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import cli_runs
+import dealt_jobs
 
 from .spots import random_dealt
 from .toml import toml
@@ -56,12 +57,21 @@ TEMPLATES = (
         "leduc", cli_runs.LEDUC, ("solve.max_sweeps=3",), (("", ""), ("c", ""), ("cc/", "Ks"), ("cc/c", "Qh"))
     ),
 )
+GAMES = (
+    Template(
+        "dealt", dealt_jobs.DEALT_LEDUC, ("solve.max_sweeps=200",), (("", ""), ("c", ""), ("cc/", "Ks"))
+    ),
+    Template(
+        "flop", dealt_jobs.DEALT_FLOP, ("solve.max_sweeps=20", "solve.check_flops=1"), (("", ""), ("r", ""))
+    ),
+)
+"""Whole games whose boards are dealt."""
 VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "pcfr+")
 
 
 def solve_templates(_: object, folder: Path) -> None:
     """Solve all templates into ``folder``; kernels that they and the cases need are compiled with them."""
-    for template in TEMPLATES:
+    for template in (*TEMPLATES, *GAMES):
         job = cli_runs.write(folder, template.text, f"{template.name}.toml")
         cli_runs.good("solve", job, "--out", folder / template.name, *template.settings)
         if template.dropped:

@@ -25,7 +25,7 @@ def lies(job: Job, found: Found) -> Iterator[str]:
     """
     epsilon, allowed = found["exploitability"], ROUNDING * unit(job)
     amount, name = parse_target(job.solve.target)
-    target = amount * unit_chips(job.rules, job.pot, name)
+    target = amount * unit_chips(job.rules, job.pot, name) / job.amounts.chips
     if epsilon is None:
         yield "expected an exploitability"
         return

@@ -163,7 +163,7 @@ def test_matrices_that_are_missing_or_those_of_some_classes_are_told(folders, tm
         open_bot(copy, leaves="always")
     with open_policy(copy) as policy:
         manifest = policy.averages.manifest
-    with ClassPayoffs.open(folders["limit"]) as whole, ClassPayoffs.within(copy, manifest) as kept:
+    with ClassPayoffs.open(folders["limit"]) as whole, ClassPayoffs.within(copy, manifest, "payoffs") as kept:
         kept.put(2, 0, whole.get(2, 0, (15, 12, 12)))
     with pytest.raises(InputError, match="of all classes of a round after the flop, found fewer"):
         open_bot(copy, leaves="always")

@@ -214,6 +214,51 @@ def test_estimates_are_right_within_a_tenth(name, precision, tmp_path):
     assert cost["disk_bytes"] == pytest.approx(disk_bytes(tmp_path / "large"), rel=0.1)
 
 
+NARROW = ("spot.oop=AA,KK,QQ,AKs,JTs", "spot.ip=QQ,JJ,TT,AQs,KJs")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("R1", ()),
+        *(
+            pytest.param(name, settings, marks=pytest.mark.slow)
+            for name, settings in (
+                ("R1", ("solve.leaves=stored",)),
+                ("T1", ()),
+                ("T1", NARROW),
+                ("T1", ("solve.leaves=stored", "rows.turn=10", "rows.river=10", "solve.max_sweeps=1")),
+                ("F1", NARROW),
+                ("leduc", ()),
+                ("leduc-lp", ()),
+                ("flop-holdem", ()),
+            )
+        ),
+    ],
+)
+def test_no_process_takes_more_than_was_estimated_nor_much_less(name, settings, tmp_path, monkeypatch):
+    """Also where classes of boards are made, and scikit-learn is loaded."""
+    monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "buckets"))
+    job = EXAMPLES / f"{name}.toml"
+    sets = [text for one in settings for text in ("--set", one)]
+    estimated = good_json("estimate", job, *sets)["process_bytes"]
+    few = [] if name == "leduc-lp" or "solve.max_sweeps=1" in settings else ["--set", "solve.max_sweeps=20"]
+    solved = process("solve", job, "--out", tmp_path / "out", "--json", *sets, *few)
+    assert solved.returncode == 0, solved.stderr
+    taken = json.loads(solved.stdout)["peak_rss_mib"] * 2**20
+    assert taken <= estimated <= 1.75 * taken
+
+
+def test_the_disk_of_later_saves_is_estimated(tmp_path):
+    """A save needs room while the one before is still there; the folder keeps it."""
+    job, out = write(tmp_path, TURN), tmp_path / "out"
+    told = good_json("estimate", job)
+    for sweeps in (2, 4, 6):
+        good("solve", job, "--out", out, "--set", f"solve.max_sweeps={sweeps}", "--set", "solve.target=0%")
+    assert told["disk_bytes"] < disk_bytes(out)
+    assert told["most_disk_bytes"] == pytest.approx(disk_bytes(out), rel=0.2)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize("at_once", [1, 50, 10**6])
 def test_export(folders, suffix, at_once, tmp_path, monkeypatch):

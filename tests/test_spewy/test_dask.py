@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from cli_runs import good, good_json, refused, spewy, write
-from dealt_jobs import DEALT_LEDUC, exploitability_of, numbers_in
+from dealt_jobs import DEALT_LEDUC, exploitability_of, numbers_in, visits_in
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
@@ -16,7 +16,6 @@ import crew_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
 from buckets import parse_cards  # noqa: E402
-from lockers import open_store  # noqa: E402
 from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402
@@ -56,16 +55,6 @@ class Noting(Silent):
         self.notes.append(text)
 
 
-def visits_of(folder):
-    """How often either player learnt, by round."""
-    totals = {}
-    with open_store(folder, read_only=True) as store:
-        for key in store.keys("visits"):
-            t = key.decode().split(".")[0]
-            totals[t] = totals.get(t, 0) + store.get("visits", key)
-    return {t: found.tolist() for t, found in totals.items()}
-
-
 def test_one_share_at_a_time_is_what_one_thread_learns_bit_for_bit(leduc, tmp_path):
     good("solve", leduc, "--out", tmp_path / "dask", "--set", "dask.workers=1")
     plain = write(tmp_path, SHORT, "plain.toml")
@@ -81,7 +70,7 @@ def test_three_workers_learn_the_game_and_the_same_twice(leduc, tmp_path):
     assert told["sweeps"] == 300
     assert 0 < told["exploitability"] < 1
     assert exploitability_of(tmp_path / "once", "leduc") == pytest.approx(told["exploitability"], abs=0.01)
-    assert visits_of(tmp_path / "once") == {"0": [300, 300], "1": [300, 300]}
+    assert visits_in(tmp_path / "once") == {0: [300, 300], 1: [300, 300]}
 
 
 def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, cluster, monkeypatch):
@@ -100,7 +89,7 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
     with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert any("has left, " in note for note in heard.notes)
-    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
+    assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
     assert good("check", tmp_path / "out").endswith(": healthy\n")
 
 
@@ -128,7 +117,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
     monkeypatch.setattr(ClusterEngine, "_answers", dying)
     with DealtSession(Job.load(leduc), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
-    assert visits_of(tmp_path / "out") == {"0": [300, 300], "1": [300, 300]}
+    assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
 
 
 @pytest.mark.slow
@@ -137,7 +126,7 @@ def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, t
     good("solve", leduc, *out, "solve.max_sweeps=100")
     good("solve", write(tmp_path, SHORT, "plain.toml"), *out, "solve.max_sweeps=150")
     assert good_json("solve", leduc, *out, "solve.max_sweeps=200")["sweeps"] == 200
-    assert visits_of(tmp_path / "out") == {"0": [200, 200], "1": [200, 200]}
+    assert visits_in(tmp_path / "out") == {0: [200, 200], 1: [200, 200]}
 
 
 def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
@@ -151,7 +140,7 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
     with DealtSession(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
         result = session.solve(Stopping(), stop)
     assert result.interrupted
-    assert visits_of(tmp_path / "out") == {t: [result.sweeps] * 2 for t in "01"}
+    assert visits_in(tmp_path / "out") == {t: [result.sweeps] * 2 for t in (0, 1)}
 
 
 def test_a_scheduler_that_is_not_there_is_refused(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
-from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in
+from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, visits_by_class, visits_in
 from jobs import EXAMPLES
 
 from buckets import Abstraction
@@ -26,13 +26,12 @@ from spewy.look.status import disk_bytes, status_of
 from spewy.records.averages import Averages
 from spewy.records.class_numbers import read_mark
 from spewy.records.judged import FlopFinding, JudgedBoards
-from spewy.records.keys import VISITS
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
 from spewy.run.dealt_session import DealtSession
-from spewy.run.logfile import LogFile
 from spewy.run.reporter import Silent
+from spewy.system.folder_lock import FolderLock
 
 
 @pytest.fixture(scope="module")
@@ -294,8 +293,8 @@ def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
     assert "found no manifest" in refused(*again, "--start-from", nowhere)
     assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
-    with LogFile(folder):  # of a solve that runs there
-        assert "found another process that does" in refused(*again)
+    with FolderLock(folder, "solve"):  # of a solve that runs there
+        assert "is in use by another `spewy solve`" in refused(*again)
     assert deals_saved(folder) == 50
     assert solve(leduc[0], folder, "solve.max_sweeps=60").sweeps == 60
 
@@ -635,27 +634,18 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(SampledEngine, "run", run_and_interrupt)
         patch.setattr(dealt_saving, "write_classes", write_and_interrupt)
-        patch.setattr(dealt_saving, "AT_ONCE", 1)
+        patch.setattr(dealt_saving, "BYTES_AT_ONCE", 1)
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
     assert status_of(folder).ended == "broken off"
     assert deals_saved(folder) == 500
     assert good("check", folder).endswith(": healthy\n")
-    ahead = visits_in(folder)
-    assert sum(ahead.values()).sum() > 4 * 500  # two rounds, two players
+    assert sum(map(sum, visits_in(folder).values())) > 4 * 500  # two rounds, two players
     assert solve(leduc[0], folder, "solve.max_sweeps=510").sweeps == 510
     solve(leduc[0], folder, "solve.max_sweeps=1000")
     solve(leduc[0], tmp_path / "whole", "solve.max_sweeps=1000")
-    assert {key: found.tolist() for key, found in visits_in(folder).items()} == {
-        key: found.tolist() for key, found in visits_in(tmp_path / "whole").items()
-    }  # each visit counts once
-
-
-def visits_in(folder):
-    """By class, how often either player learnt there."""
-    with open_store(folder, read_only=True) as store:
-        return {key: store.get(VISITS, key) for key in store.keys(VISITS) if b"." in key}
+    assert visits_by_class(folder) == visits_by_class(tmp_path / "whole")  # each visit counts once
 
 
 def test_the_time_of_a_run_that_was_killed_counts_as_far_as_it_was_saved(leduc, tmp_path):
@@ -696,15 +686,7 @@ def test_killed_again_and_again(leduc, tmp_path, kills):
     told = good_json("solve", leduc[0], "--out", folder, "--set", f"solve.max_sweeps={last}")
     assert told["sweeps"] == last
     assert exploitability_of(folder, "leduc") < 0.2
-    assert (visits_by_round(folder) == last).all()  # each deal counts once
-
-
-def visits_by_round(folder):
-    """``[round, player]``: visits of all classes of a round together."""
-    out = np.zeros((2, 2), dtype=int)
-    for key, found in visits_in(folder).items():
-        out[int(key.split(b".")[0])] += found
-    return out
+    assert visits_in(folder) == {t: [last, last] for t in (0, 1)}  # each deal counts once
 
 
 def test_others_look_while_it_is_solved(leduc, tmp_path):
@@ -721,7 +703,7 @@ def test_others_look_while_it_is_solved(leduc, tmp_path):
             seen = [good_json("show", folder)["hands"] for _ in range(3)]
             wait_for(lambda: first.saved.deals > before, process)
         assert all(len(hands) == 6 for hands in seen)
-        assert "expected that nobody else solves in it" in refused("solve", leduc[0], "--out", folder)
+        assert "is in use by another `spewy solve`" in refused("solve", leduc[0], "--out", folder)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
@@ -788,8 +770,8 @@ def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch
 
 def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     folder = shutil.copytree(solved[1], tmp_path / "out")
-    with LogFile(folder):
-        assert "found another process that does" in refused("drop", folder, "--regrets")
+    with FolderLock(folder, "solve"):
+        assert "is in use by `spewy solve`" in refused("drop", folder, "--regrets")
     shutil.rmtree(folder / "play")
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
@@ -911,9 +893,9 @@ def test_several_jobs_at_once_are_not_for_dealt_boards(leduc, tmp_path):
     assert "whose boards are dealt" in result.stderr
 
 
-def test_a_log_that_somebody_has_is_told(leduc, solved):
-    with LogFile(solved[1]):
-        assert "found another process that does" in refused("solve", leduc[0], "--out", solved[1])
+def test_a_folder_that_somebody_has_is_told(leduc, solved):
+    with FolderLock(solved[1], "solve"):
+        assert "is in use by another `spewy solve`" in refused("solve", leduc[0], "--out", solved[1])
 
 
 # Estimates

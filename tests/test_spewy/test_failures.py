@@ -3,10 +3,12 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 
 import pytest
 from cli_runs import COMMAND, LEDUC, POLARISED, good, process, refused, spewy, write
+from dealt_jobs import DEALT_LEDUC
 
 from lockers import LockerError, LockerFullError, StorageError
 from spewy.batch.work import solve_job
@@ -44,6 +46,14 @@ def caused(error, cause):
         (caused(InputError("x"), FileNotFoundError(errno.ENOENT, "No such file")), None),
         (LockerError("x"), None),
         (ZeroDivisionError(), None),
+        (
+            MemoryError("Unable to allocate 1 TiB"),
+            "memory: expected as much as the work needs, found no more: Unable",
+        ),
+        (MemoryError(), "memory: expected as much as the work needs, found no more: out of memory"),
+        (RuntimeError("can't start new thread"), "memory: expected"),
+        (RuntimeError("x"), None),
+        (ImportError("no such library"), None),
     ],
 )
 def test_what_is_a_failure(error, told):
@@ -134,3 +144,26 @@ def test_a_folder_where_none_can_be(tmp_path):
     """Below a device, which no user, root included, can make a folder in."""
     told = refused("solve", write(tmp_path, POLARISED), "--out", f"{os.devnull}/none/out")
     assert f"{os.devnull}/none/out: expected a folder that is there or can be made, found: " in told
+
+
+@pytest.mark.parametrize("mib", [250, 420, 600])
+def test_too_little_address_space_is_told_in_a_line(tmp_path, mib):
+    """LLVM and the C library abort where they get none, so a solve that would come to that is refused before."""
+    for text in (DEALT_LEDUC, POLARISED):
+        job = write(tmp_path, text)
+        limited = process(
+            "solve",
+            job,
+            "--out",
+            tmp_path / f"out-{mib}",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)),
+        )
+        assert "Traceback" not in limited.stderr
+        if text == POLARISED and mib == 600:
+            assert limited.returncode == 0, limited.stderr
+            return
+        assert limited.returncode == 1, limited.stderr
+        (told,) = [line for line in limited.stderr.splitlines() if line.startswith("Error: ")]
+        assert "memory" in told
+        assert not list((tmp_path / f"out-{mib}").glob(".lock"))
+        shutil.rmtree(tmp_path / f"out-{mib}", ignore_errors=True)

@@ -88,6 +88,12 @@ def shelf(tmp_path_factory):
     return tmp_path_factory.mktemp("shelf")
 
 
+def test_a_folder_with_an_apostrophe(tmp_path):
+    table = poker_table("kuhn_poker", "rules")
+    with kept_bot(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None):
+        pass
+
+
 def test_leduc_is_played_within_a_hundredth_of_its_value(shelf):
     """OpenSpiel judges what the bot does at every information set, told by tensors alone."""
     told = []

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from cli_runs import COMMAND, TURN, good, refused, spewy, write
+from dealt_jobs import DEALT_LEDUC
 from jobs import example, solved
 
 from spewy.errors import InputError
@@ -38,10 +39,22 @@ GAME = {"file": "holdem.nolimit.2p.reverse_blinds"}
             TURN.replace("[solve]", "[solve]\nleaves = 'stored'\niterations = 1_000_000_000_000"),
             "solve.iterations",
         ),
+        (
+            TURN.replace("[solve]", f"[solve]\ncheck_every = {10**400}"),
+            "solve.check_every: expected a number of at most 9223372036854775807, found 1000",
+        ),
+        (
+            TURN.replace("[solve]", f"[solve]\nworkers = {10**400}"),
+            "solve.workers: expected a number of at most",
+        ),
+        (
+            DEALT_LEDUC.replace("max_sweeps = 3000", f"max_sweeps = {10**400}"),
+            "solve.max_sweeps: expected a number of at most",
+        ),
         (TURN.replace('name = "turn"', f'name = "{"n" * 300}"'), "name: expected at most 255 bytes"),
         (TURN.replace('name = "turn"', f'name = "{"ö" * 128}"'), "name: expected at most 255 bytes"),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_too_much_of_something(text, named, tmp_path):
     line = refused("tree", write(tmp_path, text))

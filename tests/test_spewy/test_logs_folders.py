@@ -1,11 +1,12 @@
 """Folders that matches, series and tournaments keep their logs in: one command at a time, and the same bots."""
 
-import fcntl
 import json
-import os
 
 import pytest
 from cli_runs import good, refused, spewy, write
+
+from lockers import LOCK
+from spewy.system.folder_lock import FolderLock
 
 MATCH = ("match", "call", "raise", "--game", "leduc", "--hands", 3, "--workers", 1)
 CUP = """
@@ -26,19 +27,16 @@ hands = 3
 @pytest.fixture
 def taken(tmp_path):
     """A folder in which somebody else plays."""
-    folder = tmp_path / "logs"
-    folder.mkdir()
-    descriptor = os.open(folder, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    yield folder
-    os.close(descriptor)
+    with FolderLock(tmp_path / "logs", "match"):
+        yield tmp_path / "logs"
 
 
 def test_two_commands_do_not_write_into_the_same_logs(taken, tmp_path):
     referee = ("referee", "kuhn_poker", "random", "random", "--matches", 1, "--chance-seconds", 0)
     for call in (MATCH, ("tournament", write(tmp_path, CUP.format("call"))), referee):
-        assert "logs: expected that nobody else plays in it" in refused(*call, "--out", taken)
-    assert list(taken.iterdir()) == []
+        another = "another " if call[0] == "match" else ""
+        assert f"logs is in use by {another}`spewy match`" in refused(*call, "--out", taken)
+    assert [path.name for path in taken.iterdir()] == [LOCK]
 
 
 def test_hands_of_one_bot_are_no_score_of_another(tmp_path):

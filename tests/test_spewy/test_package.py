@@ -7,6 +7,7 @@ import sys
 import pytest
 from acpc_tables import Heard, Seat, Task, client, table
 from cli_runs import LEDUC, good, refused, spewy, write
+from without_rights import without_rights
 
 import spewy as spewy_package
 from lockers import open_store
@@ -93,6 +94,18 @@ def test_nothing_is_left_of_a_package_that_cannot_be_made(solved, tmp_path, any_
         "package", "acpc", tmp_path, tmp_path / "new"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_a_folder_that_may_not_be_written_is_bad_input(solved, tmp_path, any_bot):
+    target = tmp_path / "target"
+    target.mkdir()
+
+    def work():
+        told = refused("package", "acpc", solved, target / "bot")
+        assert "target/bot: expected one that can be made, found: Permission denied" in told
+
+    without_rights(target, work)
+    assert list(target.iterdir()) == []
 
 
 def test_what_cannot_be_played_from_is_not_packed(solved, tmp_path, monkeypatch):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from class_numbers import ClassSums
-from cli_runs import LEDUC, POLARISED, TURN, good, good_json, refused, write
+from cli_runs import COMMAND, LEDUC, POLARISED, TURN, good, good_json, refused, write
 
-from lockers import open_store
+from lockers import LOCK, open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.records.status import (
@@ -31,6 +31,7 @@ from spewy.run.logfile import LogFile
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.system.failures import failure_text
+from spewy.system.folder_lock import FolderLock
 
 LIMIT = Job.of(
     {"name": "limit", "game": {"file": "holdem.limit.2p.reverse_blinds"}, "boards": {"river": 400}}
@@ -71,7 +72,7 @@ def test_what_is_written_is_read(folder, status):
 
 def test_status_tells_all_of_it(folder):
     write_status(folder, replace(STANDS, at=time.time() - 3, judged=replace(JUDGED, at=time.time() - 600)))
-    with LogFile(folder):
+    with FolderLock(folder, "solve"):
         text = good("status", folder)
     told = dict(line.split(maxsplit=1) for line in text.splitlines())
     assert told["job"] == "limit"
@@ -104,7 +105,7 @@ def test_status_as_json(folder):
 
 def test_a_check_is_told_while_it_runs(folder):
     write_status(folder, replace(STANDS, checking=(2, 5)))
-    with LogFile(folder):
+    with FolderLock(folder, "solve"):
         assert "running, checks: 2 of 5 flops judged; " in good("status", folder)
         assert good_json("status", folder)["checking"] == [2, 5]
     assert good_json("status", folder)["checking"] is None
@@ -127,8 +128,8 @@ def test_a_solve_that_failed_before_it_told_anything(folder):
 
 def test_a_folder_where_a_file_should_be_is_told(folder):
     (folder / LOG).mkdir()
-    assert f"{LOG}: expected a log that can be read, found: Is a directory" in refused("status", folder)
-    with pytest.raises(InputError, match=f"{LOG}: expected a log that can be written, found: Is a directory"):
+    assert f"{LOG}: expected a regular file, found a folder" in refused("status", folder)
+    with pytest.raises(InputError, match=f"{LOG}: expected a regular file, found a folder"):
         LogFile(folder)
     (folder / STATUS).mkdir()
     with pytest.raises(
@@ -163,8 +164,10 @@ def test_a_log_whose_last_line_is_no_end_has_no_last_word(folder, lines):
 def test_whether_it_runs_is_known_after_it_was_killed(folder):
     write_status(folder, STANDS)
     code = (
-        "import sys, time; from pathlib import Path; from spewy.run.logfile import LogFile\n"
-        "log = LogFile(Path(sys.argv[1])); print('open', flush=True); time.sleep(600)"
+        "import sys, time; from pathlib import Path\n"
+        "from spewy.run.logfile import LogFile; from spewy.system.folder_lock import FolderLock\n"
+        "lock, log = FolderLock(Path(sys.argv[1]), 'solve'), LogFile(Path(sys.argv[1]))\n"
+        "print('open', flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"open\n"
@@ -176,16 +179,6 @@ def test_whether_it_runs_is_known_after_it_was_killed(folder):
     with LogFile(folder) as log:
         log.write("stop", "interrupted")
     assert "not running: interrupted" in good("status", folder)
-
-
-def test_one_process_solves_in_a_folder(folder):
-    with (
-        LogFile(folder),
-        pytest.raises(InputError, match="expected that nobody else solves in it, found another"),
-    ):
-        LogFile(folder)
-    with LogFile(folder):
-        pass
 
 
 def test_a_log_is_added_to_line_by_line(folder):
@@ -356,3 +349,13 @@ def test_solving_again_leaves_nothing_of_what_was_there(tmp_path):
     assert (read_status(tmp_path / "river").name, read_status(tmp_path / "river").deals) == ("polarised", 100)
     with pytest.raises(Exception, match="expected a store"):
         open_store(tmp_path / "river" / "play")
+
+
+@pytest.mark.parametrize("name", [LOG, LOCK, STATUS, "manifest.json", "shard-000.mdb"])
+def test_a_pipe_among_the_files_keeps_nobody_waiting(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    command = [*COMMAND, "status", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "unexpected" not in found.stderr
+    assert found.returncode == (0 if name == LOCK else 2), found.stderr

@@ -96,7 +96,7 @@ def shelf_name(table: PokerTable) -> str:
     return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
-def job_text(table: PokerTable, game_file: Path) -> str:
+def job_text(table: PokerTable, game_file: str) -> str:
     """The job that solves a game, as a TOML file."""
     shares = sorted(BETS if table.actions == "full" else table.menu.values())
     sizes = ", ".join("a" if share == np.inf else f"{share:.0%}" for share in shares)
@@ -105,7 +105,7 @@ def job_text(table: PokerTable, game_file: Path) -> str:
         [
             f'name = "{table.game.name}"',
             "[game]",
-            f"file = '{game_file}'",
+            f'file = "{game_file}"',
             *bets,
             "[solve]",
             f'target = "{TARGET}"',
@@ -139,7 +139,7 @@ def _solve(
     try:
         file = work / f"{table.game.name}.game"
         file.write_text(format_game(table.game), encoding="utf-8")
-        (work / "job.toml").write_text(job_text(table, file), encoding="utf-8")
+        (work / "job.toml").write_text(job_text(table, file.name), encoding="utf-8")
         with Session(Job.load(work / "job.toml"), work / "lockers") as session:
             result = session.solve(stop=_Deadline(time.monotonic() + seconds, stop))
         note(f"{folder.name}: solved to {result.exploitability:.3g} chips in {result.sweeps:,} sweeps")

@@ -1,0 +1,231 @@
+"""One process at a time works in a folder: solves of spots and of whole games, `drop`, payoffs and logs."""
+
+import errno
+import fcntl
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from cli_runs import COMMAND, TURN, good, good_json, refused, spewy, write
+from dealt_jobs import DEALT_LEDUC
+from without_rights import without_rights
+
+from lockers import LOCK
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.look.status import status_of
+from spewy.run import finished
+from spewy.run.session import Session, open_session
+from spewy.system.folder_lock import FolderLock, is_locked
+
+BOARDS = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "Kh 9d 6s 2c"]')
+HOLDING = (
+    "import sys, time; from pathlib import Path; from spewy.system.folder_lock import FolderLock\n"
+    "lock = FolderLock(Path(sys.argv[1]), 'solve'); print('held', flush=True); time.sleep(600)"
+)
+FOREVER = ("--set", "solve.target=0 chips", "--set", "solve.max_sweeps=100000000")
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jobs")
+    return {"spot": write(folder, TURN, "spot.toml"), "game": write(folder, DEALT_LEDUC, "game.toml")}
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A folder that another process holds."""
+    folder = tmp_path / "out"
+    with subprocess.Popen([sys.executable, "-c", HOLDING, str(folder)], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"held\n"
+        yield folder, child
+        child.kill()
+
+
+def test_a_folder_is_one_process_s_until_that_is_killed(elsewhere):
+    folder, child = elsewhere
+    with pytest.raises(InputError, match="out is in use by another `spewy solve`"):
+        FolderLock(folder, "solve")
+    with pytest.raises(InputError, match="out is in use by `spewy solve`"):
+        FolderLock(folder, "drop")
+    assert is_locked(folder)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert not is_locked(folder)
+    with FolderLock(folder, "solve"):
+        assert is_locked(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path):
+    lock = FolderLock(tmp_path / "a" / "b", "solve")
+    lock.close()
+    lock.close()
+    assert list(tmp_path.iterdir()) == []
+    with FolderLock(tmp_path / "a" / "b", "solve"):
+        (tmp_path / "a" / "notes").write_text("")
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["notes"]
+    with pytest.raises(InputError, match="nothing: expected a folder of a solve, found none"):
+        FolderLock(tmp_path / "nothing", "drop", make=False)
+
+
+def test_a_forked_child_neither_holds_a_folder_nor_lets_go_of_it(tmp_path):
+    lock = FolderLock(tmp_path, "solve")
+    child = multiprocessing.get_context("fork").Process(target=lock.close)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    assert is_locked(tmp_path)
+    waiting = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    waiting.start()
+    lock.close()
+    assert not is_locked(tmp_path)
+    waiting.kill()
+    waiting.join()
+
+
+def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path):
+    """A process that waits for the lock has the file open that its holder removes."""
+    with FolderLock(tmp_path, "solve"):
+        (tmp_path / LOCK).unlink()
+        with FolderLock(tmp_path, "solve"):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def failing(number):
+    def flock(descriptor, operation):
+        raise OSError(number, os.strerror(number))
+
+    return flock
+
+
+def test_a_file_system_without_locks_keeps_nobody_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
+    with FolderLock(tmp_path, "solve"), FolderLock(tmp_path, "solve"):
+        assert not is_locked(tmp_path)
+
+
+def test_a_folder_that_may_not_be_locked_is_not_used_unlocked(tmp_path, monkeypatch):
+    def work():
+        for command in ("match", "solve"):
+            with pytest.raises(
+                InputError, match="expected a folder and files that can be written, found: Perm"
+            ):
+                FolderLock(tmp_path / "logs", command)
+
+    (tmp_path / "logs").mkdir()
+    without_rights(tmp_path / "logs", work)
+    monkeypatch.setattr(fcntl, "flock", failing(errno.EIO))
+    with pytest.raises(InputError, match="found: Input/output error"):
+        FolderLock(tmp_path, "solve")
+
+
+@pytest.mark.parametrize("kind", ["spot", "game"])
+def test_whoever_writes_in_a_folder_keeps_all_others_out(jobs, tmp_path, kind):
+    folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
+    solve = ("solve", jobs[kind], "--out", folder)
+    with open_session(job, folder) as session:
+        session.solve()
+        for command in (solve, (*solve, "--again")):
+            assert "out is in use by another `spewy solve`" in refused(*command)
+        drop = ("--round", "river") if kind == "spot" else ("--regrets",)
+        assert "out is in use by `spewy solve`" in refused("drop", folder, *drop)
+        good("show", folder)
+        good("exploit", folder, *(("--workers", 1) if kind == "game" else ()))
+        good("check", folder)
+    assert is_locked(folder) is False
+    good(*solve, "--set", "solve.max_sweeps=30")
+    assert not (folder / LOCK).exists()
+
+
+def test_two_makers_of_payoffs_do_not_meet(jobs, tmp_path):
+    folder = tmp_path / "out"
+    good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=20")
+    with FolderLock(folder / "payoffs", "payoffs"):
+        assert "payoffs is in use by another `spewy payoffs`" in refused("payoffs", folder, "--workers", 1)
+        good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=30")  # which writes none
+
+
+@pytest.mark.parametrize("kind", ["spot", "game"])
+def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind, monkeypatch):
+    """Who begins again in the midst of one that does finds the folder taken, whatever is removed by then."""
+    folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
+    solve = ("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=20", "--again")
+    good(*solve)
+    remove, refusals = finished.remove_store, []
+
+    def removing(store):
+        remove(store)
+        with pytest.raises(InputError, match="in use by another"):
+            open_session(job, folder, again=True)
+        refusals.append(store)
+
+    monkeypatch.setattr(finished, "remove_store", removing)
+    with open_session(job, folder, again=True) as session:
+        assert folder in refusals
+        with pytest.raises(InputError, match="in use by another"):
+            open_session(job, folder)
+        assert session.solve().sweeps == 20
+    assert good("check", folder).endswith(": healthy\n")
+
+
+@pytest.mark.parametrize("kind", ["spot", "game"])
+def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
+    """With --again, three times: one of them has the folder, the others say so in a line."""
+    folder = tmp_path / "out"
+    good("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")
+    command = [*COMMAND, "solve", str(jobs[kind]), "--out", str(folder), "--again", *FOREVER]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    try:
+        deadline = time.monotonic() + 60
+        while sum(each.poll() is not None for each in running) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (left,) = [each for each in running if each.poll() is None]
+        for each in running:
+            if each is not left:
+                assert each.returncode == 2
+                told = each.stderr.read().splitlines()[-1]
+                assert told.endswith(f"folder {folder} is in use by another `spewy solve`")
+        left.kill()
+    finally:
+        for each in running:
+            each.kill()
+            each.communicate()
+    assert good("check", folder).endswith(": healthy\n")
+    assert good_json("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")["sweeps"] >= 0
+
+
+def test_a_member_of_a_batch_whose_folder_is_taken_fails_alone(tmp_path):
+    job, out = write(tmp_path, BOARDS), tmp_path / "out"
+    batch = ("solve", job, "--out", out, "--set", "solve.max_sweeps=5", "--set", "solve.target=0%")
+    first = good_json(*batch)
+    for again in ((), ("--again", "--jobs", "2")):
+        with FolderLock(out / "Qs7h2d3c", "solve"):
+            result = spewy(*batch, *again, "--set", "solve.max_sweeps=9", "--json")
+        assert result.exit_code == 1
+        taken, other = json.loads(result.stdout)
+        assert taken["error"].endswith("Qs7h2d3c is in use by another `spewy solve`")
+        assert taken["sweeps"] == first[0]["sweeps"] == 5
+        assert (other["error"], other["sweeps"]) == (None, 9)
+    assert [one["sweeps"] for one in good_json(*batch, "--again")] == [5, 5]
+
+
+def test_a_session_that_is_forgotten_lets_go(jobs, tmp_path):
+    Session(Job.load(jobs["spot"]), tmp_path / "out")
+    assert not is_locked(tmp_path / "out")
+
+
+def test_the_status_of_a_spot_that_is_refused_stays_readable(jobs, tmp_path):
+    with Session(Job.load(jobs["spot"], ["solve.max_sweeps=5"]), tmp_path / "out") as session:
+        session.solve()
+        assert status_of(tmp_path / "out").deals == 5
