@@ -98,6 +98,7 @@ class Game:
         Cards that are dealt together come high cards first, of equal ranks spades, hearts, diamonds, clubs; deals come
         in the order in which they are made.
 
+        >>> from buckets.cards import cards_name, parse_cards
         >>> cards_name(load_game("upac").board_order(parse_cards("2c 8c Jd Ah 3s")))
         'Jd8c2cAh3s'
         """

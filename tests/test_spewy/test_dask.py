@@ -130,16 +130,17 @@ def test_what_a_cluster_has_learnt_goes_on_here_and_the_other_way_round(leduc, t
 
 
 def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
-    stop = threading.Event()
+    stop, seen = threading.Event(), []
 
     class Stopping(Noting):
         def stands(self, status, threads):
-            assert threads == 3
+            seen.append(threads)
             stop.set()
 
     with DealtSession(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
         result = session.solve(Stopping(), stop)
     assert result.interrupted
+    assert seen[0] == 3
     assert visits_in(tmp_path / "out") == {t: [result.sweeps] * 2 for t in (0, 1)}
 
 

@@ -287,13 +287,6 @@ def test_the_first_save_comes_with_the_first_check(tmp_path, monkeypatch):
     assert [told["saved_deals"] for _, told in asking.told[1:]] == [10, 10, 10]
 
 
-def test_two_solves_in_one_folder_are_refused_before_the_work(tmp_path):
-    job, folder = write(tmp_path, TURN), tmp_path / "out"
-    good("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
-    with LogFile(folder):
-        assert "found another process that does" in refused("solve", job, "--out", folder)
-
-
 def test_a_spot_whose_status_cannot_be_written_is_refused(tmp_path):
     job, folder = write(tmp_path, TURN), tmp_path / "out"
     good("solve", job, "--out", folder, "--set", "solve.max_sweeps=10")
