@@ -67,6 +67,7 @@ from solvers.sampled.program import (
     Program,
 )
 from solvers.vector import (
+    DROPPED,
     HANDS,
     Address,
     fill16,
@@ -90,6 +91,8 @@ _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
 _HALF: Any = np.float32(0.5)
 _FLOOR: Any = np.float32(FLOOR)
+LARGE_SHARE: Any = np.float32(2**-10)
+"""Beside which what is lost in adding single precision, 2 ** -25 of a number, is less than 3e-5 of it."""
 BLOCK = 8  # hands whose best responses are found at once, a multiple of 4
 ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WIDTH = range(9)
 
@@ -555,10 +558,13 @@ def move_average(  # type: ignore[no-untyped-def]
 
     So a number is rounded up with the probability that keeps it right on average: after millions of visits a step is
     less than a quantum, and rounded to the nearest it would never be made. Whole quanta of A are taken off first,
-    beside which a small step would be lost.
+    beside which a small step would be lost; shares above `LARGE_SHARE` do without that.
     """
     now = load16_kept(kind, averages, at)
     step = (played - now) * share
+    if share > LARGE_SHARE:
+        store_kept(kind, averages, at, now + step, np.int32(rounding * np.float32(DROPPED)))
+        return
     quantum = quantum_kept(kind, now + step)
     per = fill16(_ONE) / quantum
     quanta = now * per
