@@ -54,7 +54,8 @@ def row_matrices(
         n_ids,
         values,
     )
-    return _collect(own, own_weight, values[:k].T), _collect(own, own_weight, values[k:].T)
+    both = _collect(own, own_weight, values.T)
+    return np.ascontiguousarray(both[:, :k]), np.ascontiguousarray(both[:, k:])
 
 
 def add_deal(

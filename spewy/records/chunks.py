@@ -171,23 +171,22 @@ def commit_visit(
         SolveError: a number is not finite.
     """
     key = layout.key(*place)
+    values: list[tuple[str, bytes, Array]] = [
+        (kind, mine, join(arrays)) for mine, kinds in visit.arrays.items() for kind, arrays in kinds.items()
+    ]
+    if visit.payoffs is not None:
+        values.append((PAYOFF, key, visit.payoffs))
+    for locker, mine, value in values:
+        require_finite(f"sweep {sweep}, {locker} of chunk {mine.decode()}", value)
 
     def commit(txn: Transaction) -> bool:
         if txn.tickets(key) != seen:
             return False
         txn.punch(key, sweep)
-        for mine, kinds in visit.arrays.items():
-            for kind, arrays in kinds.items():
-                txn.put(kind, mine, join(arrays))
-        if visit.payoffs is not None:
-            txn.put(PAYOFF, key, visit.payoffs)
+        for locker, mine, value in values:
+            txn.put(locker, mine, value)
         return True
 
-    for mine, kinds in visit.arrays.items():
-        for arrays in kinds.values():
-            require_finite(f"sweep {sweep}, chunk {mine.decode()}", *arrays)
-    if visit.payoffs is not None:
-        require_finite(f"sweep {sweep}, payoffs of chunk {key.decode()}", visit.payoffs)
     return store.transact(key, commit)
 
 
