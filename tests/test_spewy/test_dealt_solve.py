@@ -1007,3 +1007,11 @@ def test_an_estimate_in_words(tmp_path):
     text = good("estimate", write(tmp_path, DEALT_FLOP), "--set", "solve.memory=1 MiB")
     assert "7 lines, 3 classes of boards, 5 rows" in text
     assert "MORE THAN the 1 MiB allowed" in text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unjudged")
+def test_16_bits_do_not_drift_to_uniform_play(leduc, tmp_path):
+    settings = ("solve.precision=16-bit", "solve.max_sweeps=800000")
+    solve(leduc[0], tmp_path / "out", *settings)
+    assert exploitability_of(tmp_path / "out", "leduc") < 0.01

@@ -317,3 +317,18 @@ def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
     found = good_json("drop", tmp_path / "f", "--round", "river")
     assert found["bytes_after"] < found["bytes_before"] / 2
     close(good_json("show", turn[1]), good_json("show", tmp_path / "f"), 1e-9)
+
+
+def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_in_double(turn, monkeypatch):
+    command = ("show", turn[1], "--line", "cc/", "--board", RIVER)
+    expected = good(*command)
+    monkeypatch.setattr(resolve.ExactCfr, "finite", lambda self: False)
+    found = spewy(*command)
+    assert found.exit_code == 0
+    assert "single precision has left numbers that are not finite; solving it in double" in found.stderr
+    assert found.stdout.splitlines()[:4] == expected.splitlines()[:4]
+    monkeypatch.setattr(resolve.Cfr, "finite", lambda self: False)
+    failed = spewy(*command)
+    assert failed.exit_code == 1
+    assert failed.stderr.endswith("which was dropped: expected finite numbers, found others\n")
+    assert failed.stdout == ""
