@@ -140,7 +140,7 @@ def test_nothing_is_played_that_cannot_be_written(tmp_path):
     assert not (tmp_path / "logs").exists()
     (tmp_path / "file").write_text("")
     for folder in ("file", "file/logs"):
-        assert f"{folder}: expected one that is there or can be made" in refused(
+        assert f"{folder}: expected a folder that is there or can be made" in refused(
             *call, "--out", tmp_path / folder
         )
 

@@ -58,7 +58,7 @@ def test_clients_at_one_port_play_one_run_after_the_other(tmp_path):
 
 def test_logs_are_not_kept_in_a_file(tmp_path):
     file = write(tmp_path, ACPC.format("points"))
-    assert "expected one that is there or can be made" in refused("tournament", file, "--out", file)
+    assert "expected a folder that is there or can be made" in refused("tournament", file, "--out", file)
 
 
 def test_a_tournament_goes_on_and_writes_a_page(tmp_path):
