@@ -91,6 +91,10 @@ class Commands(click.Group):
             return super().make_context(*args, **options)
         except click.UsageError as error:
             raise _one_line(error) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # the help cannot be written
+            raise Failed(failure_text(error) or str(error)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

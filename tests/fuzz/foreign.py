@@ -62,7 +62,7 @@ def _version(rng: Random, folder: Path, _: object) -> str:
     path = rng.choice(sorted(folder.rglob("manifest.json")))
     content = json.loads(path.read_text())
     content.pop("crc32")
-    where = rng.choice([content, content["manifest"]])
+    where = rng.choice([part for part in (content, content["manifest"]) if part])
     key = rng.choice(sorted(where))
     where[key] = rng.choice((0, 2, 999, -1, "2", None, {}, [], 10**400))
     if rng.random() < 0.3:

@@ -175,7 +175,7 @@ def change_value(rng: Random, data: Data) -> None:
     if rng.random() < 0.5:
         where[key] = rng.choice(same)
         return
-    numeric = isinstance(old, int | float) and math.isfinite(old)
+    numeric = isinstance(old, int) or (isinstance(old, float) and math.isfinite(old))
     others = [
         str(old),
         [old],

@@ -96,9 +96,10 @@ def test_a_limit_on_file_sizes(solved, tmp_path):
     assert not table.exists()
 
 
-def test_a_full_pipe_of_results(solved):
+@pytest.mark.parametrize("arguments", [("show", "SOLVED", "--json"), ("--help",), ("show", "--help")])
+def test_a_full_pipe_of_results(solved, arguments):
+    command = [*COMMAND, *(str(solved) if word == "SOLVED" else word for word in arguments)]
     with open("/dev/full", "w") as full:
-        command = [*COMMAND, "show", str(solved), "--json"]
         run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert "No space left on device" in failed(run)
 
