@@ -91,7 +91,7 @@ class Solver(Protocol):
         ...
 
     def finite(self) -> bool:
-        """Whether all parts are finite numbers, where they are in memory; what is mapped from a file is not read."""
+        """Whether all parts are finite numbers."""
         ...
 
     def let_go(self) -> None:

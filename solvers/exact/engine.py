@@ -21,7 +21,6 @@ from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, n_blocks
 from solvers.exact.threads import clock
 from solvers.exploit import Exploitability
-from solvers.finite import all_finite
 from solvers.forest import Floats, Ints
 from solvers.kernels import BEST, EVALUATE, UPDATE
 from solvers.live import LeafValues, LiveGame
@@ -214,8 +213,8 @@ class ExactCfr:
             storage.write(b, mine)
 
     def finite(self) -> bool:
-        """Whether regrets and sums are finite numbers, where they are in memory."""
-        return all(all_finite(storage.values) for storage in self._storages() if storage.mapping is None)
+        """Whether regrets and sums are finite numbers."""
+        return all(storage.finite() for storage in self._storages())
 
     def let_go(self) -> None:
         """Give the memory of mapped regrets and sums back."""

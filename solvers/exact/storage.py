@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 
 from solvers.exact.paging import mapped
 from solvers.exact.tables import HandTable
+from solvers.finite import all_finite
 from solvers.forest import Ints
 from solvers.vector import DROPPED, HANDS, LARGEST, aligned
+
+CHECKED_AT_ONCE = 1 << 24
+"""Values of which the memory is given back before more are read."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -58,6 +62,14 @@ class Storage:
         size = len(self.values)
         if self.mapping is None and self.untouched:
             self.values[part * size // n_parts : (part + 1) * size // n_parts].fill(0)
+
+    def finite(self) -> bool:
+        """Whether all values are finite numbers; mapped ones are read and let go of part by part."""
+        for first in range(0, len(self.values), CHECKED_AT_ONCE):
+            if not all_finite(self.values[first : first + CHECKED_AT_ONCE]):
+                return False
+            self.let_go()
+        return True
 
     def let_go(self) -> None:
         """Give the memory of mapped values back; they stay where they are mapped from."""

@@ -33,7 +33,7 @@ def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequen
         for p in (0, 1):
             mean = float(old.visits[t][p].mean())
             visits = mean if same and n_old == 1 else min(mean, MOST_VISITS)
-            new.visits[t][p] = int(visits)
+            new.visits[t][p], new.ahead[t][p] = int(visits), 0
             fewer = np.float32(int(visits) / max(mean, 1.0))  # averages do not grow with visits
             for mine, from_, scale in (
                 (new.regrets, old.regrets, fewer),
@@ -60,4 +60,5 @@ def _spread(
         if from_ == until:
             continue
         rows = below[:, from_:until].astype(np.float32).reshape(shares.shape[1], -1)
-        above[:, first:last] = (shares @ rows * scale).reshape(n_new, -1)
+        most = np.finfo(new.dtype).max
+        above[:, first:last] = np.clip(shares @ rows * scale, -most, most).reshape(n_new, -1)

@@ -25,6 +25,7 @@ class Numbers:
         visits: per round ``[player, class]``: how often regrets were updated.
         ahead: per round ``[player, class]``: how many of these visits belong to deals that will come again, and then
             learn nothing of the class: a save that was killed has left the class ahead of the deals that are counted.
+            Exact with one thread; of several, two at once may take one visit more or less for such a one.
     """
 
     regrets: tuple[Pair, ...]

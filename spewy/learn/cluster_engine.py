@@ -240,7 +240,8 @@ class ClusterEngine(SampledEngine):
                 for worker, answer in zip(workers, answers, strict=True):
                     self._take(answer, exchange, cut.alone, self._standing[worker])
                 for then in before:
-                    put(self.numbers, summed(then, self._copied_single(then.t), len(workers)))
+                    copies = int(exchange.copies(then.t)[0])
+                    put(self.numbers, summed(then, self._copied_single(then.t), max(1, copies)))
             seconds += max(answer.seconds for answer in answers)
         return seconds
 

@@ -83,7 +83,9 @@ def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -
     for p, (then, now) in enumerate(zip(before.sums, after.sums, strict=True)):
         left = weight_left(before.visits[1 - p], made[1 - p], schedule.averaging)[:, None]
         played = (now - left * then) / np.maximum(1 - left, np.finfo(np.float64).tiny)
-        sums.append(np.where(alone[:, None], now, np.maximum(played, 0)).astype(np.float32))
+        sums.append(
+            np.where(alone[:, None], now, played).astype(np.float32)
+        )  # below 0 where rounding was down
     return Part(before.t, before.classes, after.regrets, (sums[0], sums[1]), made)
 
 
@@ -131,11 +133,16 @@ class Exchange:
         sums = []
         for p, (old, new) in enumerate(zip(now.sums, part.sums, strict=True)):
             left = weight_left(now.visits[1 - p], part.visits[1 - p], self._schedule.averaging)[:, None]
-            sums.append(np.where(alone, new, left * old + (1 - left) * new).astype(np.float32))
+            merged = np.maximum(left * old + (1 - left) * new, 0)
+            sums.append(np.where(alone, new, merged).astype(np.float32))
         put(
             self._numbers,
             Part(part.t, part.classes, (first, second), (sums[0], sums[1]), now.visits + part.visits),
         )
+
+    def copies(self, t: int) -> Ints:
+        """``[class]``: how many copies have told what counts of each class of round t."""
+        return self._copies[t]
 
     def _counted(self, part: Part) -> Part:
         """A part without the visits that the numbers hold already, and without the classes that have no others."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -83,27 +83,26 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
         for t, b in part.every_board():
             overlay.put_board(part, t, b, (nothing[t][0][b], nothing[t][1][b]))
         return
-    solver = _solver(order, game, part.n_rounds)
-    if not _solve(order, part, solver, subject):
-        solver.close()
-        order.note(f"{subject}: single precision has left numbers that are not finite; solving it in double")
-        solver = Cfr(game, variant(DEFAULT_VARIANT), threads=order.job.solve.threads)
-        if not _solve(order, part, solver, subject):
-            solver.close()
-            raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
-    with closing(solver):
-        for t, b in part.every_board():
-            overlay.put_board(part, t, b, solver.read("sums", t, b))
-        for (t, b), (values, others) in solver.leaf_values().items():
-            overlay.put_leaves(part, t, b, (values * largest[1], others * largest[0]))
+    for solver in _solvers(order, game, part.n_rounds, subject):
+        with closing(solver):
+            if not _solve(order, part, solver, subject):
+                continue
+            for t, b in part.every_board():
+                overlay.put_board(part, t, b, solver.read("sums", t, b))
+            for (t, b), (values, others) in solver.leaf_values().items():
+                overlay.put_leaves(part, t, b, (values * largest[1], others * largest[0]))
+            return
+    raise SolveError(f"{subject}, which was dropped: expected finite numbers, found others")
 
 
-def _solver(order: Order, game: LiveGame, n_rounds: int) -> Solver:
+def _solvers(order: Order, game: LiveGame, n_rounds: int, subject: str) -> Iterator[Solver]:
+    """Solvers of a chunk, one after another; the second is asked for where the first one leaves no finite numbers."""
     threads = order.job.solve.threads
     if supports(game, variant(EXACT_VARIANT)):
         make_ready("exact", n_rounds, False, order.note)
-        return ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
-    return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
+        yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
+        order.note(f"{subject}: single precision has left numbers that are not finite; solving it in double")
+    yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
 
 
 def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> bool:

@@ -37,6 +37,8 @@ AT_ONCE = 1000
 """Keys that are deleted in one transaction."""
 DEALS_KEY = SWEEP_KEY
 """Whose shard part is written to: the store has a single one."""
+PORTIONS = 100
+"""Parts in which a large state is copied to be saved: each between two portions of deals, which wait meanwhile."""
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -49,6 +51,14 @@ class ClassNumbers(NamedTuple):
     regrets: Pair
     sums: Pair
     visits: Ints
+
+    def require_finite(self) -> None:
+        """Refuse to keep numbers that are infinite or none.
+
+        Raises:
+            SolveError: some are.
+        """
+        require_finite(f"round {self.t}, class {self.class_}", *self.regrets, *self.sums)
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +87,7 @@ def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
         SolveError: a number of theirs is not finite.
     """
     for one in classes:
-        require_finite(f"round {one.t}, class {one.class_}", *one.regrets, *one.sums)
+        one.require_finite()
 
     def write(txn: Transaction) -> None:
         for one in classes:
@@ -116,7 +126,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
 
 
 def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: bool = True) -> None:
-    """Put what is kept into numbers that are still zero.
+    """Put what is kept into numbers that are still zero; nothing where no save was finished.
 
     Args:
         opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
@@ -126,6 +136,10 @@ def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: 
     Raises:
         lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
     """
+    with opened() as store:
+        deals = saved_sweeps(store)
+    if not deals:  # classes without a mark: nobody knows which deals they hold
+        return
     for t, visits in enumerate(numbers.visits):
         pairs = (numbers.regrets[t], numbers.sums[t])
         n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
@@ -139,10 +153,9 @@ def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: 
                     for p, whole in enumerate(pair):
                         _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
     with opened() as store:
-        deals = saved_sweeps(store)
         _read_ahead(store, deals, numbers)
     found = [bool(visits.any()) for visits in numbers.visits]
-    if deals and not (all(found) if every_round else any(found)):
+    if not (all(found) if every_round else any(found)):
         raise DamagedLockerError(
             f"locker {VISITS!r}, round {found.index(False)}: expected classes that {deals:,} deals have visited, "
             "found none"
@@ -197,7 +210,7 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
     """Fill ``numbers.ahead``, from ``numbers.visits`` and the mark of so many deals."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
-        counted = store.get(VISITS, key) if deals else np.zeros_like(visits)
+        counted = store.get(VISITS, key)
         if counted is None:
             raise DamagedLockerError(
                 f"locker {VISITS!r}, key {key.decode()}: expected how often {deals:,} deals have visited each class, "

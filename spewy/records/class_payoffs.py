@@ -17,6 +17,7 @@ import numpy as np
 from lockers import DamagedLockerError, Store, Transaction, open_store
 from solvers.forest import Floats
 from spewy.errors import InputError
+from spewy.records.finite import require_finite
 from spewy.records.keys import MARK_KEY, META, PAYOFF
 from spewy.records.sound import sound_store
 from spewy.system.closing import Closing
@@ -91,8 +92,13 @@ class ClassPayoffs(Closing):
         return {int(key.removeprefix(start)) for key in self._store.keys(PAYOFF, start)}
 
     def put(self, t: int, class_: int, matrices: Floats) -> None:
-        """Keep the matrices ``[line, row, row]`` of a class."""
+        """Keep the matrices ``[line, row, row]`` of a class.
+
+        Raises:
+            SolveError: a number is not finite.
+        """
         key = _key(t, class_)
+        require_finite(f"payoff matrices of class {class_} of round {t}", matrices)
         self._store.transact(key, lambda txn: txn.put(PAYOFF, key, matrices.astype(np.float32)))
 
     def get(self, t: int, class_: int, shape: tuple[int, int, int]) -> Floats:

@@ -21,6 +21,7 @@ from lockers.codec import Array
 from solvers.forest import Floats
 from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
+from spewy.records.finite import require_finite
 from spewy.records.keys import LEAVES, LEAVES_KEY, META
 from spewy.records.progress import first_dropped, saved_sweeps
 
@@ -104,7 +105,9 @@ def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -
     for r, chunk in enumerate(layout.betting[t].chunks):
         if len(chunk.exits):
             mine = values[0][chunk.exits, : hands[0]], values[1][chunk.exits, : hands[1]]
-            txn.put(LEAVES, layout.key(t, b, r), join_leaves(mine))
+            joined = join_leaves(mine)
+            require_finite(f"values of the chance leaves of board {b} of round {t}", joined)
+            txn.put(LEAVES, layout.key(t, b, r), joined)
 
 
 def write_leaves(layout: Layout, store: Store, t: int, b: int, values: Pair) -> None:

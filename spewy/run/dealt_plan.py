@@ -26,7 +26,7 @@ from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
 from spewy.job.units import parse_memory
-from spewy.records.class_numbers import BYTES_AT_ONCE
+from spewy.records.class_numbers import BYTES_AT_ONCE, PORTIONS
 from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
@@ -277,6 +277,7 @@ def _cost(
     else:
         seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0)
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES)
+    memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
     clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
     rest = boards + SHARD_BYTES + judged + matrices + SHARD_BYTES * (1 + averaged)
     return DealtCost(

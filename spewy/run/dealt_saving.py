@@ -18,7 +18,14 @@ from lockers import Store
 from solvers.forest import Ints
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
-from spewy.records.class_numbers import BYTES_AT_ONCE, ClassNumbers, Mark, finish_save, write_classes
+from spewy.records.class_numbers import (
+    BYTES_AT_ONCE,
+    PORTIONS,
+    ClassNumbers,
+    Mark,
+    finish_save,
+    write_classes,
+)
 from spewy.system.closing import Closing
 
 SAVE_SECONDS, FIRST_SECONDS = 300.0, 30.0
@@ -27,8 +34,6 @@ SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
-PORTIONS = 100
-"""Between two of which a save copies classes, at most: of large games more than is written in a transaction."""
 
 
 class DealtSaving(Closing):
@@ -110,14 +115,18 @@ class DealtSaving(Closing):
             for few in _cut(some, BYTES_AT_ONCE):
                 if self._broken_off.is_set():
                     return
+                for one in few:
+                    one.require_finite()
                 with (
                     self._play() as play
-                ):  # before what is gone on from: it may be ahead of that, never behind
+                ):  # first: it may be ahead of what a solve goes on from, never behind
                     for one in few:
                         lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
                         averages.write_class(play, one.t, one.class_, lines, found)
                 with self._store() as store:
                     write_classes(store, few)
+        if self._broken_off.is_set():  # while it waited to copy
+            return
         with self._play() as play, self._store() as store:
             averages.finish_save(play, mark.deals)
             finish_save(store, self.saved.deals, mark, of_deals)
@@ -137,8 +146,12 @@ class DealtSaving(Closing):
         while first < len(places):
             behind = sizes[first - 1] if first else 0
             end = max(first + 1, int(np.searchsorted(sizes, behind + at_once, side="right")))
-            with self._engine.changing:
+            if not self._engine.changing.acquire(self._broken_off):
+                return
+            try:
                 some = [self._engine.copied(t, c) for t, c in places[first:end]]
+            finally:
+                self._engine.changing.release()
             yield some
             first = end
 

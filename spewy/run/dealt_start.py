@@ -63,6 +63,11 @@ def require_start(folder: Path, plan: DealtPlan) -> tuple[Job, Mark]:
         raise InputError(
             f"--start-from {folder}: expected what was learnt of deals, found none that were saved"
         )
+    if old.solve.integrate == "average":
+        raise InputError(
+            f'--start-from {folder}: expected regrets to begin with, found a solve with integrate = "average", '
+            "which has none"
+        )
     cost, most = DealtPlan.of(old).cost, plan.job.solve.memory
     needed = plan.cost.memory_bytes + cost.state_bytes
     if needed > parse_memory(most):

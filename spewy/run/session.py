@@ -216,9 +216,9 @@ class Session(Closing):
             "best_response": checking,
             "total": building + solving,
         }
-        done = self._done(engine, found)
+        done = self._done(engine, found) and found is not None
         result = target.result(engine, found, interrupted and not done, seconds_of, trace)
-        if not interrupted:
+        if not result.interrupted:
             write_result(self.store, result.to_json())
         if done and job.first_dropped is not None:
             names = drop(job, self.store, job.first_dropped)

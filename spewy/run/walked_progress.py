@@ -37,6 +37,8 @@ class WalkedProgress:
 
     def tell(self, sweeps: int, trace: Trace) -> None:
         """Write how the solve stands, if the last time is long enough ago."""
+        if self._folder is None:
+            return
         if time.perf_counter() - self._written >= WRITE_SECONDS:
             self.write(sweeps, trace)
         else:

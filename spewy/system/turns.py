@@ -6,6 +6,9 @@ import threading
 from types import TracebackType
 from typing import Self
 
+LOOKS = 0.2
+"""Seconds between two looks at whether the lock is still wanted."""
+
 
 class TakingTurns:
     """A lock for ``with``: a thread that waits for it gets it next, though the holder asks for it again at once.
@@ -17,11 +20,22 @@ class TakingTurns:
         self._lock, self._next = threading.Lock(), threading.Lock()
 
     def __enter__(self) -> Self:
-        with self._next:  # held by the thread that waits
-            self._lock.acquire()
+        self.acquire()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.release()
+
+    def acquire(self, given_up: threading.Event | None = None) -> bool:
+        """Wait for the lock; False where ``given_up`` is set meanwhile."""
+        with self._next:  # held by the thread that waits
+            while not self._lock.acquire(timeout=LOOKS):
+                if given_up is not None and given_up.is_set():
+                    return False
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock."""
         self._lock.release()

@@ -1015,3 +1015,29 @@ def test_16_bits_do_not_drift_to_uniform_play(leduc, tmp_path):
     settings = ("solve.precision=16-bit", "solve.max_sweeps=800000")
     solve(leduc[0], tmp_path / "out", *settings)
     assert exploitability_of(tmp_path / "out", "leduc") < 0.01
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved, tmp_path, monkeypatch):
+    """Also where the solve began with what another has learnt, whose deals do not come again."""
+    folder, write = tmp_path / "out", dealt_saving.write_classes
+
+    def write_and_break_off(store, classes):
+        write(store, classes)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dealt_saving, "write_classes", write_and_break_off)
+        with (
+            pytest.raises(KeyboardInterrupt),
+            DealtSession(
+                Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]
+            ) as session,
+        ):
+            session.solve()
+    assert deals_saved(folder) == 0
+    assert visits_in(folder)
+    solve(leduc[0], folder, "solve.max_sweeps=50")
+    solve(leduc[0], tmp_path / "whole", "solve.max_sweeps=50")
+    assert visits_by_class(folder) == visits_by_class(tmp_path / "whole")
+    assert numbers_in(folder) == numbers_in(tmp_path / "whole")

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from dealt_jobs import DEALT_LEDUC
 
+from solvers.sampled.engine import DEFAULT_SCHEDULE
+from solvers.sampled.numbers import Numbers
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.job.job import Job
 from spewy.learn.deal_copy import NOTHING, Asked, Copy, Order, Setup
 from spewy.learn.deal_shares import Interval
-from spewy.learn.exchange import Exchange, Part, copied, summed
+from spewy.learn.exchange import Exchange, Part, added, copied, summed
 from spewy.run.dealt_plan import wish_of
 
 
@@ -93,3 +95,30 @@ def test_a_copy_that_does_not_stand_where_it_shall_says_so(setup):
         assert copy.catch_up(Order("leduc", NOTHING, 3), [])
         assert not copy.catch_up(Order("leduc", 2, 4), [])
         assert copy.catch_up(Order("leduc", 3, 4), [])
+
+
+def test_averages_in_16_bits_stay_right_over_many_exchanges():
+    """Between two exchanges an average moves by less than a quantum, up or down at random."""
+    rng, visits, more = np.random.default_rng(0), 300_000, 30
+    target = np.repeat([30.0, 70.0], 16)
+
+    def numbers():
+        pair = (target.astype(np.float16), target.astype(np.float16))
+        counts = np.full((2, 1), visits)
+        return Numbers((pair,), (pair,), (counts.copy(),), (np.zeros_like(counts),))
+
+    whole, alone = numbers(), [np.zeros(1, dtype=bool)]
+    for _ in range(500):
+        before = copied(whole, 0, np.zeros(1, dtype=np.int64))
+        exchange = Exchange(whole, DEFAULT_SCHEDULE, alone)
+        for _ in range(2):
+            left = weight(before.visits) / weight(before.visits + more)
+            moved = []
+            for p, sums in enumerate(before.sums):
+                now = sums.astype(float) * left[1 - p] + (1 - left[1 - p]) * target
+                quantum = np.spacing(sums).astype(float)
+                moved.append((np.floor(now / quantum + rng.random()) * quantum).astype(np.float16))
+            after = before._replace(sums=(moved[0], moved[1]), visits=before.visits + more)
+            exchange.take(added(before, after, DEFAULT_SCHEDULE, alone=alone[0]))
+    found = whole.sums[0][0].astype(float).reshape(2, 16)
+    np.testing.assert_allclose(found[0] / found.sum(axis=0), 0.3, atol=0.02)
