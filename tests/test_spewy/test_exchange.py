@@ -108,7 +108,7 @@ def test_averages_in_16_bits_stay_right_over_many_exchanges():
         return Numbers((pair,), (pair,), (counts.copy(),), (np.zeros_like(counts),))
 
     whole, alone = numbers(), [np.zeros(1, dtype=bool)]
-    for _ in range(500):
+    for _ in range(800):
         before = copied(whole, 0, np.zeros(1, dtype=np.int64))
         exchange = Exchange(whole, DEFAULT_SCHEDULE, alone)
         for _ in range(2):
@@ -117,8 +117,8 @@ def test_averages_in_16_bits_stay_right_over_many_exchanges():
             for p, sums in enumerate(before.sums):
                 now = sums.astype(float) * left[1 - p] + (1 - left[1 - p]) * target
                 quantum = np.spacing(sums).astype(float)
-                moved.append((np.floor(now / quantum + rng.random()) * quantum).astype(np.float16))
+                moved.append((np.floor(now / quantum + rng.random(32)) * quantum).astype(np.float16))
             after = before._replace(sums=(moved[0], moved[1]), visits=before.visits + more)
             exchange.take(added(before, after, DEFAULT_SCHEDULE, alone=alone[0]))
     found = whole.sums[0][0].astype(float).reshape(2, 16)
-    np.testing.assert_allclose(found[0] / found.sum(axis=0), 0.3, atol=0.02)
+    assert (found[0] / found.sum(axis=0)).mean() == pytest.approx(0.3, abs=0.008)
