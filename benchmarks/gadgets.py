@@ -43,12 +43,7 @@ JOB = {
     "boards": {"flop": 4, "turn": 5, "river": 6},
     "rows": {"preflop": 20, "flop": 12, "turn": 12, "river": 12},
 }
-WAYS: dict[str, Gadget | None] = {
-    "unsafe": None,
-    "`cfr-d`": "cfr-d",
-    "`margin`": "margin",
-    "`mixed`": "mixed",
-}
+WAYS: dict[str, Gadget | None] = {"unsafe": None, "`cfr-d`": "cfr-d", "`mixed`": "mixed"}
 
 
 def main() -> None:

@@ -47,11 +47,11 @@ def safe_option(function: Decorated) -> Decorated:
     """``--safe [GADGET]``."""
     return click.option(
         "--safe",
-        type=click.Choice(["cfr-d", "margin", "mixed"]),
+        type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Solve anew so that the other player gains nothing by it: with the gadget of CFR-D, for the largest "
-        "margin, or with CFR-D's beside the range that is believed. Without a word behind it: mixed.",
+        help="Re-solve safely, so that the other player cannot gain from it: with the gadget of CFR-D, or with that "
+        "gadget beside the range that is believed (mixed, which --safe alone means).",
     )(function)
 
 
