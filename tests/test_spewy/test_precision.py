@@ -94,7 +94,9 @@ def test_what_is_not_finite_is_written_nowhere():
     problem = example("R1").problem
     layout = Layout.of(problem)
     visit = Visit({layout.key(0, 0, 0): {Kind.SUMS: (np.ones((2, 3)), np.full((2, 3), np.nan))}})
-    with pytest.raises(SolveError, match=r"sweep 1, strategy of chunk .*: expected finite numbers, found others"):
+    with pytest.raises(
+        SolveError, match=r"sweep 1, strategy of chunk .*: expected finite numbers, found others"
+    ):
         commit_visit(layout, store, (0, 0, 0), (0, 0), 1, visit)
     assert not list(store.keys(STRATEGY))
 
