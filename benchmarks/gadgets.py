@@ -1,22 +1,15 @@
 """Ways to re-solve turns, judged exactly on whole flops of a small game.
 
     python benchmarks/gadgets.py [--deals 300,3000] [--iterations 100]
-    python benchmarks/gadgets.py no-limit OUT
 
 Limit hold'em with 15 cards, five ranks of three suits, is solved in few classes for so many deals. Then every turn of
 two flops is re-solved, in each way, with a row per hand and to the end of the hand; best responses know all of it
-(`spewy.bot.judge`). Two ways solve the flop before, to its own end, with payoff matrices of the turns at its leaves.
-Figures are in mbb per hand on a flop: what best responses win who respond from the flop on, and from the turn on. The
-first is what an opponent can do about it; the second keeps to the ranges that were believed.
-
-The second form solves a no-limit game of the same cards into OUT, with payoff matrices, and names matches in which
-Local Best Response bets on the flop what the tree lacks.
+(`spewy.bot.judge`). Figures are in mbb per hand on a flop: what best responses win who respond from the flop on, and
+from the turn on. The first is what an opponent can do about it; the second keeps to the ranges that were believed.
 """
 
 import argparse
 import tempfile
-from contextlib import redirect_stderr
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +19,9 @@ from lockers import open_store
 from solvers.gadget import Gadget
 from spewy import Job, solve
 from spewy.bot.judge import open_judge
-from spewy.bot.options import Options, Resolve
+from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.look.decoded import Decoder
-from spewy.look.payoffs import PayoffCost, make_payoffs
 from spewy.records.averages import Averages
 
 GAME = """GAMEDEF
@@ -51,38 +43,18 @@ JOB = {
     "boards": {"flop": 4, "turn": 5, "river": 6},
     "rows": {"preflop": 20, "flop": 12, "turn": 12, "river": 12},
 }
-NO_LIMIT = GAME.replace("\nlimit", "\nnolimit\nstack = 400 400").replace("raiseSize = 10 10 20 20\n", "")
-BETS = {
-    "preflop": {"bet": "100%", "raise": "100%"},
-    "flop": {"bet": "50%, a", "raise": "100%"},
-    "turn": {"bet": "60%, a", "raise": "a"},
-}
-WAYS: dict[str, tuple[Gadget | None, Resolve]] = {
-    "unsafe": (None, "never"),
-    "`cfr-d`": ("cfr-d", "never"),
-    "`margin`": ("margin", "never"),
-    "`mixed`": ("mixed", "never"),
-    "flop too": (None, "always"),
-    "flop too, `mixed`": ("mixed", "always"),
-}
+WAYS: dict[str, Gadget | None] = {"unsafe": None, "`cfr-d`": "cfr-d", "`mixed`": "mixed"}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("game", nargs="?", choices=["no-limit"], help="with OUT: that game's folder")
-    parser.add_argument("out", type=Path, nargs="?", help="a new folder")
     parser.add_argument(
         "--deals", type=lambda text: [int(part) for part in text.split(",")], default=[300, 3000]
     )
     parser.add_argument("--iterations", type=int, default=100, help="of a solve")
     args = parser.parse_args()
-    if args.game is not None:
-        if args.out is None:
-            parser.error("OUT: expected a folder, found none")
-        no_limit(args.out)
-        return
     print("| deals | flop | locker alone | " + " | ".join(WAYS) + " |")
     print("|---|---|---|" + "---|" * len(WAYS))
     with tempfile.TemporaryDirectory(prefix="spewy-") as temporary:
@@ -91,24 +63,10 @@ def main() -> None:
                 print(line, flush=True)
 
 
-def no_limit(out: Path) -> None:
-    """Solve the no-limit game, and say what to do with it."""
-    out.mkdir(parents=True)
-    file = out / "fifteen.game"
-    file.write_text(NO_LIMIT.replace("maxRaises = 2 1 2 2\n", ""))
-    solved(file, out / "solved", 300, bets=BETS)
-    for how in ("", " --leaves off-tree", " --leaves off-tree --safe"):
-        print(f"spewy match lbr:all {out / 'solved'} --hands 2500 --workers 1 --budget 60{how}")
-
-
-def solved(file: Path, folder: Path, deals: int, **more: object) -> Job:
-    """Solve a game into a folder, and make its payoff matrices."""
-    job = Job.of(
-        {**JOB, **more, "game": {"file": str(file)}, "solve": {"target": "0 mbb", "max_sweeps": deals}}
-    )
-    with redirect_stderr(StringIO()):
-        solve(job, folder)
-        make_payoffs(folder, _Quiet(), first=None, boards=2, seed=0, workers=1)
+def solved(file: Path, folder: Path, deals: int) -> Job:
+    """Solve a game into a folder."""
+    job = Job.of({**JOB, "game": {"file": str(file)}, "solve": {"target": "0 mbb", "max_sweeps": deals}})
+    solve(job, folder)
     return job
 
 
@@ -127,8 +85,8 @@ def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
         flops = [(first, histories[first][-1]) for first in (0, len(counts) // 3)]
         cells = [[_told(unit * game.later(first, game.desk())[:2])] for first, _ in flops]
         lines = list(line_forests(job.betting_tree)[1].lines)
-        for safe, leaves in WAYS.values():
-            options = Options("always", 2, safe, iterations, None, leaves=leaves)
+        for safe in WAYS.values():
+            options = Options("always", 2, safe, iterations, None)
             with open_judge(folder, options, symmetric=len(game.trees.perms) > 1) as judge:
                 for (_, flop), mine in zip(flops, cells, strict=True):
                     found = {key: judge.below(key) for key in judge.sub_games(flop, lines)}
@@ -142,16 +100,6 @@ def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
         f"| {deals:,} | {cards_name(flop)} | {' | '.join(mine)} |"
         for (_, flop), mine in zip(flops, cells, strict=True)
     ]
-
-
-class _Quiet:
-    """Hears how it goes, and says nothing."""
-
-    def begin(self, name: str, cost: PayoffCost) -> None:
-        pass
-
-    def made(self, round_name: str, done: int, total: int, seconds_left: float) -> None:
-        pass
 
 
 def _told(found: np.ndarray) -> str:

@@ -41,7 +41,7 @@ def main() -> None:
     play.add_argument("--hands", type=int, default=10000)
     play.add_argument("--opponents", default=",".join(OPPONENTS))
     play.add_argument("--resolve", default="never", choices=("never", "off-tree", "always"))
-    play.add_argument("--safe", nargs="?", const="mixed", default=False, choices=("cfr-d", "margin", "mixed"))
+    play.add_argument("--safe", nargs="?", const="mixed", default=False, choices=("cfr-d", "mixed"))
     play.add_argument("--seed", type=int, default=1)
     play.add_argument("--aivat", default=True, action=argparse.BooleanOptionalAction)
     play.add_argument("--workers", type=int)

@@ -54,13 +54,8 @@ from spewy.system.textfile import replace_text
 ROOT = Path(__file__).resolve().parent.parent
 DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/whole-games.md"
 PICTURE = ROOT / "docs/whole-games.png"
-CASES = (  # rows and classes of the flop, how rows are cut; the first three have equal tables
-    (20, 800, "equation 1"),
-    (40, 400, "equation 1"),
-    (80, 200, "equation 1"),
-    (40, 400, "quantiles"),
-    (40, "all", "equation 1"),
-)
+CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
+"""Rows and classes of the flop; the first three have equal tables."""
 SCHEDULES = (
     Schedule(averaging=1, forgetting=0, sinking=-1),
     Schedule(averaging=2, forgetting=0, sinking=-1),
@@ -224,11 +219,11 @@ def study(args: argparse.Namespace) -> None:
     job = Job.load(ROOT / "examples/flop-holdem.toml")
     features: dict[str, Any] = {}
     found = []
-    for rows, classes, intervals in CASES[:1] if args.quick else CASES:
-        _note(f"{classes} classes, {rows} rows by {intervals}")
-        wish = replace(_wish(job), classes=("all", classes), rows=(169, rows), intervals=intervals)
+    for rows, classes in CASES[:1] if args.quick else CASES:
+        _note(f"{classes} classes, {rows} rows")
+        wish = replace(_wish(job), classes=("all", classes), rows=(169, rows))
         points = _studied(job, Abstraction.of(wish, kept=features), args.seconds)
-        found.append({"rows": rows, "classes": classes, "intervals": intervals, "points": points})
+        found.append({"rows": rows, "classes": classes, "points": points})
         if not args.quick:
             _keep(args.data, lambda data: data.update(study=found))
     print(_study_table(found))
@@ -548,15 +543,15 @@ def _curve_table(curves: dict[str, Any]) -> str:
 
 def _study_table(found: list[dict[str, Any]]) -> str:
     lines = [
-        "| classes × rows | rows cut by | tables, MiB | core-seconds | deals | visits of a class "
+        "| classes × rows | tables, MiB | core-seconds | deals | visits of a class "
         "| exploitability, mbb | dealer's value, mbb |",
-        "|---" * 8 + "|",
+        "|---" * 7 + "|",
     ]
     for case in found:
         for k, point in enumerate(case["points"]):
-            size = f"{point['classes']:,} × {case['rows']} | {case['intervals']} | {point['table_mib']:.1f}"
+            size = f"{point['classes']:,} × {case['rows']} | {point['table_mib']:.1f}"
             lines.append(
-                f"| {size if not k else ' |  | '} | {point['core_seconds']:g} | {point['deals']:,} "
+                f"| {size if not k else ' | '} | {point['core_seconds']:g} | {point['deals']:,} "
                 f"| {point['visits']:,.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
             )
     return "\n".join(lines)

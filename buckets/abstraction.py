@@ -27,7 +27,6 @@ from buckets.cards import NUM_CARDS, Deck
 from buckets.errors import BoardError
 from buckets.hands import hands
 from buckets.making import Arrays, Classes, Kept, Progress, Rows, Wish, first_dealt, made_arrays
-from buckets.row_kinds import Intervals
 from buckets.symmetry import hand_permutation, suit_permutations
 
 
@@ -61,15 +60,14 @@ class Abstraction:
         deck, hole: the game's cards.
         board_sizes: ``[t]``, how many public cards each round deals.
         arrays: what decides everything else, by name, to be kept and read as it stands.
-        stratified: whether deals run through all first boards before any comes again, of each first board through all
-            that follow, and so on.
+
+    Deals run through all first boards before any comes again, of each first board through all that follow, and so on.
     """
 
     deck: Deck
     hole: int
     board_sizes: tuple[int, ...]
     arrays: Arrays
-    stratified: bool = True
 
     @classmethod
     def make(
@@ -81,7 +79,6 @@ class Abstraction:
         rows: Sequence[Rows],
         *,
         seed: int = 0,
-        intervals: Intervals = "equation 1",
         remember: bool = False,
         progress: Progress = lambda done, of: None,
         kept: Kept | None = None,
@@ -95,7 +92,6 @@ class Abstraction:
             classes: ``[t]``, how many, or "all"; without a card on the board there is one.
             rows: ``[t]``, of each class, at most, or "hands", which needs classes "all".
             seed: of the clusterings.
-            intervals: how rows of the last round are cut.
             remember: whether later classes remember that of the first board.
             progress: told (boards done, boards in all).
             kept: features of boards by name; what is there is read, what is missing is put there.
@@ -103,7 +99,7 @@ class Abstraction:
         Raises:
             BoardError: there are not so many boards, or too many, or a number is none.
         """
-        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, intervals, remember)
+        wish = Wish(deck, hole, tuple(board_sizes), tuple(classes), tuple(rows), seed, remember)
         return cls.of(wish, progress, kept)
 
     @classmethod
@@ -187,7 +183,7 @@ class Abstraction:
             raise BoardError(f"deals: expected numbers of at least 0, got {asked.min()}")
         if out is None or len(out.classes) != len(asked):
             out = self.room(len(asked))
-        fill_deals(self._maps, self._sizes, _seed(seed), asked, self.stratified, *out)
+        fill_deals(self._maps, self._sizes, _seed(seed), asked, *out)
         return out
 
     def classes_of_deals(self, seed: int, first: int, n: int) -> NDArray[np.int32]:
@@ -201,7 +197,7 @@ class Abstraction:
         if first < 0 or n < 0:
             raise BoardError(f"deals: expected a first and a count of at least 0, got {first} and {n}")
         classes = np.empty((n, self.n_rounds), dtype=np.int32)
-        fill_classes(self._maps, self._sizes, _seed(seed), first, self.stratified, classes)
+        fill_classes(self._maps, self._sizes, _seed(seed), first, classes)
         return classes
 
     def room(self, n: int) -> Dealt:

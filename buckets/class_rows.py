@@ -16,7 +16,7 @@ from buckets.agglomeration import merge_tree
 from buckets.clustering import OutcomeClustering, nearest
 from buckets.cut import cluster_means, cut_labels
 from buckets.percentiles import Percentiles, Progress
-from buckets.row_kinds import GRADES, NO_ROW, Intervals
+from buckets.row_kinds import GRADES, NO_ROW
 
 CURVES = 600
 """Curves that are agglomerated, at most."""
@@ -88,20 +88,18 @@ def _means(
     return means[np.argsort(means.mean(axis=1), kind="stable")].astype(np.float32)
 
 
-def interval_rows(seen: Ints, n_rows: int, method: Intervals) -> NDArray[np.uint8]:
-    """Rows on final boards: ``[class, grade]``, nondecreasing.
+def interval_rows(seen: Ints, n_rows: int) -> NDArray[np.uint8]:
+    """Rows on final boards by Equation 1 in one dimension: ``[class, grade]``, nondecreasing.
 
     Args:
         seen: ``[class, grade]``, how many hands of the boards of a class have a grade.
         n_rows: of each class, at most.
-        method: Equation 1 in one dimension, or about as many hands in each row.
     """
-    cut = _by_cost if method == "equation 1" else _by_count
-    rows = [np.append(cut(weights, n_rows), NO_ROW) for weights in seen]
+    rows = [np.append(_row_of_grade(weights, n_rows), NO_ROW) for weights in seen]
     return np.array(rows, dtype=np.uint8)
 
 
-def _by_cost(seen: Ints, n_rows: int) -> Ints:
+def _row_of_grade(seen: Ints, n_rows: int) -> Ints:
     """Row of each grade; one that no hand has goes with the next below that some hand has."""
     some = np.flatnonzero(seen)
     curves, weights = (some[:, None] + 0.5) / GRADES, seen[some].astype(np.float64)
@@ -109,9 +107,3 @@ def _by_cost(seen: Ints, n_rows: int) -> Ints:
     rows = np.zeros(GRADES, dtype=np.int64)
     rows[some] = labels
     return np.maximum.accumulate(rows)
-
-
-def _by_count(seen: Ints, n_rows: int) -> Ints:
-    """Row of each grade by the number of hands below it and half of its own."""
-    middle = np.cumsum(seen) - seen / 2
-    return np.unique((middle * n_rows / seen.sum()).astype(np.int64), return_inverse=True)[1]

@@ -16,7 +16,7 @@ from buckets.board_tree import BoardTree
 from buckets.cards import Deck
 from buckets.errors import BoardError
 from buckets.percentiles import Percentiles
-from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, MAX_ROWS, NO_ROW, Intervals
+from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, MAX_ROWS, NO_ROW
 from buckets.strength import CARD_COUNTS
 
 Classes: TypeAlias = int | Literal["all"]
@@ -49,7 +49,6 @@ class Wish:
     classes: tuple[Classes, ...]
     rows: tuple[Rows, ...]
     seed: int = 0
-    intervals: Intervals = "equation 1"
     remember: bool = False
 
     def __post_init__(self) -> None:
@@ -219,7 +218,7 @@ class _Maker:
             kind = BY_GRADE
             from buckets.class_rows import interval_rows
 
-            rows = interval_rows(self._percentiles.seen(boards, counts, classes), k, wish.intervals)
+            rows = interval_rows(self._percentiles.seen(boards, counts, classes), k)
         return _Round(found, kind, classes, rows, int(rows[rows != NO_ROW].max()) + 1, pairs)
 
     @cached_property

@@ -1,8 +1,6 @@
 """How rows of a round are found and numbered: what those who make an abstraction and those who read it agree on."""
 
-from typing import Literal, TypeAlias
-
-__all__ = ["BY_BOARD", "BY_GRADE", "BY_HAND", "GRADES", "MAX_ROWS", "NO_ROW", "Intervals"]
+__all__ = ["BY_BOARD", "BY_GRADE", "BY_HAND", "GRADES", "MAX_ROWS", "NO_ROW"]
 
 GRADES = 255
 """Into which percentiles of strength are cut; this number itself says that the board hits a hand."""
@@ -14,6 +12,3 @@ NO_ROW = 255
 
 BY_BOARD, BY_GRADE, BY_HAND = range(3)
 """How rows of a round are found: in a table by board and hand, or by class and grade of strength, or one by one."""
-
-Intervals: TypeAlias = Literal["equation 1", "quantiles"]
-"""How rows of final boards are cut: by the cost of merging them, or so that as many hands are in each."""

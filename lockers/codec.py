@@ -5,7 +5,7 @@ offset  bytes  what
 ======  =====  =============================================================================
 0       4      magic ``LOCK``
 4       1      version of this layout, 1
-5       1      codec of the items: 0 raw, 1 zlib
+5       1      codec of the items, 0: as they are
 6       1      dtype kind, one of ``b i u f`` (bool, int, unsigned int, float)
 7       1      dtype item size in bytes
 8       1      number of axes
@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +34,9 @@ from lockers.errors import DamagedLockerError, LockerError
 from lockers.names import describe
 
 Array: TypeAlias = npt.NDArray[Any]
-CodecName: TypeAlias = Literal["raw", "zlib"]
-
-CODECS: dict[str, int] = {"raw": 0, "zlib": 1}
 
 _MAGIC = b"LOCK"
-_VERSION = 1
+_VERSION, _RAW = 1, 0
 _HEAD = struct.Struct("<4sBBcBB3x")  # without the checksum that follows it
 _CRC = struct.Struct("<I")
 _START = _HEAD.size + _CRC.size
@@ -48,17 +45,13 @@ _MAX_AXES = 32
 _MAX_BYTES = 2**32 - 1  # LMDB keeps the length of a value in 32 bits
 
 
-def encode(array: Array, full_key: bytes, codec: CodecName = "raw") -> bytes:
+def encode(array: Array, full_key: bytes) -> bytes:
     """Return the bytes that `decode` turns back into ``array``, bound to the key they are stored under."""
     _require_storable(array, full_key)
     # asarray and not ascontiguousarray, which would turn 0 axes into 1.
     items: Any = np.asarray(array, order="C")
-    body = items.tobytes() if items.size == 0 or codec != "raw" else memoryview(items).cast("B")
-    if codec == "zlib":
-        body = zlib.compress(body, 1)
-    head = _HEAD.pack(
-        _MAGIC, _VERSION, CODECS[codec], array.dtype.kind.encode(), array.dtype.itemsize, array.ndim
-    )
+    body = memoryview(items).cast("B") if items.size else b""
+    head = _HEAD.pack(_MAGIC, _VERSION, _RAW, array.dtype.kind.encode(), array.dtype.itemsize, array.ndim)
     shape = struct.pack(f"<{array.ndim}Q", *array.shape)
     value = b"".join((head, _CRC.pack(_checksum(full_key, head, shape, body)), shape, body))
     if len(value) > _MAX_BYTES:
@@ -86,22 +79,20 @@ def decode(value: bytearray, full_key: bytes) -> Array:
         raise _damaged(full_key, f"checksum {expected:08x}", f"{found:08x}")
     # What follows was written as it stands: it can only be of another version of this layout.
     kind = kind_byte.decode("ascii", "replace")
-    if version != _VERSION or codec not in CODECS.values() or item_size not in _SIZES.get(kind, ()):
+    if (version, codec) != (_VERSION, _RAW) or item_size not in _SIZES.get(kind, ()):
         raise _damaged(
             full_key,
-            f"version {_VERSION}, a known codec and dtype",
+            f"version {_VERSION}, codec {_RAW}, a known dtype",
             f"version {version}, codec {codec}, dtype {kind}{item_size}",
         )
     shape = struct.unpack_from(f"<{axes}Q", value, _START)
     size = math.prod(shape) * item_size
-    body = value if codec == CODECS["raw"] else _inflate(view[start:], size, full_key)
-    offset = start if body is value else 0
-    if len(body) - offset != size:
-        raise _damaged(full_key, f"{size} bytes for shape {shape}", f"{len(body) - offset} bytes")
+    if len(value) - start != size:
+        raise _damaged(full_key, f"{size} bytes for shape {shape}", f"{len(value) - start} bytes")
     dtype = np.dtype(f"<{kind}{item_size}")
     if size == 0:
         return np.empty(shape, dtype)
-    return np.frombuffer(body, dtype, offset=offset).reshape(shape)
+    return np.frombuffer(value, dtype, offset=start).reshape(shape)
 
 
 def _require_storable(array: Array, full_key: bytes) -> None:
@@ -121,18 +112,6 @@ def _checksum(
     full_key: bytes, head: bytes | memoryview, shape: bytes | memoryview, body: bytes | memoryview
 ) -> int:
     return zlib.crc32(body, zlib.crc32(shape, zlib.crc32(head, zlib.crc32(full_key))))
-
-
-def _inflate(packed: memoryview, size: int, full_key: bytes) -> bytearray:
-    worker = zlib.decompressobj()
-    try:
-        # One byte more than expected is enough to notice a stream that is too long.
-        body = bytearray(worker.decompress(packed, size + 1))
-    except zlib.error as error:
-        raise _damaged(full_key, "a zlib stream", str(error)) from error
-    if not worker.eof:
-        raise _damaged(full_key, f"a zlib stream of {size} bytes", "another length")
-    return body
 
 
 def _damaged(full_key: bytes, expected: str, found: str) -> DamagedLockerError:

@@ -13,7 +13,6 @@ from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import FILE, Header, read_header, sync_folder, write_header
 from lockers.metapages import read_meta_pages
 from lockers.shard import (
-    DEFAULT_MAP_SIZE,
     TEMPORARY,
     attach_shard,
     create_shard_file,
@@ -108,7 +107,7 @@ def remove_store(folder: Path | str) -> None:
                 path = shard_path(folder, number)
                 if not path.exists():
                     continue  # damaged, which is as good a reason to remove it as any
-                shard = attach_shard(path, writer=False, durable=False, map_size=DEFAULT_MAP_SIZE)
+                shard = attach_shard(path, writer=False)
                 stack.callback(detach_shard, shard, writer=False)
                 if shard.users > 1:
                     raise LockerError(f"{folder}: expected a store that nobody has open, found one in use")

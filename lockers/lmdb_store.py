@@ -16,7 +16,7 @@ processes (SIGKILL too) loses nothing that was committed and leaves nothing half
 the disk, which would take milliseconds instead of microseconds. `flush` forces everything; a power failure
 or a crash of the kernel loses nothing of a shard that was not written to since its last flush. In a shard
 that was, the operating system may have written pages in any order: later commits can be lost, and the shard
-can be damaged, which `check` finds. Where that is not acceptable, ``durable=True`` forces each commit.
+can be damaged, which `check` finds.
 
 Keep the folder on a local disk: LMDB's locks and shared maps do not work over network file systems.
 """
@@ -38,14 +38,13 @@ from typing import Any, Self
 import lmdb
 
 from lockers.audit import audit
-from lockers.codec import CODECS, Array, CodecName, decode, encode
+from lockers.codec import Array, decode, encode
 from lockers.errors import DamagedLockerError, LockerError, ReadOnlyLockerError
 from lockers.folder import create_folder, folder_lock, holds_store, no_manifest, shard_path
 from lockers.lmdb_errors import translate, unreadable
 from lockers.manifest import FILE, MAX_SHARDS, Header, normalise, read_header, require_same
 from lockers.names import TICKETS, full_key, internal_key, locker_start, owns_prefix, shard_of, split_key
 from lockers.shard import (
-    DEFAULT_MAP_SIZE,
     Need,
     Shard,
     attach_shard,
@@ -66,9 +65,6 @@ def open_store(
     *,
     shards: int = 8,
     read_only: bool = False,
-    codec: CodecName = "raw",
-    durable: bool = False,
-    map_size: int = DEFAULT_MAP_SIZE,
 ) -> LmdbStore:
     """Open the store in a folder, or create it there.
 
@@ -85,25 +81,16 @@ def open_store(
     read_only : bool
         Refuse `transact`; nothing is created. Where the lock files cannot be written (see the module), reads
         may raise `BusyLockerError`.
-    codec : "raw" or "zlib"
-        How this handle stores arrays; it reads either.
-    durable : bool
-        Force each commit onto the disk, which takes milliseconds; otherwise only `flush` does (see the
-        module).
-    map_size : int
-        Bytes of address space that each shard begins with. It grows by itself.
 
     """
     folder = Path(folder)
-    if codec not in CODECS:
-        raise LockerError(f"codec of {folder}: expected one of {', '.join(CODECS)}, found {codec!r}")
     if not 1 <= shards <= MAX_SHARDS:
         raise LockerError(f"shards of {folder}: expected 1 to {MAX_SHARDS}, found {shards}")
     if manifest is not None:
         manifest = normalise(manifest, str(folder))
         if not read_only and not holds_store(folder):
             create_folder(folder, Header(manifest, shards))
-    store = LmdbStore(folder, read_only=read_only, codec=codec, durable=durable, map_size=map_size)
+    store = LmdbStore(folder, read_only=read_only)
     try:
         if manifest is not None:
             require_same(manifest, store.manifest, folder)
@@ -122,20 +109,9 @@ class LmdbStore:
     of a transaction gets a child that cannot use the shard (`LockerError`).
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        read_only: bool = False,
-        codec: CodecName = "raw",
-        durable: bool = False,
-        map_size: int = DEFAULT_MAP_SIZE,
-    ) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = Path(folder).absolute()
         self.read_only = read_only
-        self._codec: CodecName = codec
-        self._durable = durable
-        self._map_size = map_size
         self._header: Header | None = None
         self._shards: list[Shard] = []
         self._closed = False
@@ -199,9 +175,7 @@ class LmdbStore:
         shard = shards[shard_of(shard_key, len(shards))]
 
         def run(inner: LmdbTransaction, need: Need) -> T:
-            transaction = _LmdbTransaction(
-                shard_key, inner, need, shard.path, self._codec, one_shard=len(shards) == 1
-            )
+            transaction = _LmdbTransaction(shard_key, inner, need, shard.path, one_shard=len(shards) == 1)
             try:
                 answer = body(transaction)
             finally:
@@ -316,13 +290,7 @@ class LmdbStore:
         self.close()
 
     def __reduce__(self) -> tuple[Callable[..., LmdbStore], tuple[object, ...]]:
-        return _unpickle, (
-            os.fspath(self.folder),
-            self.read_only,
-            self._codec,
-            self._durable,
-            self._map_size,
-        )
+        return _unpickle, (os.fspath(self.folder), self.read_only)
 
     def __repr__(self) -> str:
         return f"LmdbStore({os.fspath(self.folder)!r}, read_only={self.read_only})"
@@ -355,9 +323,7 @@ class LmdbStore:
         try:
             for number in range(self._header.shards):
                 path = shard_path(self.folder, number)
-                shards.append(
-                    attach_shard(path, writer=writer, durable=self._durable, map_size=self._map_size)
-                )
+                shards.append(attach_shard(path, writer=writer))
         except BaseException:
             release()
             raise
@@ -375,7 +341,6 @@ class _LmdbTransaction(BaseTransaction):
         inner: LmdbTransaction,
         need: Need,
         path: Path,
-        codec: CodecName,
         *,
         one_shard: bool,
     ) -> None:
@@ -383,7 +348,6 @@ class _LmdbTransaction(BaseTransaction):
         self._inner = inner
         self._need = need
         self._path = path
-        self._codec: CodecName = codec
         self._saved: set[bytes] = set()
         self.failure: Exception | None = None
 
@@ -393,7 +357,7 @@ class _LmdbTransaction(BaseTransaction):
         return None if value is None else decode(value, full)
 
     def _save(self, full: bytes, array: Array) -> None:
-        value = encode(array, full, self._codec)
+        value = encode(array, full)
         self._need.size += len(full) + len(value)
         with self._noting_failure():
             # LMDB would overwrite a large value of this transaction in its place, and keep the pages that a
@@ -438,8 +402,8 @@ def _get_all(snapshot: Snapshot, fulls: list[bytes]) -> list[bytearray | None]:
     return [snapshot.get(full) for full in fulls]
 
 
-def _unpickle(folder: str, read_only: bool, codec: CodecName, durable: bool, map_size: int) -> LmdbStore:
-    return LmdbStore(Path(folder), read_only=read_only, codec=codec, durable=durable, map_size=map_size)
+def _unpickle(folder: str, read_only: bool) -> LmdbStore:
+    return LmdbStore(Path(folder), read_only=read_only)
 
 
 def _detach_all(shards: list[Shard], writer: bool) -> None:

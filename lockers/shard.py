@@ -41,7 +41,9 @@ from lockers.unlocked import UnlockedFile
 
 T = TypeVar("T")
 
-DEFAULT_MAP_SIZE = 64 * 2**20
+MAP_SIZE = 64 * 2**20
+"""Bytes of address space that a shard begins with; it grows by itself."""
+
 TEMPORARY = ".tmp"
 
 _ROUND = 2**16  # the largest page size of any platform
@@ -73,8 +75,7 @@ class Shard:
         self.path = path
         self.users = 0
         self.writers = 0
-        self.durable = False
-        self._map_size = DEFAULT_MAP_SIZE
+        self._map_size = _rounded(MAP_SIZE)
         self._env: lmdb.Environment | UnlockedFile | None = None
         self._env_writable = False
         self._gate = Gate()
@@ -147,13 +148,10 @@ class Shard:
         self._enter(write=self.writers > 0)
         self._gate.leave()
 
-    def attach(self, *, writer: bool, durable: bool, map_size: int) -> None:
+    def attach(self, *, writer: bool) -> None:
         """Count one more store that uses this shard."""
         self.users += 1
         self.writers += writer
-        self.durable = self.durable or durable
-        if self._env is None:
-            self._map_size = _rounded(map_size)
 
     def detach(self, *, writer: bool) -> None:
         """Count one store less, and close the environment after the last."""
@@ -291,8 +289,8 @@ class Shard:
                     subdir=False,
                     create=False,
                     readonly=not writable,
-                    sync=self.durable,
-                    metasync=self.durable,
+                    sync=False,
+                    metasync=False,
                     max_readers=MAX_READERS,
                     **_ENGINE,
                 )
@@ -362,7 +360,7 @@ def _copy_used_pages(path: Path, temporary: Path, map_size: int) -> None:
         env.close()
 
 
-def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> Shard:
+def attach_shard(path: Path, *, writer: bool) -> Shard:
     """Return this process's shard for a data file, the same for all stores."""
     with _TABLE_LOCK:
         try:
@@ -371,7 +369,7 @@ def attach_shard(path: Path, *, writer: bool, durable: bool, map_size: int) -> S
         except OSError as error:
             raise _no_data_file(path, error) from error
         shard = _TABLE.setdefault((status.st_dev, status.st_ino), Shard(path))
-        shard.attach(writer=writer, durable=durable, map_size=map_size)
+        shard.attach(writer=writer)
     return shard
 
 

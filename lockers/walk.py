@@ -21,7 +21,7 @@ from lockers.errors import BusyLockerError, LockerError, StorageError
 from lockers.folder import shard_path
 from lockers.manifest import read_header
 from lockers.names import describe, shard_of
-from lockers.shard import DEFAULT_MAP_SIZE, attach_shard, detach_shard
+from lockers.shard import attach_shard, detach_shard
 from lockers.snapshot import Snapshot
 from lockers.structure import structure_findings
 
@@ -59,7 +59,7 @@ def shard_findings(folder: Path, number: int, shards: int) -> list[str]:
     """
     path = shard_path(folder, number)
     try:
-        shard = attach_shard(path, writer=False, durable=False, map_size=DEFAULT_MAP_SIZE)
+        shard = attach_shard(path, writer=False)
         try:
             findings = [
                 f"{path}: expected sound LMDB pages, found: {finding}" for finding in structure_findings(path)

@@ -1,21 +1,19 @@
-"""Re-solving a game's end so that the other player gains nothing: the gadgets of CFR-D and of the largest margin.
+"""Safe re-solving of a game's end: gadgets with which the other player gains nothing from the new solve.
 
-One player (*mine*) is re-solved, and enters with a range. The other has, for each hand, a value that it can get
-elsewhere: what a best response wins there against the strategy that is played otherwise. Before the game a step is put:
+One player (*mine*) is re-solved, and enters with a range. The other player has a value for each hand outside the
+re-solved game: what a best response wins against the strategy that mine plays there. Each gadget puts a step before
+the game:
 
 - CFR-D (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI 2014):
-  the other, holding a hand, follows into the game or takes the value.
-- Largest margin (M. Moravčík and others, "Refining Subgames in Large Imperfect Information Games", AAAI 2016): the
-  other picks the hand, and wins what it makes with it above its value, per chance to meet my range.
+  the other player, holding a hand, follows into the game or takes the value. The other's range in the game is the
+  step's strategy, learnt by regret matching beside the game's own regrets. Mine then gives no hand more than its value
+  (as far as the game was solved, and as far as that can be), whatever range was assumed for the other player.
+- *Mixed*: the range that is believed must come, and beside it all hands follow or leave as in CFR-D. CFR-D's step
+  asks mine to play no worse than outside, which is little where mine plays badly there. In the mixed step a hand that
+  gets more than its value still costs mine as much as the hand would cost in the range; among the strategies that give
+  no hand more, those that are good against the believed range cost least.
 
-In both the other's range in the game is that step's strategy, learnt by regret matching beside the game's own
-regrets. Mine then gives no hand more than it had elsewhere (as far as the game was solved, and as far as that can be),
-which no range that was assumed for the other can spoil. All values are counterfactual, as in `solvers.live`.
-
-Where mine played badly elsewhere, CFR-D's step asks for no more than to play as badly. So there is a third, *mixed*:
-the range that is believed must come, and beside it all hands, which follow or leave. What gives a hand more than
-elsewhere still costs mine, as much as that hand would cost in the range; among strategies that do not, those that are
-good against the range cost least.
+All values are counterfactual, as in `solvers.live`.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ import numpy as np
 from solvers.forest import Floats
 from solvers.solver import Solver
 
-Gadget = Literal["cfr-d", "margin", "mixed"]
+Gadget = Literal["cfr-d", "mixed"]
 
 
 class Step(Protocol):
@@ -75,30 +73,6 @@ class FollowOrLeave:
         np.maximum(self._regrets, 0.0, out=self._regrets)
 
 
-class PickHand:
-    """The largest margin's step; arguments as of `FollowOrLeave`."""
-
-    def __init__(self, elsewhere: Floats, meets: Floats, believed: Floats) -> None:
-        self._elsewhere = elsewhere
-        per_meeting = np.divide(1.0, meets, out=np.zeros_like(meets), where=meets > 0)
-        self._weights = per_meeting * meets.max(initial=0.0)
-        self._regrets = np.zeros(len(elsewhere))
-
-    def reach(self) -> Floats:
-        """``[row]``: how often each hand is picked, times the number of hands."""
-        comes = (self._weights > 0).astype(np.float64)
-        picked = np.where(self._regrets.any(), self._regrets, comes)
-        out: Floats = self._weights * picked * (comes.sum() / max(picked.sum(), 1e-300))
-        return out
-
-    def learn(self, values: Floats) -> None:
-        """As CFR+ does."""
-        gains = self._weights * (values - self._elsewhere)
-        picked = np.divide(self.reach(), self._weights, out=np.zeros_like(gains), where=self._weights > 0)
-        mean = float(picked @ gains) / max(float(picked.sum()), 1e-300)
-        self._regrets = np.maximum(self._regrets + np.where(self._weights > 0, gains - mean, 0.0), 0.0)
-
-
 class ComeOrLeave(FollowOrLeave):
     """The mixed step: the believed range comes, and beside it every hand, which follows or leaves.
 
@@ -119,7 +93,6 @@ class ComeOrLeave(FollowOrLeave):
 
 STEPS: dict[Gadget, Callable[[Floats, Floats, Floats], Step]] = {
     "cfr-d": FollowOrLeave,
-    "margin": PickHand,
     "mixed": ComeOrLeave,
 }
 

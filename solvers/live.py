@@ -16,7 +16,7 @@ Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) ·
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -108,22 +108,14 @@ class Lock:
     frequencies: Floats  # [B, action, H]
 
 
-Below = Callable[[int, Floats], Floats]
-"""(player, the other's reach ``[chance leaf, row]``) → ``[chance leaf, own row]``: what chance leaves are worth."""
-
-
 @dataclass(frozen=True)
 class LiveGame:
-    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0; at most one lock per node.
-
-    A game of one round may end at chance leaves, which are then worth what ``below`` says.
-    """
+    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0; at most one lock per node."""
 
     rounds: Sequence[Round]
     reach: tuple[Floats, Floats]
     n_ids: int
     locks: tuple[Lock, ...] = ()
-    below: Below | None = None
 
     def entered(self, p: int, reach: Floats) -> LiveGame:
         """The game to which player p comes with another range ``[row]``."""
@@ -168,8 +160,6 @@ class LiveGame:
     def check(self) -> None:
         """Verify shapes, orders and maps; SolverError names the broken invariant."""
         self._check_locks()
-        if self.below is not None and len(self.rounds) > 1:
-            raise SolverError(f"chance leaves that are told: expected one round, found {len(self.rounds)}")
         for t, r in enumerate(self.rounds):
             r.forest.check()
             for p in (0, 1):
@@ -187,7 +177,7 @@ class LiveGame:
                     if np.any(rows.blockers[b, mine] != r.rows[1 - p].blockers[b, twin[mine]]):
                         raise SolverError(f"round {t}, board {b}, player {p}: a twin has other blockers")
             if r.deal is None:
-                if len(r.forest.chance_leaves) and self.below is None:
+                if len(r.forest.chance_leaves):
                     raise SolverError(f"round {t}: chance leaves without a deal")
                 continue
             below = self.rounds[t + 1]

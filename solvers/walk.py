@@ -139,7 +139,7 @@ class Walker:
         strategies = _strategies(bundle, self.dtype)
         reach[: forest.n_roots] = incoming
         _go_down(bundle, b, reach, strategies)
-        if this.deal is not None or self.game.below is not None:
+        if this.deal is not None:
             leaves = forest.chance_leaves
             known = None if job.known is None else job.known(t, b)
             if known is None:
@@ -154,10 +154,8 @@ class Walker:
 
     def _leaves(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
         """Values ``[chance leaf, own row]`` of board b for the opponent's reach ``[chance leaf, row]``."""
-        deal, below = self.game.rounds[t].deal, self.game.below
-        if deal is None:
-            assert below is not None
-            return below(job.player, outgoing)
+        deal = self.game.rounds[t].deal
+        assert deal is not None
         entries = range(int(deal.first[b]), int(deal.first[b + 1]))
         tasks = [entries[i : i + _TASK] for i in range(0, len(entries), _TASK)]
 

@@ -186,7 +186,6 @@ def fill_deals(
     sizes: Ints,
     seed: int,
     numbers: Ints,
-    stratified: bool,
     classes: Array,
     rows: Array,
     cards: Array,
@@ -202,7 +201,7 @@ def fill_deals(
     number = np.empty(NUM_CARDS, dtype=np.int64)
     last = n_rounds - 1
     for b in range(len(boards)):
-        n_left = _deal(maps, sizes, seed, numbers[b], stratified, left, s)
+        n_left = _deal(maps, sizes, seed, numbers[b], left, s)
         n = _sort(maps, s.board, s)
         for i in range(n_cards):
             boards[b, i] = s.board[0, i]
@@ -223,12 +222,12 @@ def fill_deals(
 
 
 @kernel
-def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, stratified: bool, classes: Array) -> None:
+def fill_classes(maps: Maps, sizes: Ints, seed: int, first: int, classes: Array) -> None:
     """Write the classes ``[deal, t]`` of deals from number `first` on."""
     s = _scratch(len(maps.hands), sizes.sum())
     left = np.empty(len(maps.cards), dtype=np.int64)
     for b in range(len(classes)):
-        _deal(maps, sizes, seed, first + b, stratified, left, s)
+        _deal(maps, sizes, seed, first + b, left, s)
         for t in range(len(sizes)):
             classes[b, t] = _locate(maps, t, s.board[0], s)[2]
 
@@ -246,11 +245,11 @@ def _sort_by_row(maps: Maps, t: int, s: Scratch, n: int) -> None:
 
 
 @kernel
-def _deal(maps: Maps, sizes: Ints, seed: int, index: int, stratified: bool, left: Ints, s: Scratch) -> int:
+def _deal(maps: Maps, sizes: Ints, seed: int, index: int, left: Ints, s: Scratch) -> int:
     """Write the board of a deal and the places that it leaves; return how many these are.
 
-    Where it is stratified, a block of as many deals as there are first boards deals each of them once, and of all the
-    deals of one of them a block deals all that can follow once, and so on.
+    A block of as many deals as there are first boards deals each of them once, and of all the deals of one of them a
+    block deals all that can follow once, and so on.
     """
     n_left = len(maps.cards)
     for place in range(n_left):
@@ -260,11 +259,8 @@ def _deal(maps: Maps, sizes: Ints, seed: int, index: int, stratified: bool, left
     n_dealt = 0
     for size in sizes:
         ways = maps.choose[n_left, size]
-        if stratified:
-            block, place = block // ways, block % ways
-            chosen = _permuted(place, ways, _mix(key + np.uint64(block)))
-        else:
-            chosen = _below(_mix(key + np.uint64(index)), ways)
+        block, place = block // ways, block % ways
+        chosen = _permuted(place, ways, _mix(key + np.uint64(block)))
         key = _mix(key ^ _mix(np.uint64(chosen) + np.uint64(1)))
         numbered_set(chosen, n_left, size, maps.choose, s.places, 0)
         for i in range(size):

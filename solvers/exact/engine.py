@@ -61,7 +61,6 @@ def supports(game: LiveGame, variant: Variant) -> bool:
     return (
         len(game.rounds) <= MAX_ROUNDS
         and not variant.predictive
-        and game.below is None
         and all(r.direct and r.blockers.shape[2] == 2 for r in rows)
         and len(game.reach[0]) == len(game.reach[1]) == 1
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from solvers.bundle import Packed
 from solvers.forest import Floats, Forest
-from solvers.kernels import BEST, EVALUATE, UPDATE
+from solvers.kernels import BEST, EVALUATE
 from solvers.sampled.kernels import BLOCK, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
@@ -106,26 +106,6 @@ class Rig:
     ) -> None:
         """Learn from n deals, the first of which is deal ``number`` of all."""
         learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
-
-    def learn_once(
-        self, schedule: Schedule, p: int, scratch: Views, boards: Packed, n_boards: int, out: np.ndarray
-    ) -> None:
-        """Have player p learn from one tree, or from the first path."""
-        walk(
-            UPDATE,
-            0,
-            schedule,
-            (self._learning[p], self._learning[1 - p]),
-            scratch,
-            boards,
-            0,
-            n_boards,
-            self.n_rounds,
-            out.ctypes.data,
-            0,
-            -1,
-            True,
-        )
 
     def values(
         self,

@@ -72,7 +72,6 @@ class BotJudge(Closing):
         self.bot, self.game, self._perms = bot, bot.game, perms
         self._first_round = next(t for t, n in enumerate(self.game.num_board_cards) if n)
         self._deck = bot.hands.astype(np.int64)
-        self._flop: tuple[int, ...] = ()
         self._answers = lru_cache(1 << 16)(self._answer)
         self._below = lru_cache(256)(self._dealt)
         self._power = lru_cache(1 << 11)(self._strength)
@@ -95,10 +94,7 @@ class BotJudge(Closing):
             InputError: none begins there, or it is too large.
         """
         hand = Hand(parse_line(self.game, key[0]), board=key[1])
-        first = self.game.cut(key[1])[self._first_round]
-        if not self.bot.ends_early or first != self._flop:  # else what was solved there is used again
-            self.bot.new_hand(hand, 0, 0)
-        self._flop = first
+        self.bot.new_hand(hand, 0, 0)
         return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
 
     def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:

@@ -20,8 +20,6 @@ class Options:
         resolve: when sub-games are solved again: where the lockers have no answer to what was done ("off-tree"), or at
             the beginning of the first round that allows it too ("always"), to the end of the hand.
         rounds: how many rounds allow it, counted from the last: 2 are turn and river. The first round never does.
-        leaves: the same for rounds before those, but for the first, which are solved to their own end: what follows is
-            worth what payoff matrices say that were made of the lockers. Where nothing is solved, it means nothing.
         safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
         iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.
         seconds: for all that one decision needs; None: no limit. What is not expected to fit is left out, up to the
@@ -42,7 +40,6 @@ class Options:
     seconds: float | None = 1.0
     translation: Translation = "random"
     threads: int = 1
-    leaves: Resolve = "never"
     warm: bool = True
     strict: bool = False
 
@@ -53,7 +50,6 @@ class Options:
     def __post_init__(self) -> None:
         allowed: dict[str, tuple[Any, ...]] = {
             "resolve": get_args(Resolve),
-            "leaves": get_args(Resolve),
             "safe": (None, *get_args(Gadget)),
             "translation": get_args(Translation),
         }

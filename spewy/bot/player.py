@@ -27,7 +27,6 @@ from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
 from spewy.bot.fallback import by_equity
-from spewy.bot.leaves import Leaves
 from spewy.bot.options import Options, Resolve, Translation
 from spewy.bot.ranges import Answer, Track
 from spewy.bot.subgames import SubGames
@@ -51,7 +50,6 @@ class LockerBot(Closing):
     Args:
         policy: of a whole game; `close` closes it.
         options: how to play.
-        leaves: payoff matrices; None: there are none. `close` closes them.
 
     Attributes:
         tally: where the decisions of `act` came from, and what failed.
@@ -60,11 +58,10 @@ class LockerBot(Closing):
         InputError: the lockers are those of a spot.
     """
 
-    def __init__(self, policy: Decides, options: Options | None = None, leaves: Leaves | None = None) -> None:
+    def __init__(self, policy: Decides, options: Options | None = None) -> None:
         self.options = options or Options()
-        self._book, self._leaves = Book(policy), leaves
-        game = self._book.game
-        self._games = SubGames(self._book.config, leaves=leaves, early=self.options.first(game.num_rounds))
+        self._book = Book(policy)
+        self._games = SubGames(self._book.config)
         self._seat, self._seed, self.tally = 0, 0, Tally()
         self._track = self._begun()
 
@@ -134,8 +131,7 @@ class LockerBot(Closing):
         """Check and call up to the first decision of the first round that is solved to the end of the hand."""
         mine, game = self.options, self.game
         resolve: Resolve = "never" if mine.resolve == "never" else "always"
-        leaves: Resolve = "never" if mine.leaves == "never" else "always"
-        options = replace(mine, resolve=resolve, leaves=leaves, iterations=3, seconds=None, strict=False)
+        options = replace(mine, resolve=resolve, iterations=3, seconds=None, strict=False)
         track, hand = Track(self._book, self._games, options, 0, Tally()), Hand.start(game)
         by_equity(hand, self.start[0], 0)
         while not hand.is_over:
@@ -149,11 +145,6 @@ class LockerBot(Closing):
         track.forget()
 
     @property
-    def ends_early(self) -> bool:
-        """Whether rounds before the last ones are solved, to their own end."""
-        return any(self._games.ends_early(t) for t in range(self.game.num_rounds))
-
-    @property
     def hands(self) -> np.ndarray:
         """``[hand of the deck, hole card]``."""
         return self._book.hands
@@ -164,7 +155,7 @@ class LockerBot(Closing):
         return self._book.start(0), self._book.start(1)
 
     def begins(self, hand: Hand) -> bool:
-        """Whether a sub-game to the end of the hand begins where a player is to act."""
+        """Whether a sub-game begins where a player is to act."""
         return self._track.begins(self._track.at(hand))
 
     def best_values(self, hand: Hand, player: int) -> np.ndarray:
@@ -190,8 +181,6 @@ class LockerBot(Closing):
 
     def close(self) -> None:
         """Close the lockers."""
-        if self._leaves is not None:
-            self._leaves.close()
         self._book.close()
 
     def _begun(self) -> Track:
@@ -300,7 +289,6 @@ def open_bot(
     seconds: float | None = Options.seconds,
     translation: Translation = "random",
     threads: int = 1,
-    leaves: Resolve = "never",
     strict: bool = False,
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
@@ -314,17 +302,14 @@ def open_bot(
         seconds: budget of a decision; None: no limit, and every decision is repeatable.
         translation: how bets are read that the tree lacks.
         threads: of a solve.
-        leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
         strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
-        InputError: the lockers are not those of a whole game, an argument cannot be, or there are no matrices.
+        InputError: the lockers are not those of a whole game, or an argument cannot be.
     """
     gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
-    options = Options(
-        resolve, rounds, gadget, iterations, seconds, translation, threads, leaves, strict=strict
-    )
+    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
     bot = bot_of(folder, options)
     try:
         _make_ready(bot)
@@ -345,10 +330,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))
-        leaves = None
-        if options.leaves != "never" and options.resolve != "never":
-            leaves = opened.enter_context(Leaves.within(folder, policy))
-        bot = LockerBot(policy, options, leaves)
+        bot = LockerBot(policy, options)
         opened.pop_all()
         return bot
 
@@ -361,8 +343,6 @@ def _make_ready(bot: LockerBot) -> None:
     if bot.options.resolve != "never" and game.num_hole_cards == 2:
         for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
             make_ready("exact", n, False, LOG.info)
-    if bot.ends_early:
-        make_ready("live", 1, False, LOG.info)
 
 
 def _cards(subject: str, given: str | tuple[int, ...]) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
 from spewy.game.moves import is_donk
-from spewy.game.tree import Node, entry
+from spewy.game.tree import Node
 
 LOG = logging.getLogger(__name__)
 
@@ -126,9 +126,9 @@ class Track:
         return state.answer
 
     def begins(self, state: State) -> bool:
-        """Whether a sub-game begins at a state that goes to the end of the hand."""
+        """Whether a sub-game begins at a state."""
         part = state.part
-        return part is not None and part.betting is state.betting and not self._ends_early(part)
+        return part is not None and part.betting is state.betting
 
     def best_values(self, state: State, player: int) -> Floats:
         """``[hand of the deck]``: best responses of a player to what the other plays in the sub-game that begins here.
@@ -155,8 +155,7 @@ class Track:
         if above is None:
             state = State(hand, "", self._book.config.start_base)
         elif action is None:
-            part = None if above.part is not None and self._ends_early(above.part) else above.part
-            state = replace(above, hand=hand, above=above, action=None, part=part, ranges={}, answer=None)
+            state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
         else:
             state = self._after(hand, above, action)
         if hand.to_act is not None and self._begins_here(state):
@@ -211,19 +210,11 @@ class Track:
 
     def _when(self, t: int) -> Resolve:
         """When sub-games of a round are solved."""
-        options = self._options
-        if t >= options.first(self._game.num_rounds) or options.resolve == "never":
-            return options.resolve if t else "never"
-        return options.leaves if self._games.ends_early(t) else "never"
-
-    def _ends_early(self, part: Part) -> bool:
-        return self._games.ends_early(part.root.round)
+        return self._options.resolve if t >= self._options.first(self._game.num_rounds) else "never"
 
     def _part(self, state: State, more: tuple[str, ...] = ()) -> Part | None:
         """A sub-game with its root at a state, and with more bets there; None where its betting cannot be."""
         betting, least = state.betting, self._book.smallest_stack
-        early = state.line is not None and self._games.ends_early(betting.round)
-        begun = entry(state.line) if early and state.line is not None else None
         root = Root(
             betting.round,
             state.base,
@@ -231,7 +222,6 @@ class Track:
             tuple(shifted(action, -state.base) for action in betting.rounds[-1]),
             tuple(shifted(action, -state.base) for action in more),
             state.donk,
-            begun,
         )
         try:
             self._games.tree(root)

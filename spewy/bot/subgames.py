@@ -1,8 +1,7 @@
 """Sub-games: what can follow a public state with the actual bets, a row per hand, ready to be solved or judged.
 
 A sub-game is a spot of its own round: its lines begin with the round, and its amounts count from there. It goes to the
-end of the hand, or in early rounds to the end of its own, whose leaves are worth what payoff matrices say. Betting
-trees and tables of boards recur from hand to hand, and the latest are kept.
+end of the hand. Betting trees and tables of boards recur from hand to hand, and the latest are kept.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from solvers.forest import Floats, Ints
 from solvers.live import LiveGame
 from solvers.solver import Solver
 from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
-from spewy.bot.leaves import Leaves
 from spewy.bot.pace import Pace
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout
@@ -46,7 +44,6 @@ class Root:
         actions: done in the round so far, with totals since the round began.
         more: bets at the root beside those of the job's sizes.
         donk: whether who starts the round called the last bet of the one before.
-        begun: the line of the locker's tree that entered the round, where leaves are to be like its own.
     """
 
     round: int
@@ -55,7 +52,6 @@ class Root:
     actions: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     donk: bool = False
-    begun: str | None = None
 
     @property
     def pot(self) -> int:
@@ -77,26 +73,17 @@ class SubGames:
     Args:
         config: of the whole game; its sizes hold in sub-games too.
         most_bytes: of regrets and sums that a sub-game may have.
-        leaves: what early rounds end with; None: they go to the end of the hand too.
-        early: rounds before this one are early.
 
     Attributes:
         pace: how long stages of a solve take.
     """
 
-    def __init__(
-        self, config: TreeConfig, most_bytes: int = 1 << 30, leaves: Leaves | None = None, early: int = 0
-    ) -> None:
+    def __init__(self, config: TreeConfig, most_bytes: int = 1 << 30) -> None:
         self.config, self.game = config, config.game
-        self._leaves, self._early = leaves, early
         self.most_bytes, self.pace = most_bytes, Pace()
         self.n_hands = len(hands(self.game.deck, self.game.num_hole_cards))
         self._tree = lru_cache(TREES)(self._built)
         self._boards = lru_cache(BOARDS)(self._tables)
-
-    def ends_early(self, t: int) -> bool:
-        """Whether sub-games of a round go to its own end."""
-        return self._leaves is not None and t < self._early and t in self._leaves.rounds
 
     def tree(self, root: Root) -> BettingTree:
         """The betting.
@@ -126,7 +113,6 @@ class SubGames:
 
         Raises:
             InputError: as `tree`, or it is too large.
-            lockers.LockerError: the payoff matrices at its end are damaged.
         """
         found = self._tree(root)
         boards = self._boards(root.round, board)[: len(found.betting)]
@@ -137,8 +123,6 @@ class SubGames:
                 f"sub-game after {''.join(root.actions)!r} in round {root.round}: expected at most "
                 f"{self.most_bytes / 2**20:,.0f} MiB, found {size / 2**20:,.0f} MiB"
             )
-        if self._leaves is not None and self.ends_early(root.round):
-            layout = replace(layout, ending=self._leaves.of(layout, root.base, root.begun))
         return layout
 
     def _built(self, root: Root) -> _Tree:
@@ -152,9 +136,8 @@ class SubGames:
             sizes=self.config.sizes[root.round :],
             min_bet=self.config.min_bet or self.game.big_blind,
         )
-        early = self.ends_early(root.round)
-        tree = tree_after(config, root.actions, root.more, donk=root.donk, alone=early)
-        betting = betting_rounds(tree, 1 if early else None)
+        tree = tree_after(config, root.actions, root.more, donk=root.donk)
+        betting = betting_rounds(tree)
         slots = {}
         for t, bets in enumerate(betting):
             for n, node in enumerate(bets.nodes):
@@ -164,7 +147,7 @@ class SubGames:
 
     def _tables(self, t: int, board: tuple[int, ...]) -> list[BoardRound]:
         problem = self._problem(BettingTree(replace(self.config, start_round=t)), t, board, 1)
-        return board_rounds(problem, most=1 if self.ends_early(t) else None)
+        return board_rounds(problem)
 
     def _problem(self, tree: BettingTree, t: int, board: tuple[int, ...], pot: float) -> Problem:
         everything = np.ones(self.n_hands)

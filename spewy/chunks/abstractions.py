@@ -55,9 +55,9 @@ def kept_sizes(wish: Wish, cache: BucketCache | None = None) -> Sizes | None:
 
 
 def _key(wish: Wish, name: str) -> bytes:
-    """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.equation 1.1|rows``: all that decides an array, and its name."""
+    """``13x4.2.0-3-1-1.all-100-200-400.169-40-40-40.0.1|rows``: all that decides an array, and its name."""
     sizes, classes, rows = ("-".join(map(str, part)) for part in (wish.board_sizes, wish.classes, wish.rows))
-    how = f"{wish.seed}.{wish.intervals}{'.remember' if wish.remember else ''}.{METHOD}"
+    how = f"{wish.seed}{'.remember' if wish.remember else ''}.{METHOD}"
     return f"{_deck(wish)}.{sizes}.{classes}.{rows}.{how}|{name}".encode()
 
 

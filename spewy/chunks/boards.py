@@ -87,7 +87,6 @@ def board_rounds(
     *,
     counted: bool = False,
     start: tuple[int, History] | None = None,
-    most: int | None = None,
 ) -> list[BoardRound]:
     """Enumerate the boards round by round from the root, or from a later board.
 
@@ -96,21 +95,19 @@ def board_rounds(
         progress: told of each finished board.
         counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
         start: a round of the game and a board that is solved in it; None: the root's.
-        most: rounds; None: to the game's last.
     """
     game = problem.game
     first, history = (problem.first_round, problem.history) if start is None else start
     states: list[tuple[History, int, int]] = [(history, -1, -1)]
     out: list[BoardRound] = []
-    end = game.num_rounds if most is None else min(game.num_rounds, first + most)
-    for t in range(first, end):
+    for t in range(first, game.num_rounds):
         last = t == game.num_rounds - 1
         dealt = 0 if last else game.num_board_cards[t + 1]
         below: list[tuple[History, int, int]] = []
         all_entries: list[tuple[Branch, ...]] = []
         for b, (history, _, _) in enumerate(states):
             entries: list[Branch] = []
-            if t + 1 < end:
+            if not last:
                 for deal in following_deals(problem, t, history):
                     entries.append(Branch(len(below), deal[1]))
                     below.append((deal[0], b, len(entries) - 1))

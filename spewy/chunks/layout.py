@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from buckets.symmetry import Perms
-from solvers.live import Below, LiveGame, Strategies
+from solvers.live import LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
@@ -36,8 +36,6 @@ class Layout:
     boards: list[BoardRound]
     made: bool = True
     """Whether buckets, if there are any, hold the hands that belong there."""
-    ending: Below | None = None
-    """What the chance leaves of its only round are worth, if nothing that follows them is laid out."""
     _images: dict[tuple[int, int, int, int], Image] = field(default_factory=dict)
 
     @classmethod
@@ -65,7 +63,7 @@ class Layout:
     @cached_property
     def live(self) -> LiveGame:
         """The same chunks as a live game."""
-        return replace(live_game(self.problem, self.betting, self.boards), below=self.ending)
+        return live_game(self.problem, self.betting, self.boards)
 
     def forget_live(self) -> None:
         """Let the live game go; it is made anew where it is asked for again."""

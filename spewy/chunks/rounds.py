@@ -88,18 +88,18 @@ def line_forests(tree: BettingTree) -> list[LineForest]:
     return out
 
 
-def betting_rounds(tree: BettingTree, most: int | None = None) -> list[BettingRound]:
-    """Cut a tree into rounds, from its root's; at most so many, where no more are needed."""
+def betting_rounds(tree: BettingTree) -> list[BettingRound]:
+    """Cut a tree into rounds, from its root's."""
     with collection_put_off():
-        return _betting_rounds(tree, most)
+        return _betting_rounds(tree)
 
 
-def _betting_rounds(tree: BettingTree, most: int | None) -> list[BettingRound]:
+def _betting_rounds(tree: BettingTree) -> list[BettingRound]:
     out: list[BettingRound] = []
     config = tree.config
     roots: list[Node] = [tree.root]
     parents: list[tuple[int, int]] = [(-1, -1)]
-    while roots and len(out) != most:
+    while roots:
         below: list[Node] = []
         specs = [_spec(node, config, below) for node in roots]
         forest, nodes = Forest.build(specs), _breadth_first(roots)

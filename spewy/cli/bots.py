@@ -47,23 +47,11 @@ def safe_option(function: Decorated) -> Decorated:
     """``--safe [GADGET]``."""
     return click.option(
         "--safe",
-        type=click.Choice(["cfr-d", "margin", "mixed"]),
+        type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Solve anew so that the other player gains nothing by it: with the gadget of CFR-D, for the largest "
-        "margin, or with CFR-D's beside the range that is believed. Without a word behind it: mixed.",
-    )(function)
-
-
-def leaves_option(function: Decorated) -> Decorated:
-    """``--leaves``."""
-    return click.option(
-        "--leaves",
-        type=click.Choice(["never", "off-tree", "always"]),
-        default="never",
-        show_default=True,
-        help="When rounds before the turn, but for the first, are solved anew too: to their own end, with the folder's "
-        "payoff matrices, which spewy payoffs makes.",
+        help="Re-solve safely, so that the other player cannot gain from it: with the gadget of CFR-D, or with that "
+        "gadget beside the range that is believed (mixed, which --safe alone means).",
     )(function)
 
 
@@ -71,15 +59,12 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """All that says how a bot solves, handed over as ``how``, keywords of `spewy.open_bot`."""
 
     @wraps(function)
-    def gathered(
-        resolve: Resolve, safe: Gadget | None, budget: float, threads: int, leaves: Resolve, **others: Any
-    ) -> Any:
+    def gathered(resolve: Resolve, safe: Gadget | None, budget: float, threads: int, **others: Any) -> Any:
         how = {
             "resolve": resolve,
             "safe": safe or False,
             "seconds": budget,
             "threads": threads,
-            "leaves": leaves,
         }
         return function(how=how, **others)
 
@@ -94,7 +79,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     threads_option = click.option(
         "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="That solve."
     )
-    return resolve_option(safe_option(leaves_option(budget_option(threads_option(gathered)))))
+    return resolve_option(safe_option(budget_option(threads_option(gathered))))
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:

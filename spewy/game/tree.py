@@ -134,12 +134,7 @@ def build_tree(config: TreeConfig) -> BettingTree:
 
 
 def tree_after(
-    config: TreeConfig,
-    actions: Sequence[str],
-    more: Sequence[str] = (),
-    *,
-    donk: bool = False,
-    alone: bool = False,
+    config: TreeConfig, actions: Sequence[str], more: Sequence[str] = (), *, donk: bool = False
 ) -> BettingTree:
     """Build the tree below a state of a spot's first round, which may have been reached by any legal amounts.
 
@@ -148,7 +143,6 @@ def tree_after(
         actions: what was done in its first round, in the ACPC's text with totals since the spot's root.
         more: bets or raises at the root beside those of the config's sizes.
         donk: whether who starts the round called the last bet of the one before.
-        alone: whether the decisions of later rounds are nodes with nothing below.
 
     Raises:
         InputError: an action is not legal, or the round is over after them.
@@ -161,7 +155,7 @@ def tree_after(
     for action in more:
         state.apply(action)  # which refuses what is not legal
     with collection_put_off():
-        root = _Widened(config, state, more, alone).decision(state, config.start_base, donk and not actions)
+        root = _Widened(config, state, more).decision(state, config.start_base, donk and not actions)
     return BettingTree(config).below(root)
 
 
@@ -265,16 +259,11 @@ class _Builder:
 
 
 class _Widened(_Builder):
-    """Builds a tree with more bets or raises at its root, or only the first round of it."""
+    """Builds a tree with more bets or raises at its root."""
 
-    def __init__(self, config: TreeConfig, state: Betting, more: Sequence[str], alone: bool) -> None:
+    def __init__(self, config: TreeConfig, state: Betting, more: Sequence[str]) -> None:
         super().__init__(config)
-        self.state, self.more, self.alone = state, more, alone
-
-    def decision(self, state: Betting, base: int, donk: bool = False) -> Node:
-        if self.alone and state.round:
-            return self.make("decision", state.to_act, state.round, state.spent, state.line)
-        return super().decision(state, base, donk)
+        self.state, self.more = state, more
 
     def actions(self, state: Betting, base: int, donk: bool) -> Iterator[Action]:
         found = list(super().actions(state, base, donk))

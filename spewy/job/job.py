@@ -136,7 +136,7 @@ class Job(Section):
 
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:
-        """Validate a job that a folder holds: it may have keys without effect, which were no error once.
+        """Validate a job that a folder holds: it names no files, and `of` has refused keys without effect before.
 
         Raises:
             InputError: as `load`.
@@ -290,18 +290,8 @@ class Job(Section):
             del data["solve"][key]
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
-        if not self.lock:  # as before there were any: folders stay what they are
-            del data["lock"]
-        if self.unit == "chips":
-            del data["unit"]
-        if not self.sampled:
-            del data["boards"]
-        elif not data["boards"]["remember"]:
-            del data["boards"]["remember"]
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
-        if self.spot is not None and self.spot.rake is None:
-            del data["spot"]["rake"]
         if not self.sampled:
             return {"spewy": 1, "job": data}
         from buckets.making import (

@@ -22,7 +22,7 @@ def holds_play(folder: str | Path) -> bool:
         return False
     with open_store(path, read_only=True) as store:
         job = store.manifest.get("job")
-    return isinstance(job, dict) and "boards" in job
+    return isinstance(job, dict) and job.get("boards") is not None
 
 
 def open_play(folder: str | Path) -> ClassPolicy:

@@ -124,8 +124,7 @@ def require_size(array: Array | None, size: int, kind: Kind, key: bytes) -> Arra
         found = "none" if array is None else f"{array.size:,}"
         raise InputError(
             f"locker {kind.value!r}, key {key.decode()}: expected the {size:,} numbers that every finished sweep "
-            f"leaves, found {found}: the lockers are damaged, or of an earlier version that gave rows to hands of "
-            "hardly any weight; spewy solve --again begins from nothing"
+            f"leaves, found {found}: the lockers are damaged; spewy solve --again begins from nothing"
         )
     return array
 

@@ -214,8 +214,7 @@ def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
         if counted is None:
             raise DamagedLockerError(
                 f"locker {VISITS!r}, key {key.decode()}: expected how often {deals:,} deals have visited each class, "
-                "found none: the folder is damaged, or an earlier version of Spewy has written it; "
-                "spewy solve --again begins from nothing"
+                "found none: the folder is damaged; spewy solve --again begins from nothing"
             )
         if counted.shape != visits.shape or counted.dtype != np.int64 or (counted > visits).any():
             raise _damaged(VISITS, key, "no more visits of each class than the class itself counts", counted)

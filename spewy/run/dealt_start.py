@@ -81,7 +81,7 @@ def require_start(folder: Path, plan: DealtPlan) -> tuple[Job, Mark]:
 def _same_game(store: Store, job: Job, folder: Path) -> Job:
     """The job of a folder, if its game and betting are those of another one."""
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
-    if not isinstance(theirs, dict) or "boards" not in theirs:
+    if not isinstance(theirs, dict) or theirs.get("boards") is None:
         raise InputError(
             f"--start-from {folder}: expected the folder of a solve with [boards], found another"
         )

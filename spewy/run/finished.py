@@ -83,11 +83,7 @@ def _result(store: Store) -> SolveResult | None:
     found = read_result(store)
     if found is None:
         return None
-    data = {key: _tuples(value) for key, value in found.items()}
-    try:
-        return SolveResult(**data)
-    except TypeError:  # of a version with other fields: to be measured again
-        return None
+    return SolveResult(**{key: _tuples(value) for key, value in found.items()})
 
 
 def _tuples(value: Any) -> Any:

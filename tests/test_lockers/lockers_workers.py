@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lockers import LmdbStore, Store, Transaction, open_store
+from lockers import LmdbStore, Store, Transaction, open_store, shard
 
 SIDE = 12
 
@@ -44,7 +44,8 @@ def visit(transaction: Transaction, key: bytes, worker: int, side: int) -> None:
 
 
 def hammer(store: LmdbStore, worker: int, keys: list[bytes], visits: int) -> None:
-    """Visit keys in an order of this worker's own, arrays of changing size."""
+    """Visit keys in an order of this worker's own, arrays of changing size, from a tiny map."""
+    shard.MAP_SIZE = 1
     generator = np.random.default_rng(worker)
     for number in range(visits):
         key = keys[int(generator.integers(len(keys)))]

@@ -349,17 +349,16 @@ class TestMemoryStore(StoreConformance):
             pickle.dumps(store)
 
 
-@pytest.mark.parametrize("codec", ["raw", "zlib"])
 class TestLmdbStore(StoreConformance):
     @pytest.fixture
-    def store(self, tmp_path: Path, codec: str) -> Iterator[Store]:
+    def store(self, tmp_path: Path) -> Iterator[Store]:
         manifest = {**MANIFEST, "sizes": (1, 2)}
-        with open_store(tmp_path / "store", manifest, shards=3, codec=codec) as store:  # type: ignore[arg-type]
+        with open_store(tmp_path / "store", manifest, shards=3) as store:
             yield store
 
     @pytest.fixture
-    def one_shard(self, tmp_path: Path, codec: str) -> Iterator[Store]:
-        with open_store(tmp_path / "one", {}, shards=1, codec=codec) as store:  # type: ignore[arg-type]
+    def one_shard(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path / "one", {}, shards=1) as store:
             yield store
 
     @pytest.fixture

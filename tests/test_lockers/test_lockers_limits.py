@@ -30,8 +30,8 @@ from lockers import shard as shard_module
 from lockers.lmdb_errors import translate
 
 
-def test_a_tiny_map_grows(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+def test_a_tiny_map_grows(tmp_path: Path, tiny_maps: None) -> None:
+    with open_store(tmp_path, {}, shards=1) as store:
         calls = 0
         for number in range(50):
 
@@ -51,26 +51,26 @@ def test_a_tiny_map_grows(tmp_path: Path) -> None:
         assert store.check() == []
 
 
-def test_one_array_far_larger_than_the_map(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+def test_one_array_far_larger_than_the_map(tmp_path: Path, tiny_maps: None) -> None:
+    with open_store(tmp_path, {}, shards=1) as store:
         put(store, "payoff", b"k", np.arange(2_000_000))
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(2_000_000))
 
 
-def test_a_body_that_swallows_the_full_map(tmp_path: Path) -> None:
+def test_a_body_that_swallows_the_full_map(tmp_path: Path, tiny_maps: None) -> None:
     def body(transaction: Transaction) -> None:
         try:
             transaction.put("payoff", b"k", np.arange(100_000))
         except lmdb.Error:
             return
 
-    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+    with open_store(tmp_path, {}, shards=1) as store:
         store.transact(b"k", body)
         np.testing.assert_array_equal(store.get("payoff", b"k"), np.arange(100_000))
 
 
-def test_a_map_that_another_process_enlarged(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, shards=1, map_size=1) as store:
+def test_a_map_that_another_process_enlarged(tmp_path: Path, tiny_maps: None) -> None:
+    with open_store(tmp_path, {}, shards=1) as store:
         put(store, "payoff", b"k|0", np.array(0))
         script = (
             "import sys, numpy as np, lockers\n"
@@ -111,7 +111,7 @@ def test_a_map_that_another_process_enlarges_meanwhile(
     assert len(tries) == 3
 
 
-def test_threads_and_growth(tmp_path: Path) -> None:
+def test_threads_and_growth(tmp_path: Path, tiny_maps: None) -> None:
     errors: list[BaseException] = []
 
     def write(worker: int) -> None:
@@ -137,7 +137,7 @@ def test_threads_and_growth(tmp_path: Path) -> None:
         except BaseException as error:
             errors.append(error)
 
-    with open_store(tmp_path, {}, shards=2, map_size=1) as store:
+    with open_store(tmp_path, {}, shards=2) as store:
         done = threading.Event()
         readers = [threading.Thread(target=read) for _ in range(2)]
         writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
@@ -155,8 +155,9 @@ def test_threads_and_growth(tmp_path: Path) -> None:
 def test_a_map_that_cannot_grow(tmp_path: Path) -> None:
     # The child may have only so much address space; the error leaves the store as it was.
     script = (
-        "import resource, sys, numpy as np, lockers\n"
-        "store = lockers.open_store(sys.argv[1], {}, shards=1, map_size=1)\n"
+        "import resource, sys, numpy as np, lockers, lockers.shard\n"
+        "lockers.shard.MAP_SIZE = 1\n"
+        "store = lockers.open_store(sys.argv[1], {}, shards=1)\n"
         "store.transact(b'k', lambda t: t.put('payoff', b'k', np.arange(3)))\n"
         "array = np.zeros(20_000_000)\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"

@@ -178,9 +178,7 @@ def test_a_reader_without_rights_beside_writers_that_never_pause(tmp_path: Path)
     report.parent.chmod(0o777)
     keys = sorted(b"%d|%d" % (board, line) for board in range(4) for line in range(2))
     open_store(folder, {"a": 1}, shards=2).close()
-    store = LmdbStore(
-        folder, map_size=1
-    )  # opened in the children only: what they inherited would be a writer's
+    store = LmdbStore(folder)  # opened in the children only: what they inherited would be a writer's
     context = multiprocessing.get_context("fork")
     writers = [
         context.Process(target=lockers_workers.hammer, args=(store, worker, keys, 400)) for worker in range(2)

@@ -38,12 +38,13 @@ class UndoError(Exception):
 
 
 class StoreMachine(RuleBasedStateMachine):
+    """Every history makes the maps grow, which are tiny."""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.model = MemoryStore({"a": 1})
-        # The smallest map there is: every history makes it grow.
-        self.store = open_store(self.folder / "store", {"a": 1}, shards=2, map_size=1)
+        self.store = open_store(self.folder / "store", {"a": 1}, shards=2)
 
     def teardown(self) -> None:
         assert self.store.check() == []
@@ -116,10 +117,12 @@ def _plain(array: np.ndarray | None) -> object:
     return None if array is None else (array.dtype.str, array.shape, array.tobytes())
 
 
+@pytest.mark.usefixtures("tiny_maps")
 class TestStoreMachine(StoreMachine.TestCase):
     settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiny_maps")
 class TestStoreMachineForLong(StoreMachine.TestCase):
     settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

@@ -105,7 +105,6 @@ def test_a_manifest_is_json(tmp_path: Path, manifest: dict) -> None:
     [
         ({"shards": 0}, "expected 1 to 256, found 0"),
         ({"shards": 257}, "expected 1 to 256, found 257"),
-        ({"codec": "lz4"}, "expected one of raw, zlib, found 'lz4'"),
     ],
 )
 def test_bad_options(tmp_path: Path, options: dict, message: str) -> None:
@@ -297,21 +296,6 @@ def test_eight_processes_create_one_folder(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         assert store.get("visit", b"k") == 8
         assert store.check() == []
-
-
-def test_two_codecs_in_one_store(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, codec="zlib") as packed, open_store(tmp_path) as raw:
-        put(packed, "payoff", b"a", np.zeros(5000))
-        put(raw, "payoff", b"b", np.zeros(5000))
-        for store in (packed, raw):
-            for key in (b"a", b"b"):
-                np.testing.assert_array_equal(store.get("payoff", key), np.zeros(5000))
-
-
-def test_durable_commits(tmp_path: Path) -> None:
-    with open_store(tmp_path, {}, shards=1, durable=True) as store:
-        put(store, "payoff", b"k", np.array(1))
-        assert store.get("payoff", b"k") == 1
 
 
 def test_its_name(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def join_all(children: list) -> None:
 
 def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None:
     """Eight writers on the same keys from a tiny map, a reader all the time, an audit in the middle."""
-    store = open_store(folder / "store", {"a": 1}, shards=4, map_size=1)
+    store = open_store(folder / "store", {"a": 1}, shards=4)
     keys = sorted(b"%d|%d" % (board, line) for board in range(boards) for line in range(2))
     stop, report = folder / "stop", folder / "report"
     reader = context.Process(target=lockers_workers.read_all_the_time, args=(store, keys, stop, report))  # type: ignore[attr-defined]
@@ -60,13 +60,13 @@ def hammer(folder: Path, context: BaseContext, visits: int, boards: int) -> None
     store.close()
 
 
-def test_eight_processes_visit_the_same_keys_while_a_ninth_reads(tmp_path: Path) -> None:
+def test_eight_processes_visit_the_same_keys_while_a_ninth_reads(tmp_path: Path, tiny_maps: None) -> None:
     hammer(tmp_path, multiprocessing.get_context("fork"), visits=250, boards=6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_eight_processes_visit_for_long(tmp_path: Path, method: str) -> None:
+def test_eight_processes_visit_for_long(tmp_path: Path, method: str, tiny_maps: None) -> None:
     hammer(tmp_path, multiprocessing.get_context(method), visits=6000, boards=40)
 
 

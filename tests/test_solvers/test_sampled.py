@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from random_games import random_tree
+from sampled_walk import learn_once
 
 from solvers.bundle import Packed
 from solvers.forest import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
@@ -258,7 +259,7 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
         learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
         rig = one.rig(numbers, gains)
         boards = one.boards() if only is None else one.path(only)
-        rig.learn_once(schedule, p, rig.scratch(), Packed(boards), 1 + len(one.cards), rig.out())
+        learn_once(rig, schedule, p, rig.scratch(), Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
@@ -291,7 +292,7 @@ def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, ord
         rig = one.rig(numbers)
         boards = one.boards() if only is None else one.path(only)
         schedule, scratch = Schedule(1.0, 0.0, -1.0, answering=weight), rig.scratch(mirrored=True)
-        rig.learn_once(schedule, p, scratch, Packed(boards), 1 + len(one.cards), rig.out())
+        learn_once(rig, schedule, p, scratch, Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from sampled_walk import learn_once
 
 from buckets import Abstraction, Deck, hand_index, hands, permute_cards
 from solvers.bundle import Packed
@@ -55,7 +56,7 @@ def test_every_board_in_turn_is_cfr_plus_without_sampling():
     found = {}
     for iteration in range(1, 501):
         for p in (0, 1):
-            rig.learn_once(Schedule(1.0, 0.0, -1.0), p, scratch, packed, n, out)
+            learn_once(rig, Schedule(1.0, 0.0, -1.0), p, scratch, packed, n, out)
         if iteration in EXPLOITABILITY:
             best = [rig.values(p, scratch, packed, n, out, best_from=0)[0, :6, 0].sum() / 30 for p in (0, 1)]
             found[iteration] = sum(best) / 2

@@ -47,7 +47,6 @@ def test_what_was_made_once_is_read(tmp_path, making):
         Wish(Deck(), 1, (0, 1, 1), ("all", 5, 21), (13, 8, 6)),
         Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 5)),
         Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6), 1),
-        Wish(Deck(), 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6), 0, "quantiles"),
         Wish(Deck(), 1, (0, 2, 0), ("all", 5, 5), (13, 8, 6)),
     ],
 )

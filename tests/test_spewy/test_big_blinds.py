@@ -190,11 +190,6 @@ def test_a_batch_tells_the_unit_and_merges_boards(tmp_path):
     assert [one["ev"] for one in again] == [first["ev"]] * 2
 
 
-def test_a_job_in_chips_is_stored_as_ever():
-    job = Job.of({"name": "K", "game": {"file": "kuhn"}})
-    assert "unit" not in job.manifest()["job"]
-
-
 def job(unit="bb", game="holdem.nolimit.2p.reverse_blinds", bet="50%", pot=5.5, stack=97.5, **more):
     """A turn."""
     spot = {"board": "Qs 7h 2d 3c", "pot": pot, "stack": stack, "oop": "AA", "ip": "KK"}

@@ -42,7 +42,7 @@ HOWS = {
     "rivers": {"resolve": "always", "rounds": 1},
     "flops too": {"resolve": "always", "rounds": 3},
     "safe": {"resolve": "always", "safe": True},
-    "margin": {"resolve": "off-tree", "safe": "margin"},
+    "safe off-tree": {"resolve": "off-tree", "safe": True},
     "cfr-d": {"resolve": "always", "safe": "cfr-d"},
 }
 
@@ -405,7 +405,7 @@ def test_what_is_no_bot_is_refused(folders, tmp_path):
         open_bot(tmp_path / "out")
     for wrong, told in (
         ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
-        ({"safe": "very"}, "safe: expected one of None, cfr-d, margin, mixed, found 'very'"),
+        ({"safe": "very"}, "safe: expected one of None, cfr-d, mixed, found 'very'"),
         ({"rounds": 0}, "rounds: expected a whole number from 1 on, found 0"),
         ({"iterations": 1.5}, "iterations: expected a whole number from 1 on, found 1.5"),
         ({"seconds": float("nan")}, "seconds: expected more than 0, found nan"),

@@ -194,9 +194,9 @@ def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
     assert (back.dealing.classes, back.dealing.rows) == (limit().dealing.classes, limit().dealing.rows)
 
 
-def test_folders_without_classes_stay_what_they_were():
+def test_a_folder_without_classes_has_no_key_of_deals():
     job = toy("leduc").manifest()["job"]
-    assert "boards" not in job
+    assert job["boards"] is None
     assert not {"answers", "seed", "max_time", "check_flops"} & job["solve"].keys()
     assert set(job["rows"].values()) == {"hands", "equation-1", "uniform"}
 

@@ -155,15 +155,11 @@ def test_without_evs_all_else_is_the_same(turn):
     ]
 
 
-@pytest.mark.parametrize("damage", ["older", "stale"])
-def test_values_that_the_solve_has_not_kept_are_walked_to(turn, tmp_path, damage):
-    """Of a folder of an earlier version, and of one whose last save was cut short."""
+def test_values_that_the_solve_has_not_kept_are_walked_to(tmp_path):
+    """Its last save was cut short."""
     folder = solved(tmp_path, TURN)
     expected = good_json("show", folder)
     with open_store(folder) as store:
-        if damage == "older":
-            for key in list(store.keys(LEAVES)):
-                store.transact(key, lambda txn, key=key: txn.delete(LEAVES, key))
         store.transact(LEAVES_KEY, lambda txn: txn.delete(META, LEAVES_KEY))
     for hand, row in good_json("show", folder)["hands"].items():
         for name, value in row.items():

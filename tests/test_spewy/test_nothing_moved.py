@@ -59,7 +59,7 @@ def test_solves_give_what_they_gave(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders that an earlier version wrote."""
+    """Folders that were written when the traces were recorded, with manifests of today."""
     folder = tmp_path_factory.mktemp("before")
     with tarfile.open(FOLDERS) as archive:
         archive.extractall(folder, filter="data")

@@ -1,13 +1,10 @@
 """Keys of a job that cannot have an effect are errors."""
 
-import json
-
 import pytest
-from cli_runs import TURN, good, refused, write
+from cli_runs import TURN, refused, write
 
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.stored import stored_job
 
 LIMIT = {"name": "limit", "game": {"file": "leduc"}}
 
@@ -78,14 +75,3 @@ def test_the_command_line_names_the_key(tmp_path):
     assert "bets.turn.donk" in refused(
         "solve", job, "--set", "bets.turn.donk=50%", "--set", "bets.river.bet=50%"
     )
-
-
-def test_a_folder_with_such_a_key_still_opens(tmp_path):
-    folder = tmp_path / "turn"
-    good("solve", write(tmp_path, TURN), "--out", folder)
-
-    class Old:
-        manifest = json.loads((folder / "manifest.json").read_text())["manifest"]
-
-    Old.manifest["job"]["bets"]["turn"]["oop"] = {"bet": None, "raise": None, "donk": "50%"}
-    assert stored_job(Old, folder).bets["turn"].oop.donk == "50%"

@@ -175,14 +175,14 @@ def test_what_is_left_out_is_said():
     )
 
 
-def test_a_folder_from_when_such_hands_had_rows_is_refused(tmp_path, monkeypatch):
-    """No chunk would be found under the rows of today, and play would look uniform."""
+def test_chunks_of_other_rows_are_refused(tmp_path, monkeypatch):
+    """No chunk is found under this job's rows, and play would look uniform."""
     data = tomllib.loads(POLARISED)
     data["spot"]["ip"] += ",QcQd:1e-12"
     with monkeypatch.context() as before:
         before.setattr(rangepair, "SMALLEST", 1e-300)
         solve(Job.of(data), tmp_path / "out")
-    told = "numbers that every finished sweep leaves, found none: .* or of an earlier version"
+    told = "numbers that every finished sweep leaves, found none: the lockers are damaged"
     with pytest.raises(InputError, match=told), Solution.open(tmp_path / "out") as solution:
         solution.node()
     with pytest.raises(InputError, match=told), Session(Job.of(data), tmp_path / "out") as session:
