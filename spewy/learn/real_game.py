@@ -129,7 +129,7 @@ class RealGame:
         """Judge what can follow one first board.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         start = time.thread_time()
         boards = tree(self.trees.tree(first, stopped))
