@@ -24,12 +24,13 @@ class Options:
             worth what payoff matrices say that were made of the lockers. Where nothing is solved, it means nothing.
         safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
         iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.
-        seconds: for all that one decision needs; None: no limit. What is not expected to fit is left out, up to the
-            whole solve. A machine that becomes slower in the middle of a stage can exceed it.
+        seconds: time budget of one decision; None: no limit. The bot skips each stage of a solve that it does not
+            expect to fit, if need be the whole solve. A machine that slows down during a stage can exceed the budget.
         translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
         threads: of a solve.
         warm: whether a solve begins with what is played without it, where that is known.
-        strict: whether an error of the program is raised; else the bot counts it and plays on without what failed.
+        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
+            plays the stored strategy, or a check or a fold.
 
     Raises:
         InputError: one of them cannot be.

@@ -54,7 +54,7 @@ class LockerBot(Closing):
         leaves: payoff matrices; None: there are none. `close` closes them.
 
     Attributes:
-        tally: where the decisions of `act` came from, and what failed.
+        tally: the number of `act`'s decisions by source, and what failed.
 
     Raises:
         InputError: the lockers are those of a spot.
@@ -89,7 +89,7 @@ class LockerBot(Closing):
         except Exception as error:
             if self.options.strict and not is_expected(error):
                 raise
-            # An answer is due; tally and log have the reason.
+            # An action has to come now; the tally and the log keep the reason.
             action, source = hand.betting.passive, "fallback"
             trace = not is_expected(error)
             LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
@@ -119,19 +119,19 @@ class LockerBot(Closing):
         return self._track.answer(self._track.at(hand))
 
     def warm_up(self) -> None:
-        """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
+        """Load what decisions need, and time a solve, so that the first decision takes no longer than later ones.
 
-        What fails is logged; a decision that fails for the same reason is counted.
+        An error is logged only; if it comes again in a decision, the tally counts that.
         """
         try:
-            for _ in range(2):  # what is timed first includes loading
+            for _ in range(2):  # the times of the first run include loading
                 self._games.pace.forget()
                 self._play_once()
         except Exception as error:
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Check and call up to the first decision of the first round that is solved to the end of the hand."""
+        """Play a hand by checks and calls, up to the first decision of the first round that is solved to the end."""
         mine, game = self.options, self.game
         resolve: Resolve = "never" if mine.resolve == "never" else "always"
         leaves: Resolve = "never" if mine.leaves == "never" else "always"
@@ -311,11 +311,12 @@ def open_bot(
         rounds: of the last ones, in how many that is allowed.
         safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
-        seconds: budget of a decision; None: no limit, and every decision is repeatable.
+        seconds: time budget of one decision; None: no limit, which makes every decision repeatable.
         translation: how bets are read that the tree lacks.
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
-        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
+        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
+            plays the stored strategy, or a check or a fold.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.

@@ -50,7 +50,7 @@ class State:
     Attributes:
         hand: betting and board.
         line: of the locker's tree; None: it has none for what was done.
-        exact: whether that line is what was done, and no bet of it was taken for another.
+        exact: whether ``line`` is the betting as it was, without a bet that was translated to one of the tree's.
         base: what each player had put in before the round.
         donk: whether who starts the round called the last bet of the one before.
         above: the state before; None: it is the start.
@@ -85,7 +85,7 @@ class Track:
         games: makes sub-games.
         options: how to play.
         seed: of the hand.
-        tally: counts what fails.
+        tally: counts re-solves that fail.
     """
 
     def __init__(self, book: Book, games: SubGames, options: Options, seed: int, tally: Tally) -> None:
@@ -177,9 +177,9 @@ class Track:
         return state
 
     def _goes_on(self, above: State, betting: Betting, action: str) -> tuple[str | None, bool]:
-        """The tree's line after an action, and whether the tree has that action itself.
+        """The tree's line after an action, and whether the tree has exactly this action.
 
-        The line is None where the tree has none, or does not go on as the hand does.
+        The line is None if the tree has no line for the action, or if another player or round follows there.
         """
         node, before = self._node(above), above.betting
         if node is None or betting.to_act is None:

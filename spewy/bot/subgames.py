@@ -81,7 +81,7 @@ class SubGames:
         early: rounds before this one are early.
 
     Attributes:
-        pace: how long stages of a solve take.
+        pace: predicts how long the stages of a solve take.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class SubGames:
 
 
 def numbers(layout: Layout) -> int:
-    """How many numbers the strategies of both players have: hands times actions, on all boards."""
+    """Count the numbers in both players' strategies: hands times actions, on all boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].rows[p].hands)
         for bets, table in zip(layout.betting, layout.boards, strict=True)

@@ -22,7 +22,7 @@ class PokerBrain:
         bot: who plays; closed with this.
         seat: which player it is.
         seeds: of what the bot draws, match by match.
-        note: hears at the end where the bot's decisions came from, and what failed.
+        note: called by `close` with the number of the bot's decisions by source, and with its failures.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PokerBrain:
         return self._table.number(self._bot.act(hand), hand.betting, legal)
 
     def close(self) -> None:
-        """Close the bot, and tell what it counted."""
+        """Close the bot, and report its decisions by source and its failures."""
         self._bot.close()
         tally = tally_of(self._bot).take()
         if tally.sources:
