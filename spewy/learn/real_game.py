@@ -164,7 +164,7 @@ class RealGame:
             seed: of the draws.
             threads: how many walk at once.
             tell: told (first boards done, in all).
-            stop: once it is set, all is given up, and the answer is None.
+            stop: once it is set, judging ends early and returns None.
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
@@ -194,7 +194,7 @@ class RealGame:
                     tell(len(findings), total)
             except StoppedError:
                 return None
-            finally:  # an error or a second interruption ends the threads' work, too
+            finally:  # also after an error or a second interruption, the threads stop
                 ended.set()
         return self.combined(findings, draw)
 

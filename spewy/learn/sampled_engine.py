@@ -51,7 +51,7 @@ class SampledEngine(Closing):
         schedule: how much earlier visits count.
         lines: where lines lie in the bytes of a class, by round.
         earlier: what the store told.
-        changing: held while numbers change; who holds it copies classes as a deal has left them.
+        changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
         visits_every_round: whether a deal does.
 
     Raises:
@@ -161,7 +161,7 @@ class SampledEngine(Closing):
         self._cfr.iteration = mark.deals
 
     def copied(self, t: int, class_: int) -> ClassNumbers:
-        """What a class has; `changing` is held."""
+        """A copy of the numbers of a class; the caller holds `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
@@ -195,7 +195,7 @@ class SampledEngine(Closing):
         return [visits.copy() for visits in self.numbers.visits]
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, class]``: how often the deals that are counted have visited each."""
+        """Per round ``[player, class]``: how often the counted deals have visited each class."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
@@ -203,7 +203,7 @@ class SampledEngine(Closing):
 
         Args:
             flops: how many to draw, the same ones each time; a small game is judged on all.
-            stop: once it is set, all is given up within tenths of a second.
+            stop: once it is set, judging ends within tenths of a second and returns None.
             tell: told (flops done, in all).
         """
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)

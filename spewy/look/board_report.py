@@ -39,10 +39,10 @@ def report_boards(
         paths: folders of lockers, or folders of such folders.
         line: a decision of the first round, or one that a deal of cards follows: then over all of its cards.
         target: of rounds that were dropped.
-        note: told of what is solved, and of boards that are missing or not solved yet.
-        progress: told of boards done, and of all.
+        note: called with a line for each sub-game that is solved, and for boards that are missing or not solved yet.
+        progress: called with the number of boards that are done, and of all boards.
 
-    Folders that hold no saved strategy yet are left out and named.
+    The report leaves out folders that hold no saved strategy yet, and names them.
 
     Raises:
         NotSolvedError: no folder holds a saved strategy yet.

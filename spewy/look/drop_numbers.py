@@ -28,7 +28,7 @@ def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
         store: its lockers, which nobody else may have open.
 
     Raises:
-        InputError: boards are not dealt, or the play locker lacks some deals.
+        InputError: the job does not deal boards, or the play locker lacks some deals.
         lockers.LockerError: another process has the store open, or what is there is damaged.
     """
     if not job.sampled:

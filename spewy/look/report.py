@@ -41,12 +41,12 @@ AVERAGE = "all"
 
 @dataclass(frozen=True)
 class BoardSolve:
-    """The solve that a row over boards is about.
+    """The solve behind a row of a report over boards.
 
     Attributes:
         stands_for: how many boards this one counts as.
-        sweeps: how many the folder holds.
-        exploitability_pct: of the strategies after these sweeps, in % of the pot; NaN: not measured.
+        sweeps: how many sweeps the folder holds.
+        exploitability_pct: exploitability after these sweeps, in % of the pot; NaN if it was not measured.
     """
 
     stands_for: float
@@ -58,7 +58,7 @@ class BoardSolve:
 class CardRow:
     """One deal or board, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
 
-    NaN: what a range that never comes here does and is worth. ``solve``: of a row that is a board.
+    Frequencies and figures of a range that never comes here are NaN. ``solve`` is given for a row that is a board.
     """
 
     cards: tuple[int, ...]
@@ -120,7 +120,7 @@ class Report:
         by: what a row is: a "card" dealt to the board, or a "board".
         unit: of amounts.
         words: the line in words.
-        not_solved: of a report over boards: folders that hold no saved strategy yet, which are left out.
+        not_solved: folders that a report over boards leaves out, since they hold no saved strategy yet.
     """
 
     line: str

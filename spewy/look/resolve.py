@@ -64,7 +64,7 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
 
     Raises:
         InputError: it needs more memory than ``solve.memory`` allows.
-        SolveError: neither single nor double precision leaves finite numbers.
+        SolveError: the numbers are not finite, neither in single nor in double precision.
     """
     if not any(sum(bets.forest.n_slots) for bets in part.betting):
         return  # nobody has anything to decide any more
@@ -107,7 +107,7 @@ def _solver(order: Order, game: LiveGame, n_rounds: int) -> Solver:
 
 
 def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> bool:
-    """Solve to the target, and tell; whether what there is then is finite."""
+    """Solve to the target, and report the result; return False, without a report, if numbers are not finite."""
     amount, unit = parse_target(order.target)
     pot = part.problem.pot + sum(part.tree(0, 0).nodes[0].put_in)
     chips = pot / 100 if unit == "%" else unit_chips(order.job.rules, order.job.pot, unit)

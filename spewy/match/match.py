@@ -131,7 +131,7 @@ class Run:
         return (self.seat(entrant) + number) % 2
 
     def entrant(self, player: int, number: int) -> int:
-        """The entrant who is a player in a hand."""
+        """Number of the entrant who is ``player`` in a hand."""
         return 0 if self.position(0, number) == player else 1
 
 
@@ -143,7 +143,7 @@ class Outcome:
         score: of what was played.
         faults: of each bot, in their order.
         complete: whether all hands were played.
-        tallies: of each bot: where its decisions came from, and what failed, with run and hand.
+        tallies: by bot: its decisions by source, and its failures, each with run and hand.
     """
 
     score: Score
@@ -163,7 +163,7 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: the program of a bot of this process is wrong.
+        BotError: the program of a bot in this process has a bug.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = {run: _log(match, run, folder).count() for run in match.runs}

@@ -37,7 +37,7 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """What a player counted in a hand."""
+    """The tally of one player in one hand."""
 
     number: int
     player: int
@@ -52,7 +52,7 @@ class RunRead:
         records: its hands.
         aivat: what each was worth to player 0 without luck; None: not told.
         notes: what was done wrong.
-        tallies: where decisions came from, and what of them failed.
+        tallies: decisions by source, and failures, by hand and player.
     """
 
     records: tuple[LoggedHand, ...]

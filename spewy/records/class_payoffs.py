@@ -31,7 +31,7 @@ class ClassPayoffs(Closing):
 
     Args:
         store: of one shard; `close` closes it.
-        lock: of its folder, which goes with it; None: the store is only read.
+        lock: of the store's folder, which `close` releases; None if the store is only read.
     """
 
     def __init__(self, store: Store, lock: FolderLock | None = None) -> None:
@@ -44,10 +44,10 @@ class ClassPayoffs(Closing):
         Args:
             folder: of a solve.
             manifest: of the play locker.
-            command: that writes, which others are told while it does.
+            command: name of the command that writes; other commands name it in their errors.
 
         Raises:
-            InputError: another process writes there, or nobody may.
+            InputError: another process writes to the folder, or the folder may not be written.
             lockers.LockerError: what is there is another job's, or damaged.
         """
         lock = FolderLock(folder / FOLDER, command)

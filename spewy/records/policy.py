@@ -47,7 +47,7 @@ class Decision:
 
     Attributes:
         line: the ACPC betting string from the solve's root.
-        board: public cards that were asked for, in `Game.board_order`.
+        board: the public cards that were asked for, in `Game.board_order`.
         player: who acts.
         actions: what there is to do.
         deck: ``[hand of the deck, hole card]``.
@@ -166,7 +166,7 @@ class Decides(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """The decision at a line of the betting tree, on a board; rounds after its own are not built.
 
-        A line that ends a round goes on past the deal if the board shows its cards.
+        At the end of a round the line's last ``/`` can be left out if the board shows the next round's cards.
 
         Raises:
             InputError: no such line, or no decision there.

@@ -39,7 +39,7 @@ MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are mad
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 FOUND = 3  # times what a check found: board by board, and put together (measured)
-COPIES = 3 * BYTES_AT_ONCE  # of what is being saved: as it is, encoded, and in its transaction
+COPIES = 3 * BYTES_AT_ONCE  # of the numbers that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # to be dealt
 SECONDS_PER_HAND = (
     37e-9,
@@ -62,9 +62,9 @@ class DealtCost:
         state_bytes: regrets and sums.
         table_bytes: the betting, classes and rows, and buffers of the threads.
         memory_bytes: what the process needs beside interpreter and libraries.
-        process_bytes: what it takes in all.
+        process_bytes: what the process takes in all, interpreter and libraries included.
         disk_bytes: the folder, once it was judged on all first boards.
-        most_disk_bytes: the folder at most, while it is saved again.
+        most_disk_bytes: upper bound of the folder during later saves.
         play_bytes: the play locker in it.
         judged_bytes: what judging keeps in it.
         seconds_per_deal: of one core, roughly; where classes are averaged, of a visit.
