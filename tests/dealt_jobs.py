@@ -58,7 +58,7 @@ def visits_by_class(folder):
         return {
             tuple(map(int, key.rstrip(b"|").split(b"."))): store.get(VISITS, key).tolist()
             for key in store.keys(VISITS)
-            if b"." in key  # the others are those of a save's mark
+            if b"." in key  # keys without a dot belong to the mark of a save
         }
 
 

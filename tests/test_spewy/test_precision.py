@@ -73,7 +73,7 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
-    """The measured average may be finite all the same."""
+    """The average that a check measures can be finite even then."""
     job = example("R1", f"solve.precision={precision}", "solve.max_sweeps=20")
     with Session(job) as session:
         monkeypatch.setattr(Cfr, "finite", lambda self: False)
@@ -94,7 +94,9 @@ def test_what_is_not_finite_is_written_nowhere():
     problem = example("R1").problem
     layout = Layout.of(problem)
     visit = Visit({layout.key(0, 0, 0): {Kind.SUMS: (np.ones((2, 3)), np.full((2, 3), np.nan))}})
-    with pytest.raises(SolveError, match=r"sweep 1, strategy of chunk .*: expected finite numbers, found others"):
+    with pytest.raises(
+        SolveError, match=r"sweep 1, strategy of chunk .*: expected finite numbers, found others"
+    ):
         commit_visit(layout, store, (0, 0, 0), (0, 0), 1, visit)
     assert not list(store.keys(STRATEGY))
 
