@@ -65,7 +65,7 @@ Address = Any
 
 _FLOAT, _HALVES = ir.FloatType(), ir.VectorType(ir.IntType(16), HANDS)
 _QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
-"""By kind: the quantum of numbers in [1, 2), and the smallest quantum that is used.
+"""The quantum of numbers in [1, 2), and the smallest quantum that is used, by kind.
 
 Single precision has smaller quanta, but arithmetic with numbers that small is slow.
 """

@@ -144,7 +144,7 @@ class Table(NamedTuple):
         other_sums: q's averages of own reach times strategy, which a pass moves.
         visits ``[class]``: how often p's numbers were updated.
         ahead ``[class]``: coming visits that the numbers include already; a pass learns nothing from these visits.
-        probability: of a board of this round, given both hands and the board above; 1 where a board was drawn.
+        probability: probability of a board of this round, given both hands and the board above; 1 for drawn boards.
     """
 
     program: Program

@@ -95,15 +95,15 @@ def walk(
     Args:
         mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
         best_from: the first round in which BEST responds; earlier rounds are evaluated.
-        schedule: of learning.
-        tables: per round, for the traverser and for its opponent as one.
-        scratch: per round, of the traverser and of its mirror.
-        boards: see `Boards`.
-        first: its first board.
-        last: behind its last one.
-        n_rounds: of the game.
+        schedule: weights of visits.
+        tables: numbers of each round, for the traverser, and for the opponent as traverser.
+        scratch: buffers of each round, of the traverser and of its mirror.
+        boards: the boards, see `Boards`.
+        first: number of the first board of this part.
+        last: number after that of the last board of this part.
+        n_rounds: number of rounds of the game.
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
-        dither: for the rounding of 16-bit numbers.
+        dither: how 16-bit numbers are rounded, see `solvers.vector.store_kept`.
         depth: round of the board that the previous part has left open; -1 for the first part.
         ends: whether this is the last part.
 

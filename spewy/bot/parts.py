@@ -90,13 +90,13 @@ class Parts:
     """Solves the sub-games of one hand.
 
     Args:
-        book: what is played without them.
-        games: makes them.
-        options: how.
+        book: the stored strategy, which is played without re-solving.
+        games: makes sub-games.
+        options: how to re-solve.
         tally: counts re-solves that fail.
 
     Attributes:
-        deadline: of the decision, on the clock of `time.monotonic`; None: none.
+        deadline: deadline of the decision, on the clock of `time.monotonic`; None for no limit.
     """
 
     def __init__(self, book: Book, games: SubGames, options: Options, tally: Tally) -> None:

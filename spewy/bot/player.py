@@ -45,13 +45,13 @@ LOG = logging.getLogger(__name__)
 class LockerBot(Closing):
     """Plays a whole game from its lockers: a `spewy.bot.bot.Reveals`.
 
-    What it plays at a public state follows from the state, the seed and the lockers; where sub-games are solved to a
-    time and not to a number of iterations, from the machine's speed too.
+    The state, the seed and the lockers decide what the bot plays at a public state. If sub-games are solved to a time
+    and not to a number of iterations, the machine's speed decides too.
 
     Args:
-        policy: of a whole game; `close` closes it.
+        policy: the stored strategy of a whole game; `close` closes it.
         options: how to play.
-        leaves: payoff matrices; None: there are none. `close` closes them.
+        leaves: payoff matrices; None if there are none. `close` closes them.
 
     Attributes:
         tally: the number of `act`'s decisions by source, and what failed.
@@ -308,13 +308,13 @@ def open_bot(
     Args:
         folder: the solve's, or a copy of its play locker alone.
         resolve: when sub-games are solved again; see `spewy.bot.options.Options`.
-        rounds: of the last ones, in how many that is allowed.
+        rounds: how many of the last rounds may be re-solved.
         safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
         seconds: time budget of one decision; None: no limit, which makes every decision repeatable.
         translation: how bets are read that the tree lacks.
-        threads: of a solve.
-        leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
+        threads: threads of a solve.
+        leaves: when earlier rounds are solved, to their own end, with the folder's payoff matrices.
         strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
             plays the stored strategy, or a check or a fold.
 

@@ -50,14 +50,14 @@ WARM, WARMTH = 5, 0.15
 
 @dataclass(frozen=True)
 class Limits:
-    """When a solve ends: at the first limit that is reached.
+    """Limits of a solve, which ends at the first limit that it reaches.
 
     A solve fails if there is no time for one iteration and both best responses.
 
     Attributes:
-        iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
-        deadline: on the clock of `time.monotonic`; None: none.
-        threads: that share boards.
+        iterations: most iterations. Without a deadline a solve gives the same bits whenever it is repeated.
+        deadline: deadline on the clock of `time.monotonic`; None for no limit.
+        threads: number of threads, which share the boards.
     """
 
     iterations: int

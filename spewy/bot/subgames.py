@@ -75,10 +75,10 @@ class SubGames:
     """Makes sub-games of a whole game.
 
     Args:
-        config: of the whole game; its sizes hold in sub-games too.
-        most_bytes: of regrets and sums that a sub-game may have.
-        leaves: what early rounds end with; None: they go to the end of the hand too.
-        early: rounds before this one are early.
+        config: betting of the whole game; its sizes hold in sub-games too.
+        most_bytes: largest size of a sub-game's regrets and sums.
+        leaves: values at the end of early rounds; None if early rounds go to the end of the hand, too.
+        early: first round that is not early.
 
     Attributes:
         pace: predicts how long the stages of a solve take.

@@ -13,7 +13,7 @@ from solvers.errors import SolverError
 from spewy.errors import SpewyError
 
 Source = Literal["stored", "re-solved", "translated", "fallback"]
-"""Where a decision came from.
+"""The source of a decision.
 
 - ``stored``: the lockers' strategy at the betting as it was.
 - ``re-solved``: a sub-game that was solved at the table.
@@ -52,7 +52,7 @@ class Tally:
 
     Attributes:
         sources: number of decisions by `Source`.
-        failures: in the order in which they happened.
+        failures: failures, in the order in which they happened.
     """
 
     sources: Counter[str] = field(default_factory=Counter)

@@ -85,8 +85,8 @@ def upac_match(
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
        "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
-      half: of the 95 % interval of the share; spent: seconds and MiB at most; unasked: lines that a bot wrote
-      while nothing was asked, each of which counts as its next answer
+      half: half of the 95 % interval of the share; spent: seconds and MiB at most; unasked: number of lines that a
+      bot wrote while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
     from spewy.match.upac import Rules
     from spewy.match.upac_games import Entrants, play_games

@@ -163,7 +163,7 @@ class ClusterEngine(SampledEngine):
         return self._shares or max(1, self._cluster.size)
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """How far averages are from an equilibrium, by the cluster's workers; None if ``stop`` was set.
+        """Measure how far averages are from an equilibrium, in the cluster's workers; None if ``stop`` was set.
 
         Raises:
             PeerError: the scheduler is gone, or no worker answers.

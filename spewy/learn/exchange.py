@@ -70,12 +70,12 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -> Part:
-    """What a copy sends: its regrets, the number of its own visits, and the average over its own visits.
+    """The part that a copy sends: its regrets, the number of its own visits, and the average over its own visits.
 
     Args:
-        before: what the classes had.
-        after: what they have.
-        schedule: of learning.
+        before: the classes' numbers before the copy's visits.
+        after: the classes' numbers after the copy's visits.
+        schedule: weights of visits.
         alone: ``[n]``, whether no other copy visits a class; its sums are then sent as they are.
     """
     made = after.visits - before.visits

@@ -160,10 +160,10 @@ class RealGame:
         """Judge a sample of first boards, or all, in threads.
 
         Args:
-            flops: how many draws; None: all.
-            seed: of the draws.
-            threads: how many walk at once.
-            tell: told (first boards done, in all).
+            flops: number of draws; None for all first boards.
+            seed: seed of the draws.
+            threads: number of threads.
+            tell: called with the number of first boards that are done, and of all.
             stop: once it is set, judging ends early and returns None.
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()

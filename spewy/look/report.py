@@ -110,15 +110,15 @@ class Report:
     """A line on all next cards, high cards first, or on several boards.
 
     Attributes:
-        line: from the solve's root to the decision, the deal included.
+        line: line from the solve's root to the decision, the deal included.
         board: public cards before the deal.
-        player: who acts, None if nobody can any more (all-in).
-        actions: what that player can do; ``rows[c].frequencies`` are in this order.
+        player: the player who acts; None after an all-in.
+        actions: that player's actions; ``rows[c].frequencies`` are in this order.
         pot: chips in the middle at the decision.
         rows: one per deal; symmetric ones each have their own.
         average: the rows weighted by their weights; the realisation is that of the averages.
-        by: what a row is: a "card" dealt to the board, or a "board".
-        unit: of amounts.
+        by: the kind of row: a "card" dealt to the board, or a "board".
+        unit: unit of amounts.
         words: the line in words.
         not_solved: folders that a report over boards leaves out, since they hold no saved strategy yet.
     """

@@ -57,13 +57,13 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
     """Solve a chunk with all that follows it, and lay strategies and values of leaves over the store.
 
     Args:
-        order: how.
-        part: the chunk, which is chunk (0, 0, 0), and what follows; with a row per hand.
-        ranges: at its root, per player ``[row's hand]``.
-        overlay: of the store that the chunk was dropped from.
+        order: how to solve.
+        part: the chunk, which is chunk (0, 0, 0), and all that follows it, with a row per hand.
+        ranges: ranges at the chunk's root, per player ``[row's hand]``.
+        overlay: overlay of the store that the chunk was dropped from.
 
     Raises:
-        InputError: it needs more memory than ``solve.memory`` allows.
+        InputError: the solve needs more memory than ``solve.memory`` allows.
         SolveError: the numbers are not finite, neither in single nor in double precision.
     """
     if not any(sum(bets.forest.n_slots) for bets in part.betting):

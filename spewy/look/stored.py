@@ -26,10 +26,10 @@ def require_solved(sweeps: int, folder: str | Path) -> None:
 
     Args:
         sweeps: sweeps or deals that the folder holds.
-        folder: of the solve.
+        folder: folder of the solve.
 
     Raises:
-        NotSolvedError: there are none.
+        NotSolvedError: ``sweeps`` is 0.
     """
     if not sweeps:
         raise NotSolvedError(

@@ -137,13 +137,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a match stands.
+    """The result of a match so far.
 
     Attributes:
-        score: of what was played.
-        faults: of each bot, in their order.
+        score: score of the hands that were played.
+        faults: faults of each bot, in order.
         complete: whether all hands were played.
-        tallies: by bot: its decisions by source, and its failures, each with run and hand.
+        tallies: decisions by source, and failures with run and hand, of each bot.
     """
 
     score: Score
@@ -156,10 +156,10 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     """Play a match, or go on with one; Ctrl-C ends it after the hands that are being played.
 
     Args:
-        match: what to play.
-        folder: of its logs.
-        watcher: told of the hands.
-        workers: processes, if both bots can play several runs at once; None: as many as there are cores.
+        match: the match to play.
+        folder: folder of its logs.
+        watcher: called as hands are played.
+        workers: number of processes, if both bots can play several runs at once; None for one on each core.
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.

@@ -46,12 +46,12 @@ class HandTally:
 
 @dataclass(frozen=True)
 class RunRead:
-    """What is in a log.
+    """The content of a log.
 
     Attributes:
-        records: its hands.
-        aivat: what each was worth to player 0 without luck; None: not told.
-        notes: what was done wrong.
+        records: the hands.
+        aivat: chips that each hand was worth to player 0 without luck; None if the log does not say.
+        notes: faults.
         tallies: decisions by source, and failures, by hand and player.
     """
 

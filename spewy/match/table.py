@@ -67,7 +67,7 @@ class Played:
         hand: the hand with all cards.
         steps: each decision.
         faults: answers that were not legal or did not come, and lines out of turn.
-        tallies: by player: its decisions by source, and its failures.
+        tallies: decisions by source, and failures, of each player.
     """
 
     hand: Hand
@@ -149,7 +149,7 @@ class Seated:
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
-        """What went wrong since the last call, including the faults that the bot itself reports."""
+        """The faults since the last call, including those that the bot itself reports."""
         taken, self._faults = self._faults, []
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
@@ -213,9 +213,9 @@ def play_hand(
     Args:
         dealt: the cards.
         bots: players 0 and 1.
-        game: what is played.
-        seeds: of what each draws at random.
-        record: ask bots that tell their strategies for them at each of their decisions.
+        game: the game.
+        seeds: seed of each bot's random choices.
+        record: whether to ask bots for their strategy at each of their decisions, if they tell it.
 
     Raises:
         BotError: the program of a bot has a bug.

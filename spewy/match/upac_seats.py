@@ -52,13 +52,13 @@ class Seat(Protocol):
 
 @dataclass
 class Spent:
-    """What a bot took at most, over some games.
+    """The most time and memory that a bot took in some games.
 
     Attributes:
         slowest: seconds for an answer.
         game: seconds for all answers of a game.
-        cpu: seconds of the processor in a game, its start included; 0: nobody knows.
-        mib: memory; 0: nobody knows.
+        cpu: seconds of the processor in a game, its start included; 0 if it is not known.
+        mib: memory in MiB; 0 if it is not known.
         unasked: lines that the bot wrote in all games while nothing was asked.
     """
 

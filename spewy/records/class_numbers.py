@@ -92,16 +92,16 @@ def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Tell that all classes are there, and wait until they are on the disk.
+    """Write the mark after all classes, and wait until everything is on the disk.
 
     Args:
-        store: made with a single shard.
-        before: deals that the store told of.
-        mark: what it tells from now on.
-        visits: per round ``[player, class]``, how often the deals of the mark have visited each.
+        store: a store with a single shard.
+        before: number of deals in the mark so far.
+        mark: the new mark.
+        visits: per round ``[player, class]``, how often the deals of the new mark have visited each class.
 
     Raises:
-        SpewyError: it does not tell of as many: another process has saved meanwhile.
+        SpewyError: the mark has another number of deals than ``before``, since another process has saved meanwhile.
     """
     store.flush()
 

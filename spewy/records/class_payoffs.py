@@ -30,8 +30,8 @@ class ClassPayoffs(Closing):
     """Payoff matrices by class.
 
     Args:
-        store: of one shard; `close` closes it.
-        lock: of the store's folder, which `close` releases; None if the store is only read.
+        store: a store with a single shard; `close` closes it.
+        lock: lock of the store's folder, which `close` releases; None if the store is only read.
     """
 
     def __init__(self, store: Store, lock: FolderLock | None = None) -> None:
@@ -39,11 +39,11 @@ class ClassPayoffs(Closing):
 
     @classmethod
     def within(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> ClassPayoffs:
-        """Those in a folder, to be written to; made where there are none.
+        """Open a folder's matrices for writing, and make the store if there is none.
 
         Args:
-            folder: of a solve.
-            manifest: of the play locker.
+            folder: folder of a solve.
+            manifest: manifest of the play locker.
             command: name of the command that writes; other commands name it in their errors.
 
         Raises:

@@ -43,17 +43,17 @@ LINES, BOARDS = 256, 128
 
 @dataclass(frozen=True)
 class Decision:
-    """What the range of the player to act does at one decision.
+    """Strategy at one decision, for the range of the player to act.
 
     Attributes:
         line: the ACPC betting string from the solve's root.
         board: the public cards that were asked for, in `Game.board_order`.
-        player: who acts.
-        actions: what there is to do.
+        player: the player who acts.
+        actions: the actions that the player can take.
         deck: ``[hand of the deck, hole card]``.
         hands: ``[hand]``, numbers of the hands of the deck that the player's initial range and the board leave,
             ascending.
-        frequencies: ``[action, hand]``: how often each takes each action, adding up to 1 over the actions.
+        frequencies: ``[action, hand]``: how often each hand takes each action, adding up to 1 over the actions.
     """
 
     line: str

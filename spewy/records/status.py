@@ -1,4 +1,4 @@
-"""How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
+"""The status of a solve: a small file in its folder, which the solve keeps writing and other processes read.
 
 The file takes its name when it is whole. A process that solves in a folder holds the folder's lock
 (`spewy.system.folder_lock`) until it ends, so the lock tells whether a solve runs (`running`). The last line of the log
@@ -36,12 +36,12 @@ class Judged:
     """Exploitability as it was measured last.
 
     Attributes:
-        exploitability: in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
-        stderr: standard error, where it was measured on a sample of flops.
-        flops: how many those were.
-        deals: how many deals, or sweeps, had been made.
-        at: seconds since 1970; None: nobody wrote it down.
-        seconds: time that measuring took; None: nobody wrote it down.
+        exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
+        stderr: standard error, if a sample of flops was measured.
+        flops: number of flops in the sample.
+        deals: number of deals, or sweeps, before the check.
+        at: time of the check in seconds since 1970; None if it was not recorded.
+        seconds: duration of the check; None if it was not recorded.
     """
 
     exploitability: float

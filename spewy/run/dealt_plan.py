@@ -55,20 +55,20 @@ class DealtCost:
     """Counts of a job whose boards are dealt, and bytes.
 
     Attributes:
-        lines: that enter each round.
-        classes: of boards, per round.
-        rows: of each class, per round.
+        lines: number of lines that enter each round.
+        classes: number of classes of boards, per round.
+        rows: number of rows of a class, per round.
         information_sets: (decision, row) pairs of both players, all classes.
         state_bytes: regrets and sums.
         table_bytes: the betting, classes and rows, and buffers of the threads.
-        memory_bytes: what the process needs beside interpreter and libraries.
-        process_bytes: what the process takes in all, interpreter and libraries included.
+        memory_bytes: memory of the process beside interpreter and libraries.
+        process_bytes: memory of the process, interpreter and libraries included.
         disk_bytes: the folder, once it was judged on all first boards.
         most_disk_bytes: upper bound of the folder during later saves.
-        play_bytes: the play locker in it.
-        judged_bytes: what judging keeps in it.
-        seconds_per_deal: of one core, roughly; where classes are averaged, of a visit.
-        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are there.
+        play_bytes: the part of the folder that is the play locker.
+        judged_bytes: the part of the folder that judging keeps.
+        seconds_per_deal: rough seconds of one core for a deal; for a visit, where classes are averaged.
+        making_seconds: rough seconds before the first deal for making classes and rows of boards; 0 if they are there.
     """
 
     lines: tuple[int, ...]

@@ -101,7 +101,7 @@ class DealtSaving(Closing):
         return True
 
     def _noted(self) -> tuple[list[Ints], list[Ints]]:
-        """How often each class was visited, in all and by the counted deals; the engine is at rest."""
+        """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:

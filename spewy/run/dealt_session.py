@@ -56,21 +56,21 @@ class DealtSession(Closing):
     """A job whose boards are dealt, bound to its folder.
 
     Args:
-        job: what to solve.
-        folder: where its lockers are or shall be.
+        job: the job to solve.
+        folder: folder of the job's lockers, which may not exist yet.
         save_every: seconds between two saves; None: as often as costs little.
-        start_from: the folder of another solve of the game, in which this one begins where it has nothing yet.
-        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
+        start_from: folder of another solve of the game, from whose numbers a new solve begins.
+        again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
 
     Attributes:
-        plan: what a solve will do.
+        plan: the plan of a solve.
 
     Raises:
         InputError: the job takes more memory or disk space than there is, in which case nothing is written; the numbers
             to go on from were dropped; or another process works in the folder. A session holds its folder until it is
             closed.
         lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
-        lockers.DamagedLockerError: what it holds is damaged.
+        lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
     def __init__(

@@ -39,19 +39,19 @@ class Estimate:
     """Counts of a problem after suit symmetry, and bytes.
 
     Attributes:
-        boards, chunks: per round from the root's.
+        boards, chunks: number of boards and of chunks, per round from the root's.
         short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
         information_sets: (decision, row) pairs of both players, all boards.
         state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
         table_bytes: the betting tree, cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
-        memory_bytes: what the main process needs beside interpreter and libraries.
-        process_bytes: what the main process takes in all, interpreter and libraries included.
+        memory_bytes: memory of the main process beside interpreter and libraries.
+        process_bytes: memory of the main process, interpreter and libraries included.
         disk_bytes: the folder after the first save.
         most_disk_bytes: upper bound of the folder after later saves, which take room beside the save before.
         kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
-        program: the linear program of the whole game, where that is how it is solved.
-        seconds_per_sweep: of one core, roughly, checks included; None: not the exact engine solves it.
+        program: the linear program of the whole game, if one solves it.
+        seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
     """
 
     boards: tuple[int, ...]

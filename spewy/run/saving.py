@@ -18,11 +18,11 @@ class Saving:
     """Saves an engine's sweeps and checks; the first save comes soon, so that a kill loses little.
 
     Args:
-        store: where.
-        engine: whose sweeps.
-        target: which the checks are held against, as the job file says it.
+        store: the store to save to.
+        engine: the engine whose sweeps are saved.
+        target: target of the checks, in the job file's words.
         every: seconds between two saves; None: as often as costs little.
-        expected_bytes: of a save.
+        expected_bytes: expected size of a save.
     """
 
     def __init__(

@@ -47,22 +47,22 @@ if TYPE_CHECKING:
 
 
 class Session(Closing):
-    """A job bound to a store: what ``solve``, ``show`` and ``exploit`` work on.
+    """A job bound to a store, which it solves.
 
     Args:
-        job: what to solve.
-        folder: where its lockers are or shall be; None keeps them in memory.
+        job: the job to solve.
+        folder: folder of the job's lockers, which may not exist yet; None keeps the lockers in memory.
         save_every: seconds between two saves of a live solve; None: as often as costs little.
-        cost: the job's estimate, where it was made before.
-        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
+        cost: the job's estimate, if it was made before.
+        again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
 
     Attributes:
-        plan: what a solve will do.
+        plan: the plan of a solve.
 
     Raises:
-        InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
-            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for.
-            Or another process works in the folder. A session holds its folder until it is closed.
+        InputError: an error that `solve` would raise, found before the folder is created. Or the folder lacks rounds
+            that were dropped, so that the solve cannot go on and is not what the job asks for. Or another process works
+            in the folder; a session holds its folder until it is closed.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 

@@ -22,7 +22,7 @@ from spewy.system.interrupts import deaf_children
 MARKS = "SPEWY_OUTSIDER"
 """Environment variable with a program's mark, after the marks of the programs that started it."""
 MOST_ROUNDS = 20
-"""How often `end` looks for processes: a program may start new ones while others end."""
+"""Most rounds in which `end` looks for processes: a program may start new ones while others end."""
 _PROC = Path("/proc")
 
 

@@ -18,10 +18,10 @@ class PokerBrain:
     Where a state cannot follow from the last one, the rest of the hand is checked and called, in Kuhn's game passed.
 
     Args:
-        table: what is played.
-        bot: who plays; closed with this.
-        seat: which player it is.
-        seeds: of what the bot draws, match by match.
+        table: the game.
+        bot: the bot that plays; `close` closes it.
+        seat: number of the bot's player.
+        seeds: seeds of the bot's random choices, match by match.
         note: called by `close` with the number of the bot's decisions by source, and with its failures.
     """
 
