@@ -1,13 +1,14 @@
-"""How long a bot's decisions take beside busy processes, against the budget that it was given.
+"""Measures how long a bot's decisions take beside busy processes, compared with the bot's budget.
 
     python benchmarks/bot_budget.py FOLDER [--budget 1] [--decisions 20] [--busy 2] [--resolve always] [--safe]
     python benchmarks/bot_budget.py [--quick]
 
-Plays hands of the game in FOLDER against an opponent that mostly calls and now and then bets any amount, while so many
-other processes never rest. A decision counts if it solved a sub-game. Told are the time of the first decision of all,
-and of those that count the median, the time within which 90 % of them were made, and the longest, in seconds; and how
-many took more than 1.1 times the budget. Without FOLDER the game is a small limit hold'em of 36 cards, which is
-solved for a few seconds first.
+The bot plays hands of the game in FOLDER against an opponent that mostly calls and sometimes bets a random amount. A
+number of other processes (--busy) use all the processor time that they get. A decision counts if it solved a sub-game.
+
+The benchmark prints, in seconds, the time of the very first decision, and for the decisions that count the median, the
+90 % quantile and the maximum. It also prints how many of these took more than 1.1 times the budget. Without FOLDER the
+game is a small limit hold'em of 36 cards, which is solved for a few seconds first.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 BETS = 0.15
-"""How often the opponent bets where it may."""
+"""Probability that the opponent bets where it may."""
 SMALL_GAME = """GAMEDEF
 limit
 numPlayers = 2
@@ -65,9 +66,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--budget", type=float, default=1.0, help="seconds of a decision")
-    parser.add_argument("--decisions", type=int, default=20, help="that solve a sub-game")
-    parser.add_argument("--busy", type=int, default=2, help="processes that never rest")
+    parser.add_argument("--budget", type=float, default=1.0, help="budget of one decision, in seconds")
+    parser.add_argument("--decisions", type=int, default=20, help="number of decisions that solve a sub-game")
+    parser.add_argument("--busy", type=int, default=2, help="number of busy processes")
     parser.add_argument("--resolve", choices=("off-tree", "always"), default="always")
     parser.add_argument("--safe", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
@@ -90,7 +91,7 @@ def main() -> None:
 
 
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
-    """Seconds of decisions that solved a sub-game, and of the first decision of all."""
+    """Play hands; return the seconds of each decision that solved a sub-game, and those of the very first decision."""
     rng, times, first, number = Random(seed), list[float](), None, 0
     while len(times) < wanted:
         number += 1
@@ -117,7 +118,7 @@ def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[li
 
 @contextmanager
 def busy(number: int):
-    """So many processes that never rest."""
+    """Keep ``number`` processes busy while the block runs."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield
@@ -153,7 +154,7 @@ def _tell(times: list[float], budget: float) -> None:
     late = sum(seconds > LATE * budget for seconds in times)
     print(f"decisions  {len(times)} that solved a sub-game, with a budget of {budget:g} s")
     print(f"seconds    {within[4]:.3f} median, 90 % within {within[8]:.3f}, {max(times):.3f} at most")
-    print(f"late       {late} of more than {LATE:g} times the budget")
+    print(f"late       {late} took more than {LATE:g} times the budget")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 PAGE = 4096
 LARGEST = 2038  # bytes of an entry that stays in a page of LMDB's tree: larger values get pages of their own
 ENTRY, PAGE_HEADER, VALUE_HEADER = 10, 16, 24  # LMDB's of an entry and of a page; the lockers' of a value
-FILLED = 0.65  # of a page of the tree, by keys in random order
+FILLED = 0.65  # share of a tree page that is in use when keys come in random order
 TICKET, TICKET_BYTES = ".ticket", 16
 SHARD_BYTES = 6 * PAGE + 69632
 """LMDB's own pages, and the lock file, of each shard."""
@@ -42,9 +42,13 @@ class DiskSize:
         return self.own + self.tree
 
     def again(self, at_once: int) -> int:
-        """Bytes of all pages, at most, once all values were written again in transactions of so many bytes.
+        """Upper bound of the bytes of all pages after all values have been written a second time.
 
-        Old pages stay until a transaction has ended, and are used again by the one after the next.
+        LMDB reuses a replaced page only in the second transaction after the one that replaced it, so the old pages of
+        two transactions take room beside the new ones.
+
+        Args:
+            at_once: bytes that one transaction writes.
         """
         return self.total + min(self.total, 2 * at_once)
 

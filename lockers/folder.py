@@ -20,7 +20,7 @@ from lockers.shard import (
 )
 
 LOCK = ".lock"
-"""The file that an application may lock while it works in a folder; lockers leave it alone."""
+"""Name of a file that an application may lock while it works in a folder; this package ignores the file."""
 REMOVED = f".{FILE}.removed"
 """What a manifest is called from the beginning of a removal until a new store is made in its folder."""
 

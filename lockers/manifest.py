@@ -108,7 +108,12 @@ def read_header(folder: Path) -> Header:
 
 
 def require_no_pipe(path: Path) -> None:
-    """Refuse a pipe, a socket or a device, which would make a reader wait; `FileNotFoundError` without a file."""
+    """Refuse a pipe, a socket or a device, on which a reader would wait.
+
+    Raises:
+        DamagedLockerError: the path is neither a regular file nor a folder.
+        FileNotFoundError: nothing has this path.
+    """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise DamagedLockerError(f"{path}: expected a regular file, found something else")

@@ -82,7 +82,7 @@ class Cfr:
         return self.judge.leaf_values(self.sums)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range from now on, in iterations and in measurements."""
+        """Set player p's range for all later iterations and measurements."""
         self.game = self.walker.game = self.game.entered(p, reach)
         if "judge" in self.__dict__:
             self.judge.game = self.game
@@ -107,7 +107,7 @@ class Cfr:
             whole[b] = mine
 
     def finite(self) -> bool:
-        """Whether all parts are finite numbers."""
+        """Whether all regrets, sums and guesses are finite."""
         return all(all_finite(*pair) for part in self.parts for pair in self._whole(part))
 
     def let_go(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether arrays hold finite numbers, at the speed of memory: no array of the size of a large one is made."""
+"""A check that arrays hold finite numbers only, at the speed of memory and without a temporary array of their size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _EXPONENT: dict[int, np.unsignedinteger[Any]] = {
     4: np.uint32(0x7F800000),
     8: np.uint64(0x7FF0000000000000),
 }
-"""By bytes of a number: the bits that are all 1 in infinity and in what is not a number, and in nothing else."""
+"""Exponent bits of a floating-point number, by its size in bytes; all of them are 1 in infinities and NaNs only."""
 
 _SMALL, _AT_ONCE = 1 << 14, 1 << 18
 
 
 def all_finite(*arrays: np.ndarray) -> bool:
-    """Whether all numbers of some arrays of floating-point numbers are finite.
+    """Whether every number in some floating-point arrays is finite.
 
     >>> all_finite(np.ones((2, 3)), np.zeros(0)), all_finite(np.array([1.0, np.nan], dtype=np.float16))
     (True, False)

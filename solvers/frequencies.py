@@ -1,4 +1,4 @@
-"""Strategies from regrets or sums, in NumPy: what `solvers.kernels.match` does, without loading kernels."""
+"""Strategies from regrets or sums, in NumPy: the result of `solvers.kernels.match` without loading kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import numpy as np
 from solvers.forest import Floats
 
 FLOOR = 1e-30
-"""Regrets or sums whose positive parts add up to at most this count as 0, and play is uniform, in every engine: the
-reciprocal of a number below 2.9e-39 overflows single precision, and infinity times 0 is not a number."""
+"""Every engine plays uniformly where the positive parts of regrets or sums add up to at most this number.
+
+The reciprocal of a number below 2.9e-39 overflows single precision, and infinity times 0 is not a number.
+"""
 
 
 def normalised(sums: Floats) -> Floats:
-    """Frequencies ``[action, row]`` by positive parts, uniform where those of a row add up to at most `FLOOR`.
+    """Frequencies ``[action, row]`` in proportion to positive parts; uniform for rows whose sum is at most `FLOOR`.
 
     >>> normalised(np.array([[3.0, -1.0, 1e-31], [1.0, 0.0, 0.0]])).tolist()
     [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]

@@ -2,7 +2,8 @@
 
 In the order in which data flows, for the updating player p and the opponent q:
 
-1. ``match``: strategies from positive parts, ``σ[slot, g] = x[slot, g]⁺ / Σ_a x[slot_a, g]⁺`` (uniform up to `FLOOR`).
+1. ``match``: strategies from positive parts, ``σ[slot, g] = x[slot, g]⁺ / Σ_a x[slot_a, g]⁺`` (uniform where the
+   sum is at most `FLOOR`).
    The same step serves regrets (current strategy) and sums (average strategy).
 2. ``reach_down``: ``reach[child sequence, h] = reach[parent sequence, h] · σ[slot, group(h)]`` for q.
 3. ``terminal_values``: value of every own row at every fold and showdown from q's reach, card removal exact.
@@ -243,8 +244,8 @@ def matrix_values(
 ) -> None:
     """``values[leaf, i] = scale[leaf] · Σ_j matrices[operator[leaf], i, j] · reach[leaf's sequence, j]``.
 
-    The compiler may sum in vectors, in an order that depends on the processor alone; one number after the other takes
-    three to five times as long.
+    The compiler may reorder the sum into vectors; the order depends on the processor alone. Adding one number after the
+    other takes three to five times as long.
     """
     for n in range(len(forest.kind)):
         if operator[n] < 0:

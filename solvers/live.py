@@ -118,7 +118,7 @@ class LiveGame:
     locks: tuple[Lock, ...] = ()
 
     def entered(self, p: int, reach: Floats) -> LiveGame:
-        """The game to which player p comes with another range ``[row]``."""
+        """A copy of the game in which player p's range is ``reach[row]``."""
         ranges = [mine.copy() for mine in self.reach]
         ranges[p][0, : len(reach)] = reach
         return replace(self, reach=(ranges[0], ranges[1]))

@@ -64,10 +64,10 @@ class Solver(Protocol):
         ...
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with the range ``reach[row]`` from now on, in place of the game's ``reach[p][0]``.
+        """Replace player p's range, the game's ``reach[p][0]``, by ``reach[row]`` for all that follows.
 
-        Iterations meet the new range, and every measurement is of the game with it: values weigh by both players'
-        ranges as they are now, per deal of these.
+        Later iterations and measurements belong to the game with the new range: values weigh hands by both players'
+        current ranges, and chips are per deal from these ranges.
         """
         ...
 

@@ -1,27 +1,30 @@
-"""Answers that may be given up on the way: whoever computes one asks now and then whether anybody still waits."""
+"""Computations that can be stopped on the way: a long one asks now and then whether it should go on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Stopped = Callable[[], bool]
-"""Whether to give up, such as ``is_set`` of a `threading.Event`; asked by several threads at once."""
+"""A function that returns True when a computation should stop, such as ``is_set`` of a `threading.Event`.
+
+Several threads may call the function at once.
+"""
 
 
 class StoppedError(Exception):
-    """An answer was given up."""
+    """A computation was stopped before its end."""
 
 
 def never() -> bool:
-    """Do not give up."""
+    """Return False: the computation is never stopped."""
     return False
 
 
 def go_on(stopped: Stopped) -> None:
-    """Do nothing, as long as the answer is waited for.
+    """Raise an error if the computation should stop.
 
     Raises:
-        StoppedError: it is not, any more.
+        StoppedError: ``stopped()`` returned True.
     """
     if stopped():
         raise StoppedError

@@ -65,7 +65,10 @@ Address = Any
 
 _FLOAT, _HALVES = ir.FloatType(), ir.VectorType(ir.IntType(16), HANDS)
 _QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
-"""By kind: the quantum of a number of [1, 2), and the least one; single precision has smaller ones, which are slow."""
+"""The quantum of numbers in [1, 2), and the smallest quantum that is used, by kind.
+
+Single precision has smaller quanta, but arithmetic with numbers that small is slow.
+"""
 _TRUNCATES = bool(get_host_cpu_features().get("f16c"))
 _KEPT = {types.int32: (ir.VectorType(_FLOAT, HANDS), 4), types.int16: (_HALVES, 2)}
 _FUSE = ("contract",)
@@ -300,7 +303,7 @@ def floor16(typing_context: Any, x: Any) -> Any:
 
 @intrinsic
 def quantum_kept(typing_context: Any, kind: Any, x: Any) -> Any:
-    """How far apart neighbours of a kind are, at each number of a vector; see the module."""
+    """The spacing of numbers of a kind at each number of a vector; see the module."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         words = ir.VectorType(ir.IntType(32), HANDS)

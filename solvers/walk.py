@@ -78,7 +78,7 @@ class Walker:
         """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         job = _Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent)
         return self._run(replace(job, stopped=stopped))
@@ -99,7 +99,7 @@ class Walker:
         (``[root, opposing row]``; None: the game's).
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
         return self._run(replace(job, stopped=stopped), reach)

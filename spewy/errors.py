@@ -28,7 +28,7 @@ class InputError(SpewyError):
 
 
 class NotSolvedError(InputError):
-    """A folder of a solve that has saved nothing yet."""
+    """The folder of a solve holds no saved strategy yet."""
 
 
 class MissingError(SpewyError):
@@ -44,7 +44,7 @@ class PeerError(SpewyError):
 
 
 def visible(text: str) -> str:
-    r"""Text in which every character can be seen: a terminal would obey control characters that an outsider sent.
+    r"""Text with control characters as escapes: a terminal would obey control characters that came from outside.
 
     >>> visible("Dürer"), visible(chr(27) + "[2J")
     ('Dürer', '\\x1b[2J')
@@ -55,7 +55,7 @@ def visible(text: str) -> str:
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Visible text as messages tell it: of what is long, the beginning and the length.
+    """Visible text for a message; of a long text, the beginning and the length.
 
     >>> short("Qs Jh"), short("9" * 5000)[57:]
     ('Qs Jh', '999... (5,000 characters)')
@@ -64,7 +64,7 @@ def short(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    r"""What a program or a library told, perhaps in several lines, as messages tell it: whole, or so many characters.
+    r"""Text of a program or library as one visible line for a message, cut off after ``most`` characters.
 
     >>> one_line("no such\n    file")
     'no such file'
@@ -74,7 +74,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 
 def error_line(error: BaseException, most: int = MOST_OF_ERROR) -> str:
-    """An error that is not ours, as messages tell it.
+    """An error of another library as one line for a message: its class and its text.
 
     >>> error_line(KeyError("name"))
     "KeyError: 'name'"

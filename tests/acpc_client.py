@@ -1,7 +1,12 @@
-"""A client of the ACPC's protocol as small as one can be, to be run with HOST PORT: WISH of ``call``, ``nonsense``,
-``leave``, ``silent``, ``odd``, ``stray``, ``version``, ``old`` or ``mute``. A silent one leaves its process id in the
-file that SILENT_CLIENTS names; an odd one raises in hands of odd numbers; a stray one answers something else first; a
-mute one tells no version."""
+"""A small client of the ACPC's protocol, run as ``acpc_client.py WISH HOST PORT``.
+
+WISH says what the client does:
+
+- ``call``: it always calls; ``nonsense``: it answers nonsense; ``leave``: it closes the connection;
+- ``silent``: it never answers, and leaves its process id in the file that SILENT_CLIENTS names;
+- ``odd``: it raises in hands of odd numbers; ``stray``: it sends other lines before each answer;
+- ``version``: its version is garbled; ``old``: its version is 1.0.0; ``mute``: it sends no version.
+"""
 
 import os
 import socket

@@ -32,12 +32,12 @@ def die_at(parent, number, fatal):
 
 
 def too_late(*args):
-    """Stand in for a task that waits in vain for something of its own."""
+    """Stand in for a task that raises a `TimeoutError` of its own."""
     raise TimeoutError("the disk")
 
 
 def nothing(*args):
-    """Stand in for a task of a worker that never has what it is to go on from."""
+    """Stand in for a task that returns None, as a worker does that lacks the numbers to go on from."""
 
 
 class UnsendableError(Exception):

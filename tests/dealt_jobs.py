@@ -53,17 +53,17 @@ def numbers_in(folder):
 
 
 def visits_by_class(folder):
-    """How often a folder says that either player learnt in each class, ``{(round, class): [player 0, player 1]}``."""
+    """Visits of each class in a folder, ``{(round, class): [player 0, player 1]}``."""
     with open_store(folder, read_only=True) as store:
         return {
             tuple(map(int, key.rstrip(b"|").split(b"."))): store.get(VISITS, key).tolist()
             for key in store.keys(VISITS)
-            if b"." in key  # the others are those of a save's mark
+            if b"." in key  # keys without a dot belong to the mark of a save
         }
 
 
 def visits_in(folder):
-    """How often a folder says that either player learnt, by round, all classes together."""
+    """Visits in a folder, all classes together, ``{round: [player 0, player 1]}``."""
     found = {}
     for (t, _), both in visits_by_class(folder).items():
         found[t] = [a + b for a, b in zip(found.get(t, [0, 0]), both, strict=True)]

@@ -1,4 +1,4 @@
-"""Seeded random live games whose axes all have different lengths, so that a transposed index fails; game files."""
+"""Seeded random live games, whose axes all have different lengths so that a transposed index fails, and game files."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -103,7 +103,7 @@ def locked(game, seed=0, share=0.4):
 
 
 def random_game_file(rng):
-    """The text of a small game's file, limit or not, with even stacks or without; its bets are 1 to 5 chips."""
+    """The text of a random small game's file: limit or no-limit, even stacks or none, bets of 1 to 5 chips."""
     limit, rounds = bool(rng.integers(2)), int(rng.integers(1, 4))
     boards = [0, *rng.integers(0, 2, rounds - 1)]
     hole = 2 if not sum(boards) and rng.random() < 0.5 else 1

@@ -1,7 +1,7 @@
 """A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
 
-Takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. Once the engine is
-made, it needs no more of the game than the first round and the ranges.
+The engine takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. Of the
+game it keeps the first round and the ranges only.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class ExactCfr:
         return self._rig.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range from now on, in iterations and in measurements."""
+        """Set player p's range for all later iterations and measurements."""
         self._top = self._top.entered(p, reach)
         self._rig.enter(p, reach)
 
@@ -230,7 +230,7 @@ class ExactCfr:
         return sum(storage.values.nbytes for storage in self._storages())
 
     def _reach(self) -> list[Floats]:
-        """Per player ``[row]``: the ranges as they are now."""
+        """The current range ``[row]`` of each player."""
         rows = self._top.rounds[0].rows
         return [self._top.reach[p][0, : int(rows[p].count[0])] for p in (0, 1)]
 

@@ -191,7 +191,9 @@ def go_down(
 
 @inlined
 def _play(x: RoundPass, s: Scratch, f: PassFactors, at: int, n_actions: int, parent: int, child: int) -> None:
-    """Reach through one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``, or evenly up to `FLOOR`.
+    """Reach after one of q's decisions: ``reach[child a] = reach[parent] * x_a⁺ / Σ x⁺``.
+
+    Where ``Σ x⁺`` is at most `FLOOR`, every action gets the same share.
 
     Two and three actions, nearly all there are, stay in registers.
     """
@@ -501,7 +503,8 @@ def _respond(
 def _mean(x: RoundPass, s: Scratch, at: int, n_actions: int, child: int):  # type: ignore[no-untyped-def]
     """The value of one of p's decisions by regret matching: ``Σ x_a⁺ v_a / Σ x_a⁺``.
 
-    `FLOOR` in place of 0 makes it the even mean where no x is positive, and is lost in rounding elsewhere.
+    Weights below `FLOOR` are raised to `FLOOR`: where no x is positive the result is the plain mean, and elsewhere the
+    change is smaller than the rounding.
     """
     total = fill16(_ZERO)
     mean = fill16(_ZERO)

@@ -131,11 +131,12 @@ class Rig:
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
 
     def each(self, work: Callable[[int], T], n_threads: int) -> T:
-        """Have so many threads do their work; return what the first one gives.
+        """Run ``work(thread)`` in ``n_threads`` threads; return the result of thread 0.
 
-        Where one fails before its kernel, those that wait for it in theirs leave and have changed nothing.
+        If a thread fails before it enters its kernel, the threads that wait for it in their kernels return without
+        having changed anything.
         """
-        if self._counters[ABSENT]:  # of a run that failed, whose threads may still be on their way
+        if self._counters[ABSENT]:  # set by a failed run, whose threads may not have ended yet
             self.close()
         self._counters[:] = 0
         try:
@@ -143,7 +144,7 @@ class Rig:
             first = work(0)
             for other in others:
                 other.result()
-        except BaseException:  # an interruption, too
+        except BaseException:  # KeyboardInterrupt included
             self._counters[ABSENT] = 1
             raise
         return first
@@ -157,7 +158,7 @@ class Rig:
 
     @property
     def _threads(self) -> ThreadPoolExecutor:
-        """All but the first thread, which is the caller's."""
+        """The pool of all threads but the first, which is the caller's thread."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1)
         return self._pool
@@ -166,7 +167,7 @@ class Rig:
         return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
 
     def weigh(self, deal_weight: float) -> None:
-        """Have measurements tell values per deal of so much mass."""
+        """Set the weight of all deals together, by which measured values are divided."""
         if deal_weight == self._deal_weight:
             return
         self._deal_weight = deal_weight
@@ -177,7 +178,7 @@ class Rig:
         ]
 
     def enter(self, p: int, reach: Floats) -> None:
-        """Let player p come with another range ``[row]`` from now on; `weigh` says what all deals weigh then."""
+        """Set player p's range ``[row]`` for later passes; the next measurement also needs `weigh`."""
         self._weights[p][: len(reach)] = reach
         self.entries[1 - p].source.reshape(-1, padded(1))[: len(reach), 0] = reach
 
@@ -219,7 +220,7 @@ class Rig:
 
     def close(self) -> None:
         """Stop the threads."""
-        self._counters[ABSENT] = 1  # for any that wait still
+        self._counters[ABSENT] = 1  # so that threads that still wait return
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

@@ -20,10 +20,10 @@ from compiled import kernel
 from solvers.vector import Address, intrinsic
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
-"""Places of the counters, on different cache lines."""
+"""Indices of the counters, each on a cache line of its own."""
 SYNC_SIZE = 40
 CALLED_OFF = -1
-"""What `meet` returns where a thread will never come."""
+"""Result of `meet` if one of the threads will never arrive."""
 _LOOKS, _OFFERS = 2000, 300
 """Looks before a waiting thread offers its processor, and offers before it sleeps."""
 _NAP = 20  # microseconds, to which the system adds its own
@@ -106,8 +106,9 @@ def clock() -> float:
 def meet(counters: Address, n_threads: int, number: int) -> int:
     """Wait until all threads have come to meeting ``number`` = 0, 1, ...; return the next number.
 
-    Python may raise in a thread before it calls the kernel, never within: so a kernel begins with a meeting, which is
-    `CALLED_OFF` for all who have come to it once somebody counts an `ABSENT` thread. No other meeting is.
+    Python can raise an error in a thread before the kernel is called, but never inside the kernel. So every kernel
+    begins with a meeting. As soon as a thread is counted as `ABSENT`, this first meeting returns `CALLED_OFF` to all
+    threads that wait in it. Later meetings are never called off.
     """
     if n_threads > 1:
         take(counters, MEETING)

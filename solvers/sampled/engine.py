@@ -138,7 +138,7 @@ class SampledCfr:
                     jobs.append(self._pool.submit(self._work, thread, waiting))
                 for job in jobs:
                     job.result()
-            finally:  # nobody learns any more once this is left, whatever ends it
+            finally:  # after an error, too, no thread goes on learning when this method returns
                 for _ in waiting:
                     pass
                 wait(jobs)

@@ -1,7 +1,7 @@
-"""What was learnt of one set of classes and rows as a beginning for another of the same game.
+"""Starts new classes and rows of a game from regrets and averages that older classes and rows have learnt.
 
-Regrets and averages of a new row are the mean over the old rows that its hands were in, told by ``shares``, and weigh
-as much as a few visits: enough to begin from, little enough to be unlearnt where classes were split for a reason.
+Regrets and averages of a new row are the mean over the old rows that held its hands, weighted by ``shares``. They count
+as a few visits: enough to begin from, and few enough to be unlearnt where the new classes differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def inherit(strips: Sequence[Strips], old: Numbers, new: Numbers, shares: Sequen
             mean = float(old.visits[t][p].mean())
             visits = mean if same and n_old == 1 else min(mean, MOST_VISITS)
             new.visits[t][p], new.ahead[t][p] = int(visits), 0
-            fewer = np.float32(int(visits) / max(mean, 1.0))  # averages do not grow with visits
+            # for regrets only: averages do not grow with visits
+            fewer = np.float32(int(visits) / max(mean, 1.0))
             for mine, from_, scale in (
                 (new.regrets, old.regrets, fewer),
                 (new.sums, old.sums, np.float32(1)),

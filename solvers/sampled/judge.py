@@ -88,10 +88,10 @@ class BoardJudge:
         return Desk(parts, (packed, packed), self._rig.out())
 
     def below(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
-        """Values at the lines that enter the second round, of the boards that are listed below the first.
+        """Values at the lines that enter the second round, for the boards that are listed below the first board.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         n = len(boards.nodes) // NODE_WIDTH
         top, packed = desk.parts[0], Packed(boards)
@@ -117,16 +117,16 @@ class BoardJudge:
     def _exits(
         self, p: int, packed: Packed, n_boards: int, desk: Desk, best_from: int, stopped: Stopped = never
     ) -> Floats:
-        """``[hand]``: player p's values at the lines that enter the second round, by its average strategy's reach."""
+        """``[hand]``: player p's values at the lines that enter the second round, by the reach of p's average."""
         self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from, stopped=stopped)
         exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
         return exits.astype(np.float64)
 
     def whole(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:
-        """Values at the first board, as of one line.
+        """Values at the first board, in the form of values at a single line.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
 

@@ -92,7 +92,10 @@ _ONE: Any = np.float32(1)
 _HALF: Any = np.float32(0.5)
 _FLOOR: Any = np.float32(FLOOR)
 LARGE_SHARE: Any = np.float32(2**-10)
-"""Beside which what is lost in adding single precision, 2 ** -25 of a number, is less than 3e-5 of it."""
+"""Shares above this one are added to an average directly.
+
+Adding in single precision loses 2 ** -25 of the average, which is less than 3e-5 of such a share.
+"""
 BLOCK = 8  # hands whose best responses are found at once, a multiple of 4
 ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WIDTH = range(9)
 
@@ -100,12 +103,12 @@ ROUND, CLASS, N_HANDS, FIRST_HAND, FIRST_ROW, N_CARDS, ORIGIN, N_IMAGES, NODE_WI
 class Factors(NamedTuple):
     """The weights of this visit of a class.
 
-    Regrets become ``keep * regret + gain``, and those below 0 that times ``sink``; averages move by ``share`` of the
-    way to own reach times strategy.
+    Regrets become ``keep * regret + gain``, and negative results are multiplied by ``sink``. Averages move the fraction
+    ``share`` of the way to own reach times strategy.
 
     Attributes:
-        dither: rounds regrets in 16 bits, see `solvers.vector.store_kept`.
-        rounding: rounds averages: the part of a quantum, from 0 to below 1, that is added before rounding down.
+        dither: how regrets in 16 bits are rounded, see `solvers.vector.store_kept`.
+        rounding: how averages are rounded: the part of a quantum, in [0, 1), that is added before rounding down.
     """
 
     keep: float
@@ -135,13 +138,13 @@ class Table(NamedTuple):
 
     Attributes:
         kind: how numbers are kept.
-        own_gain: by which regrets are scaled.
-        sum_scale: by which sums are scaled.
-        own, other: what strategies are matched from.
-        other_sums: q's average of own reach times strategy, which moves.
+        own_gain: factor of regrets.
+        sum_scale: factor of averages.
+        own, other: numbers of p and q from which strategies are matched.
+        other_sums: q's averages of own reach times strategy, which a pass moves.
         visits ``[class]``: how often p's numbers were updated.
-        ahead ``[class]``: visits that come again though the numbers hold them already; they learn nothing.
-        probability: of a board of this round, given what both hold and the board above; 1 where one was drawn.
+        ahead ``[class]``: coming visits that the numbers include already; a pass learns nothing from these visits.
+        probability: probability of a board of this round, given both hands and the board above; 1 for drawn boards.
     """
 
     program: Program
@@ -499,7 +502,7 @@ def reach(
 
 @inlined
 def play(x: Table, source: Address, at: int, n_actions: int, into: Address, parent: int, child: int) -> None:
-    """Reach through one decision, by regret matching; evenly up to `FLOOR`."""
+    """Reach after one decision by regret matching; uniform where the positive parts add up to at most `FLOOR`."""
     arriving = load16(into, parent)
     even = arriving * (_ONE / np.float32(n_actions))
     if n_actions == 2:
@@ -533,7 +536,7 @@ def _positive(x: Table, source: Address, at: int):  # type: ignore[no-untyped-de
 
 @inlined
 def average(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
-    """Move q's averages a share of the way to ``r * σ``, r being the reach of a row's hands together."""
+    """Move q's averages the fraction ``f.share`` of the way to ``r * σ``, r being the summed reach of a row's hands."""
     program = x.program
     start = class_ * program.other_size + int64_at(program.strips, WIDTH * strip + OTHER_FIRST)
     width = HANDS * (1 + int64_at(program.strips, WIDTH * strip + OTHER_SLOTS))
@@ -554,11 +557,11 @@ def move_average(  # type: ignore[no-untyped-def]
     share: np.floating[Any],
     rounding: np.floating[Any],
 ) -> None:
-    """``A ← q * floor((A + share * (played - A)) / q + rounding)``, q being a quantum of what is kept.
+    """``A ← q * floor((A + share * (played - A)) / q + rounding)``, where the quantum q is the spacing of kept numbers.
 
-    So a number is rounded up with the probability that keeps it right on average: after millions of visits a step is
-    less than a quantum, and rounded to the nearest it would never be made. Whole quanta of A are taken off first,
-    beside which a small step would be lost; shares above `LARGE_SHARE` do without that.
+    This rounding is right on average over visits. Rounding to the nearest number would not be: after millions of visits
+    a step is smaller than a quantum and would always be dropped. The whole quanta of A are set aside before the step is
+    added, since adding a small step to a large number would lose it. A share above `LARGE_SHARE` is added directly.
     """
     now = load16_kept(kind, averages, at)
     step = (played - now) * share

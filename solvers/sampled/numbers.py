@@ -16,16 +16,16 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is kept of each class, flat ``[class][strip][row][slot][16]``: see `Strips.first`.
+    """Regrets, averages and visit counts of all classes, flat ``[class][strip][row][slot][16]``: see `Strips.first`.
 
     Attributes:
         regrets: per round, per player.
-        sums: per round, per player: averages of own reach times strategy over the visits, scaled. Normalised, they are
-            the average strategy.
+        sums: per round, per player: averages of own reach times strategy over the visits, scaled. Normalised, these
+            averages are the average strategy.
         visits: per round ``[player, class]``: how often regrets were updated.
-        ahead: per round ``[player, class]``: how many of these visits belong to deals that will come again, and then
-            learn nothing of the class: a save that was killed has left the class ahead of the deals that are counted.
-            Exact with one thread; of several, two at once may take one visit more or less for such a one.
+        ahead: per round ``[player, class]``: how many of these visits belong to deals that will be dealt again, and
+            will then learn nothing for the class. A save that is killed can leave classes ahead of the counted deals.
+            The count is exact with one thread; several threads may miscount simultaneous visits of a class.
     """
 
     regrets: tuple[Pair, ...]

@@ -61,7 +61,7 @@ class Schedule(NamedTuple):
     """How much earlier visits of a class count.
 
     Attributes:
-        averaging: the power by which the average weighs later visits, see `share`.
+        averaging: the power with which the weight of a visit in the average grows, see `share`.
         forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
         sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
         answering: how much of the opponent's play on the last round is its best answer on the dealt board, from 0, none
@@ -90,21 +90,21 @@ def walk(
     depth: int,
     ends: bool,
 ) -> int:
-    """A pass over boards first to last - 1, depth first from one of the first round, or a part of such a pass.
+    """Do a pass, or a part of one, over boards first to last - 1: depth first, beginning at a board of the first round.
 
     Args:
         mode: UPDATE learns; BEST responds, EVALUATE follows the strategy.
-        best_from: the first round of which BEST holds; those before it are evaluated.
-        schedule: of learning.
-        tables: per round, for the traverser and for its opponent as one.
-        scratch: per round, of the traverser and of its mirror.
-        boards: see `Boards`.
-        first: its first board.
-        last: behind its last one.
-        n_rounds: of the game.
+        best_from: the first round in which BEST responds; earlier rounds are evaluated.
+        schedule: weights of visits.
+        tables: numbers of each round, for the traverser, and for the opponent as traverser.
+        scratch: buffers of each round, of the traverser and of its mirror.
+        boards: the boards, see `Boards`.
+        first: number of the first board of this part.
+        last: number after that of the last board of this part.
+        n_rounds: number of rounds of the game.
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
-        dither: for the rounding of 16-bit numbers.
-        depth: round of the board that the part before has left open; -1: this is the first part.
+        dither: how 16-bit numbers are rounded, see `solvers.vector.store_kept`.
+        depth: round of the board that the previous part has left open; -1 for the first part.
         ends: whether this is the last part.
 
     Returns:
@@ -162,23 +162,23 @@ def learn_paths(
 
 @inlined
 def share(visit: int, averaging: float) -> float:
-    """How much of the average a visit has, from 1 on, once it is the last: ``(a + 1) / (n + a)``.
+    """Weight of visit n = 1, 2, ... in the average over visits 1 to n: ``(a + 1) / (n + a)``.
 
-    So visit k of n weighs ``k (k + 1) .. (k + a - 1)``, which grows like ``k ** a`` (O. Shamir and T. Zhang 2013), and
-    the averages of numbers from 0 to 1 stay from 0 to 1 however many there are.
+    In the average over many visits, visit k then weighs ``k (k + 1) .. (k + a - 1)``, which grows like ``k ** a``
+    (O. Shamir and T. Zhang 2013). Averages of numbers in [0, 1] stay in [0, 1], however many visits there are.
     """
     return (averaging + 1.0) / (visit + averaging)
 
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """What averages are rounded with after so many visits; multiples of the golden section lie evenly in [0, 1)."""
+    """`Factors.rounding` after some visits: multiples of the golden section, which lie evenly in [0, 1)."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
 @inlined
 def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
-    """The weights of the visit of a class."""
+    """The weights of the next visit of a class."""
     visits = int64_at(x.visits, class_)
     before = np.float64(visits)
     keep, sink = 1.0, 0.0
@@ -197,7 +197,7 @@ def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
 def _go_down(
     mode: int, schedule: Schedule, tables: Packed, scratch: Packed, boards: Packed, t: int, dither: int
 ) -> None:
-    """Reach through a round that is not the last; q's sums grow by the way, and room is made for what comes up."""
+    """Reach through a round that is not the last; q's averages move on the way, and buffers for values are cleared."""
     x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
     number, program = int64_at(s.open, 0), x.program
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)

@@ -19,11 +19,11 @@ from solvers.stopping import Stopped, go_on, never
 from solvers.vector import HALF, HANDS, SINGLE, aligned
 
 LARGEST_SUM = 32768.0
-"""What the average is kept as of a row that has all hands, and always plays one way."""
+"""Stored average of a row that holds all hands and always takes the same action."""
 
 NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 BOARDS_AT_ONCE = 8
-"""Of a walk that may be stopped: a board of hold'em takes up to some hundredths of a second."""
+"""Boards walked between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
 Views = tuple[Packed, Packed]
 """Buffers of a traverser and of its mirror."""
 
@@ -120,10 +120,11 @@ class Rig:
     ) -> Floats:
         """``[strip, hand, 16]``: player p's values at the first board against q's average strategy.
 
-        They are those of best responses from a round on, and of p's own strategy before it, or all through.
+        From round ``best_from`` on player p plays a best response, in earlier rounds p's own average strategy. With
+        ``best_from`` equal to the number of rounds p follows the average strategy throughout.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):

@@ -107,9 +107,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to solve, in the order of the input, and what earlier runs left of it (by number of the entry).
+    """Entries to solve, in the order of the input, and what earlier runs left of each (by number of the entry).
 
-    ``save_every`` is for the sessions that solve it. ``again``: they begin from nothing, whatever earlier runs left.
+    ``save_every`` is passed on to the sessions that solve the batch. With ``again`` these sessions discard what earlier
+    runs left.
     """
 
     entries: tuple[BatchJob, ...]

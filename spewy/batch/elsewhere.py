@@ -35,7 +35,7 @@ def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) ->
 
 
 def packed(folder: Path) -> Files:
-    """All that a folder holds but locks; nothing where there is none."""
+    """All files of a folder except lock files; empty if there is no such folder."""
     files = (
         path
         for path in sorted(folder.rglob("*"))
@@ -45,10 +45,10 @@ def packed(folder: Path) -> Files:
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Put files in the place of a folder, all at once.
+    """Replace a folder by files, in one step.
 
     Raises:
-        PeerError: they are no files of a folder; nothing is written.
+        PeerError: `packed` cannot have made these files; nothing is written.
     """
     _require_files(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def unpack(files: Files, folder: Path) -> None:
 
 
 def _require_files(files: Any) -> None:
-    """Refuse what is no folder that `packed` made: the other end names the files, and a name may lead anywhere."""
+    """Refuse files that `packed` cannot have made: the other end chooses their names, which could leave the folder."""
     subject = "folder of a solve, from the other end of a cluster"
     if not isinstance(files, dict):
         raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")

@@ -60,7 +60,7 @@ class BatchCost:
 
     @property
     def most_disk_bytes(self) -> int:
-        """Of all lockers together at most, while some are saved again and others are as they are kept."""
+        """Upper bound of all lockers together, while the jobs that run at once save again and the others are kept."""
         again = sorted(
             (cost.most_disk_bytes - cost.kept_bytes for cost in self.estimates.values()), reverse=True
         )
@@ -202,10 +202,10 @@ class _There:
         self._crew = crew
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
-        """Of the function that solves an entry.
+        """Arguments of the function that solves an entry.
 
         Raises:
-            InputError: another process works in its folder.
+            InputError: another process works in the entry's folder.
         """
         return job_text(entry.job), entry.folder, batch.save_every, batch.again, cost
 
@@ -225,7 +225,7 @@ class _There:
     ) -> Iterator[tuple[int, Outcome]]:
         died: dict[int, str] = {}
         yield from self._shift(batch, batch.to_do, cost, cost.at_once, report, stop, died)
-        batch = replace(batch, again=False)  # what died goes on from what it has saved
+        batch = replace(batch, again=False)  # an entry whose process died resumes from its last save
         for i in died:
             entry, once_more = batch.entries[i], dict[int, str]()
             if stop.is_set():
@@ -246,7 +246,7 @@ class _There:
         died: dict[int, str],
     ) -> Iterator[tuple[int, Outcome]]:
         """Solve some entries; ``died`` gets those whose process did, and how."""
-        begun: list[int] = []  # by number of the task
+        begun: list[int] = []  # number of the entry, by number of the task
         refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
@@ -287,7 +287,10 @@ class _There:
 
 
 class _Elsewhere(_There):
-    """Solves in a cluster's workers; folders are locked here from before they are sent until they are back."""
+    """Solves entries in a cluster's workers.
+
+    This process locks an entry's folder before sending it, and until the worker's result is unpacked.
+    """
 
     function = staticmethod(solve_elsewhere)
 
@@ -297,7 +300,7 @@ class _Elsewhere(_There):
         self._held: dict[Path, FolderLock] = {}
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
-        if entry.folder not in self._held:  # else its worker has died
+        if entry.folder not in self._held:  # else a worker died, and the entry is solved once more
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:
             start_again(entry.job, entry.folder)

@@ -81,7 +81,7 @@ def parse_version(line: bytes) -> str:
 
 
 def is_spoken(version: str) -> bool:
-    """Whether a version that `parse_version` has read is one of this protocol: versions 2.x.y are.
+    """Whether a version read by `parse_version` is supported; versions 2.x.y are.
 
     >>> is_spoken("VERSION:2.0.1"), is_spoken("VERSION:1.0.0")
     (True, False)

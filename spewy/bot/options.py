@@ -14,23 +14,24 @@ Translation = Literal["random", "likelier"]
 
 @dataclass(frozen=True)
 class Options:
-    """What a bot may do beyond reading its lockers.
+    """Options for re-solving sub-games at the table.
 
     Attributes:
-        resolve: when sub-games are solved again: where the lockers have no answer to what was done ("off-tree"), or at
-            the beginning of the first round that allows it too ("always"), to the end of the hand.
-        rounds: how many rounds allow it, counted from the last: 2 are turn and river. The first round never does.
-        safe: how to see to it that the other player gains nothing by it; None: both ranges are taken as given.
-        iterations: of a solve, at most. With this alone a decision is the same whenever it is repeated.
-        seconds: for all that one decision needs; None: no limit. What is not expected to fit is left out, up to the
-            whole solve. A machine that becomes slower in the middle of a stage can exceed it.
-        translation: whether bets that the tree lacks are taken for others at random, or for the likelier one.
-        threads: of a solve.
-        warm: whether a solve begins with what is played without it, where that is known.
-        strict: whether an error of the program is raised; else the bot counts it and plays on without what failed.
+        resolve: when to re-solve a sub-game to the end of the hand: "never"; "off-tree", where the lockers have no
+            answer to the betting; or "always", also at the beginning of the first round that ``rounds`` allows.
+        rounds: how many of the last rounds may be re-solved so; 2 are turn and river. The first round never is.
+        safe: how to re-solve so that the other player gains nothing by it; None takes both ranges as given.
+        iterations: most iterations of a solve. Without a limit of time this makes a decision repeatable.
+        seconds: time budget of one decision; None: no limit. The bot skips each stage of a solve that it does not
+            expect to fit, if need be the whole solve. A machine that slows down during a stage can exceed the budget.
+        translation: whether a bet that the tree lacks is read as one of the tree's at random, or as the likelier one.
+        threads: threads of a solve.
+        warm: whether a solve begins with the strategy that would be played without it, where this is known.
+        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
+            plays the stored strategy, or a check or a fold.
 
     Raises:
-        InputError: one of them cannot be.
+        InputError: an option has an impossible value.
     """
 
     resolve: Resolve = "off-tree"

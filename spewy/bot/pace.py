@@ -1,6 +1,6 @@
-"""How long the stages of a solve take, from how long they took: what does not fit into a decision's time is left out.
+"""Predicts how long the stages of a solve will take, so that a bot skips stages that do not fit into a decision's time.
 
-Times are those of the wall clock, so that a busy machine counts as a slow one.
+Predictions come from earlier times on the wall clock, so a busy machine counts as a slow one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from typing import Literal
 from spewy.errors import SpewyError
 
 Stage = Literal["read", "first", "iterate", "judge"]
-"""Reading what a player does on all boards; a solve's first iteration, which takes longer than the others; each of
-these; and one best response."""
+"""A stage of a solve.
+
+- ``read``: read the stored strategy of one player on all boards.
+- ``first``: the first iteration, which takes longer than later ones.
+- ``iterate``: a later iteration.
+- ``judge``: a best response.
+"""
 
 
 class OutOfTimeError(SpewyError):
@@ -22,32 +27,32 @@ class OutOfTimeError(SpewyError):
 
 
 class Pace:
-    """Seconds of each stage per number that a sub-game keeps.
+    """The speed of each stage, in seconds per number of a sub-game's strategies (`spewy.bot.subgames.numbers`).
 
-    The rate is all seconds over all numbers, of which those of an earlier time count half as much as those of a later
-    one. Small sub-games, whose times are mostly those of other processes, say little in it.
+    The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
+    small sub-game has little weight, since most of its time can be that of other processes.
     """
 
     def __init__(self) -> None:
         self._done: dict[Stage, tuple[float, float]] = {}
 
     def forget(self) -> None:
-        """Know nothing; stages count as taking no time until they are timed."""
+        """Forget all measurements; until a stage is measured again, it counts as taking no time."""
         self._done.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
-        """How long a stage takes in a sub-game of so many numbers."""
+        """Predicted seconds of a stage in a sub-game with ``size`` numbers."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
     def took(self, stage: Stage, size: int, seconds: float) -> None:
-        """Remember how long a stage took; done several times, it has the numbers of all of them."""
+        """Record how long a stage took; for a stage done n times, ``size`` is n times the sub-game's numbers."""
         before, numbers = self._done.get(stage, (0.0, 0.0))
         self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
 
     @contextmanager
     def timed(self, stage: Stage, size: int) -> Iterator[None]:
-        """Remember how long what is done in here took, also where it was broken off."""
+        """Record how long the block takes as the time of a stage, also if an error ends the block."""
         began = time.monotonic()
         try:
             yield
@@ -55,12 +60,13 @@ class Pace:
             self.took(stage, size, time.monotonic() - began)
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
-        """Refuse stages that do not fit before a deadline on the clock of `time.monotonic`.
+        """Check that some stages fit before a deadline on the clock of `time.monotonic`.
 
-        They count as half as long from then on: a moment in which the machine stood still would rule them out forever.
+        If they do not fit, their recorded times are halved. Otherwise one measurement taken while the machine stood
+        still would rule these stages out forever.
 
         Raises:
-            OutOfTimeError: they do not fit.
+            OutOfTimeError: the stages do not fit.
         """
         if deadline is None:
             return
@@ -71,5 +77,5 @@ class Pace:
             before, numbers = self._done[stage]
             self._done[stage] = before / 2, numbers
         raise OutOfTimeError(
-            f"expected {needed:.2f} s for {' and '.join(stages)}, found {max(left, 0):.2f} s left"
+            f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(left, 0):.2f} s are left"
         )

@@ -57,7 +57,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
         Its size in bytes.
 
     Raises:
-        InputError: there is something, or no folder to put it into, or one that may not be written.
+        InputError: ``out`` exists already, its parent folder does not exist, or the parent folder may not be written.
         lockers.LockerError: there are no lockers, or they are damaged.
     """
     if os.path.lexists(out) or not out.absolute().parent.is_dir():

@@ -90,13 +90,13 @@ class Parts:
     """Solves the sub-games of one hand.
 
     Args:
-        book: what is played without them.
-        games: makes them.
-        options: how.
-        tally: counts what fails.
+        book: the stored strategy, which is played without re-solving.
+        games: makes sub-games.
+        options: how to re-solve.
+        tally: counts re-solves that fail.
 
     Attributes:
-        deadline: of the decision, on the clock of `time.monotonic`; None: none.
+        deadline: deadline of the decision, on the clock of `time.monotonic`; None for no limit.
     """
 
     def __init__(self, book: Book, games: SubGames, options: Options, tally: Tally) -> None:
@@ -149,7 +149,7 @@ class Parts:
                 return None
             return self._solved(part, mine).frequencies(part.line(betting), board)
         except Exception as error:
-            # A hand is being played, and the lockers still have an answer.
+            # The hand goes on: the lockers still have an answer.
             if self._options.strict and not is_expected(error):
                 raise
             trace = not is_expected(error)
@@ -311,7 +311,7 @@ class Parts:
         )
 
     def _solved_around(self, outer: Part, part: Part, mine: int) -> Resolved | None:
-        """The solve of the sub-game that another lies in; None: the player does not play by it."""
+        """The solve of ``outer``, the sub-game that contains ``part``; None if the player does not play by that."""
         key = self._mine(mine)
         if key in outer.failed or not self.covers(outer, part.betting):
             return None

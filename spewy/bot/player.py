@@ -44,15 +44,15 @@ LOG = logging.getLogger(__name__)
 class LockerBot(Closing):
     """Plays a whole game from its lockers: a `spewy.bot.bot.Reveals`.
 
-    What it plays at a public state follows from the state, the seed and the lockers; where sub-games are solved to a
-    time and not to a number of iterations, from the machine's speed too.
+    The state, the seed and the lockers decide what the bot plays at a public state. If sub-games are solved to a time
+    and not to a number of iterations, the machine's speed decides too.
 
     Args:
-        policy: of a whole game; `close` closes it.
+        policy: the stored strategy of a whole game; `close` closes it.
         options: how to play.
 
     Attributes:
-        tally: where the decisions of `act` came from, and what failed.
+        tally: the number of `act`'s decisions by source, and what failed.
 
     Raises:
         InputError: the lockers are those of a spot.
@@ -86,7 +86,7 @@ class LockerBot(Closing):
         except Exception as error:
             if self.options.strict and not is_expected(error):
                 raise
-            # An answer is due; tally and log have the reason.
+            # An action has to come now; the tally and the log keep the reason.
             action, source = hand.betting.passive, "fallback"
             trace = not is_expected(error)
             LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
@@ -116,19 +116,19 @@ class LockerBot(Closing):
         return self._track.answer(self._track.at(hand))
 
     def warm_up(self) -> None:
-        """Load what decisions need, and time a solve, so that the first decision of a hand takes no longer than others.
+        """Load what decisions need, and time a solve, so that the first decision takes no longer than later ones.
 
-        What fails is logged; a decision that fails for the same reason is counted.
+        An error is logged only; if it comes again in a decision, the tally counts that.
         """
         try:
-            for _ in range(2):  # what is timed first includes loading
+            for _ in range(2):  # the times of the first run include loading
                 self._games.pace.forget()
                 self._play_once()
         except Exception as error:
             LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
 
     def _play_once(self) -> None:
-        """Check and call up to the first decision of the first round that is solved to the end of the hand."""
+        """Play a hand by checks and calls, up to the first decision of the first round that is solved to the end."""
         mine, game = self.options, self.game
         resolve: Resolve = "never" if mine.resolve == "never" else "always"
         options = replace(mine, resolve=resolve, iterations=3, seconds=None, strict=False)
@@ -296,13 +296,14 @@ def open_bot(
     Args:
         folder: the solve's, or a copy of its play locker alone.
         resolve: when sub-games are solved again; see `spewy.bot.options.Options`.
-        rounds: of the last ones, in how many that is allowed.
+        rounds: how many of the last rounds may be re-solved.
         safe: whether re-solving may give the other player nothing, and how (`solvers.gadget`); True: "mixed".
         iterations: most iterations of a solve.
-        seconds: budget of a decision; None: no limit, and every decision is repeatable.
+        seconds: time budget of one decision; None: no limit, which makes every decision repeatable.
         translation: how bets are read that the tree lacks.
-        threads: of a solve.
-        strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
+        threads: threads of a solve.
+        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
+            plays the stored strategy, or a check or a fold.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.

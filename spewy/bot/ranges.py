@@ -49,15 +49,15 @@ class State:
 
     Attributes:
         hand: betting and board.
-        line: of the locker's tree; None: it has none for what was done.
-        exact: whether that line is what was done, and no bet of it was taken for another.
-        base: what each player had put in before the round.
-        donk: whether who starts the round called the last bet of the one before.
-        above: the state before; None: it is the start.
-        action: that led here; None: cards did, or it is the start.
+        line: the line in the locker's tree; None if the tree has no line for the betting.
+        exact: whether ``line`` is the betting as it was, without a bet that was translated to one of the tree's.
+        base: chips that each player had put in before the round.
+        donk: whether the player who starts the round called the last bet of the round before.
+        above: the state before; None at the start.
+        action: the action that led here; None after cards, and at the start.
         part: the sub-game that the state lies in, if there is one.
-        ranges: of each player, where they have been asked for.
-        answer: where it has been asked for.
+        ranges: the range of each player, once it was asked for.
+        answer: the answer at this state, once it was asked for.
     """
 
     hand: Hand
@@ -84,8 +84,8 @@ class Track:
         book: the lockers.
         games: makes sub-games.
         options: how to play.
-        seed: of the hand.
-        tally: counts what fails.
+        seed: the hand's seed.
+        tally: counts re-solves that fail.
     """
 
     def __init__(self, book: Book, games: SubGames, options: Options, seed: int, tally: Tally) -> None:
@@ -176,9 +176,9 @@ class Track:
         return state
 
     def _goes_on(self, above: State, betting: Betting, action: str) -> tuple[str | None, bool]:
-        """The tree's line after an action, and whether the tree has that action itself.
+        """The tree's line after an action, and whether the tree has exactly this action.
 
-        The line is None where the tree has none, or does not go on as the hand does.
+        The line is None if the tree has no line for the action, or if another player or round follows there.
         """
         node, before = self._node(above), above.betting
         if node is None or betting.to_act is None:

@@ -41,21 +41,23 @@ LOG = logging.getLogger(__name__)
 _Numbers = tuple[ChunkStrategy, ChunkStrategy]
 BOARDS_READ = 4
 BATCH = 0.25
-"""Share of the time that is left that iterations are planned for before the clock is read again."""
+"""Share of the remaining time that one batch of iterations may take before the clock is read again."""
 PAGE, PAGES = 4096, 2048
-"""Bytes of a page of memory, and how many are taken before the clock is read again."""
+"""Bytes of a page of memory, and number of pages that are touched before the clock is read again."""
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a solve ends: whatever comes first. One that has no time for an iteration and its best responses fails.
+    """Limits of a solve, which ends at the first limit that it reaches.
+
+    A solve fails if there is no time for one iteration and both best responses.
 
     Attributes:
-        iterations: at most so many. With this alone a solve is the same, bit for bit, whenever it is repeated.
-        deadline: on the clock of `time.monotonic`; None: none.
-        threads: that share boards.
+        iterations: most iterations. Without a deadline a solve gives the same bits whenever it is repeated.
+        deadline: deadline on the clock of `time.monotonic`; None for no limit.
+        threads: number of threads, which share the boards.
     """
 
     iterations: int
@@ -334,7 +336,7 @@ def _write(
 
 
 def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -> Floats:
-    """``[hand of the deck]``: a best response of a player to the other's average in a solver.
+    """Values ``[hand of the deck]`` of a player's best response to the other player's average strategy in a solver.
 
     Raises:
         SolveError: a value is not finite.
@@ -344,7 +346,7 @@ def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -
     with games.pace.timed("judge", numbers(layout)):
         out[hands] = solver.best_values(player)[: len(hands)]
     if not np.isfinite(out).all():
-        raise SolveError("sub-game: expected finite values of best responses, found others")
+        raise SolveError("sub-game: a value of a best response is infinite or not a number")
     return out
 
 
@@ -361,15 +363,17 @@ def _meets(game: LiveGame, mine: int) -> Floats:
 
 
 def _last_begin(deadline: float, pace: Pace, size: int) -> float:
-    """When the first iteration has to begin, so that it and both best responses end before a deadline."""
+    """The latest time to begin the first iteration, so that both best responses still end before a deadline."""
     return deadline - pace.seconds("first", size) - 2 * pace.seconds("judge", size)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
-    """Have a solve's memory before its first iteration, which cannot be broken off; a busy machine is slow to give it.
+    """Touch a solve's memory before its first iteration.
+
+    A busy machine is slow to provide memory, and an iteration cannot be broken off.
 
     Raises:
-        OutOfTimeError: there is no time for it.
+        OutOfTimeError: there is no time to touch all of the memory.
     """
     if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
@@ -379,11 +383,11 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
         for first in range(0, len(pages), PAGES):
             if time.monotonic() > until:
                 raise OutOfTimeError("no time to get the memory of the solve")
-            pages[first : first + PAGES] += 0  # which writes what is there
+            pages[first : first + PAGES] += 0  # a write that changes nothing
 
 
 def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
-    """Do iterations up to a limit, fewer at a time as time runs out, and leave time for both best responses.
+    """Do iterations up to a limit, in smaller batches as time runs out, and leave time for both best responses.
 
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.
@@ -396,8 +400,8 @@ def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> N
         few = limits.iterations - done
         if limits.deadline is not None:
             left = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
-            there = left / max(pace.seconds("iterate", size), last, 1e-9)
-            few = min(few, done, max(int(BATCH * there), int(there >= 2)))
+            fitting = left / max(pace.seconds("iterate", size), last, 1e-9)
+            few = min(few, done, max(int(BATCH * fitting), int(fitting >= 2)))
             if few < 1:
                 return
         began = time.monotonic()

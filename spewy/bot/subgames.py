@@ -71,11 +71,11 @@ class SubGames:
     """Makes sub-games of a whole game.
 
     Args:
-        config: of the whole game; its sizes hold in sub-games too.
-        most_bytes: of regrets and sums that a sub-game may have.
+        config: betting of the whole game; its sizes hold in sub-games too.
+        most_bytes: largest size of a sub-game's regrets and sums.
 
     Attributes:
-        pace: how long stages of a solve take.
+        pace: predicts how long the stages of a solve take.
     """
 
     def __init__(self, config: TreeConfig, most_bytes: int = 1 << 30) -> None:
@@ -157,7 +157,7 @@ class SubGames:
 
 
 def numbers(layout: Layout) -> int:
-    """How many numbers the strategies of both players have: hands times actions, on all boards."""
+    """Count the numbers in both players' strategies: hands times actions, on all boards."""
     return sum(
         slots * len(table.boards) * len(table.boards[0].rows[p].hands)
         for bets, table in zip(layout.betting, layout.boards, strict=True)

@@ -1,4 +1,4 @@
-"""Where a bot's decisions came from, and which of its re-solves failed: what a score of the bot is a score of."""
+"""Counts a bot's decisions by source, and its failed re-solves: both decide which strategy a score belongs to."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from solvers.errors import SolverError
 from spewy.errors import SpewyError
 
 Source = Literal["stored", "re-solved", "translated", "fallback"]
-"""The lockers' answer to what was done, a solved sub-game's, the lockers' answer to other bets, and pot odds or a check
-or fold where nothing else is there."""
+"""The source of a decision.
+
+- ``stored``: the lockers' strategy at the betting as it was.
+- ``re-solved``: a sub-game that was solved at the table.
+- ``translated``: the lockers' strategy after a bet that was taken for another.
+- ``fallback``: pot odds, or a check or a fold, where nothing else is known.
+"""
 SOURCES: tuple[Source, ...] = get_args(Source)
 _EXPECTED = (SpewyError, BucketError, LockerError, SolverError, MemoryError, OSError)
 
 
 def is_expected(error: Exception) -> bool:
-    """Whether an error may happen to a program without fault; any other is a bug.
+    """Whether an error can occur in a program without bugs.
 
     >>> is_expected(MemoryError()), is_expected(TypeError())
     (True, False)
@@ -34,7 +39,7 @@ class Failure:
 
     Attributes:
         reason: the error's class.
-        text: where it happened, and the error's message.
+        text: the betting line, and the error's message.
     """
 
     reason: str
@@ -47,7 +52,7 @@ class Tally:
 
     Attributes:
         sources: number of decisions by `Source`.
-        failures: in the order in which they happened.
+        failures: failures, in the order in which they happened.
     """
 
     sources: Counter[str] = field(default_factory=Counter)
@@ -63,7 +68,7 @@ class Tally:
         return total
 
     def at(self, place: str) -> Tally:
-        """The same with a place before the texts of failures."""
+        """A copy of the tally, with ``place`` before the text of each failure."""
         return Tally(self.sources, [replace(each, text=f"{place}: {each.text}") for each in self.failures])
 
     @property
@@ -76,19 +81,22 @@ class Tally:
         self.failures.append(Failure(type(error).__name__, f"line {line!r}: {error}"))
 
     def take(self) -> Tally:
-        """What was counted since this was last called; counting begins anew."""
+        """Return the counts since the last call, and start counting from zero."""
         taken = Tally(self.sources, self.failures)
         self.sources, self.failures = Counter(), []
         return taken
 
     def to_json(self) -> dict[str, Any]:
-        """``sources`` (of a bot that counts them, all four) and ``failures`` as plain values."""
+        """``sources`` and ``failures`` as plain values.
+
+        ``sources`` has all four sources, or none if no decision was counted.
+        """
         sources = {source: self.sources[source] for source in SOURCES} if self.sources else {}
         return {"sources": sources, "failures": dict(self.reasons)}
 
     @property
     def sources_text(self) -> str:
-        """The decisions by source, in words; empty: none was counted.
+        """The number of decisions by source, in words; empty if no decision was counted.
 
         >>> Tally(Counter({"stored": 1200, "fallback": 1})).sources_text
         '1,200 stored, 1 fallback'
@@ -97,7 +105,7 @@ class Tally:
 
     @property
     def failures_text(self) -> str:
-        """The failures by reason, in words; empty: none was counted.
+        """The number of failures by reason, in words; empty if no failure was counted.
 
         >>> Tally(failures=[Failure("SolveError", "line 'cc/': no such luck")]).failures_text
         '1 SolveError'
@@ -113,5 +121,5 @@ class Counts(Protocol):
 
 
 def tally_of(bot: object) -> Tally:
-    """The tally of a bot, an empty one of a bot that does not count."""
+    """The tally of a bot; an empty tally for a bot that does not count."""
     return bot.tally if isinstance(bot, Counts) else Tally()

@@ -19,7 +19,10 @@ from spewy.system.failures import failure_text
 MOST_BYTES = 5_000_000
 """Of the zip file, and of the folder that it becomes."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
-"""Bytes and members of somebody else's package, which may hold what its build needs beside what it leaves."""
+"""Largest size in bytes, unpacked, and number of files of somebody else's package.
+
+The limits are above those of the competition, since a package may bring files that only its build needs.
+"""
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/bot/upac_runtime"
 STUB = '"""Of this package only the bot is here."""\n'
@@ -65,7 +68,7 @@ def open_tables(file: Path) -> Tables:
         with zipfile.ZipFile(file) as archive:
             require_small(archive)
             data = archive.read(TABLES)
-        if zipfile.is_zipfile(io.BytesIO(data)):  # else the tables say what is wrong
+        if zipfile.is_zipfile(io.BytesIO(data)):  # if it is none, `Tables` raises the error
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 require_small(archive)
     except Exception as error:  # zip files fail in many ways
@@ -77,10 +80,10 @@ def open_tables(file: Path) -> Tables:
 
 
 def require_small(archive: zipfile.ZipFile) -> None:
-    """Refuse a zip file that becomes more than this machine shall hold, or that writes elsewhere than it is told to.
+    """Refuse a zip file that is too large when unpacked, or that would write outside the folder it is unpacked to.
 
     Raises:
-        InputError: it has too many bytes or files, a link, or a name that leaves the folder.
+        InputError: the zip file has too many bytes or files, a link, or a name that leaves the folder.
     """
     members = archive.infolist()
     if len(members) > MOST_FILES:

@@ -20,7 +20,9 @@ N_CARDS = 52
 
 
 def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> tuple[int, ...]:
-    """The public cards of round t of the game in `Game.board_order`, root first; None stands for the root's board.
+    """The public cards on round t of the game, in `Game.board_order`, the root's cards first.
+
+    ``board`` None stands for the root's board.
 
     Raises:
         InputError: no cards, another number of them than the round has, or not those of the root first.
@@ -38,12 +40,12 @@ def board_cards(problem: Problem, t: int, board: str | Sequence[int] | None) -> 
 
 
 def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> Line:
-    """Read a line that leads to a board: where it ends a round and the board shows the next deal, it goes on past that.
+    """Read a line; if it ends a round and the board shows the next round's cards, add the ``/`` that the line lacks.
 
-    So ``c r120 c`` on a board of five cards is ``cr120c/``, as if the ``/`` had been written.
+    For example, ``c r120 c`` on the turn with a board of five cards is ``cr120c/``, the first decision on the river.
 
     Raises:
-        InputError: no such line, or no cards.
+        InputError: the tree has no such line, or ``board`` names no cards.
     """
     line = read_line(problem.tree, line)
     if board is None:

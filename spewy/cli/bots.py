@@ -83,7 +83,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tally_rows(tally: Tally, of: str = "") -> Iterator[tuple[str, str]]:
-    """Rows of a bot's decisions by source, and of its failures, where it has any."""
+    """Rows of a table: a bot's decisions by source, and its failures if there are any."""
     if tally.sources:
         yield f"decisions{of}", tally.sources_text
     if tally.failures:

@@ -35,7 +35,7 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     "--bind",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen at; 0.0.0.0: all, open to other machines.",
+    help="Address to listen at; 0.0.0.0 opens the ports to other machines.",
 )
 @click.option(
     "--rules",
@@ -83,7 +83,7 @@ def dealer(
     breaks a time limit or closes the connection ends the match (exit code 1), under the rules of 2007 only its own
     part in it; these have no limits for an answer and a hand by default, and 10 minutes to connect.
 
-    Whoever connects to a seat's port first has the seat: the protocol knows no passwords and no encryption. The dealer
+    Whoever connects to a seat's port first has the seat: the protocol has no passwords and no encryption. The dealer
     listens at 127.0.0.1, which other machines cannot reach, unless --bind names another address.
 
     \b

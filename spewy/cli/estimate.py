@@ -56,7 +56,8 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
       name, rounds [...], boards [...], chunks [...], short_boards [...] (by round from the root's;
       short: fewer kinds of hands than rows asked for), information_sets,
       state_bytes, table_bytes, payoff_bytes, memory_bytes (beside interpreter and libraries),
-      process_bytes (with these, nothing streamed), disk_bytes, most_disk_bytes (while it is saved again),
+      process_bytes (interpreter and libraries included, nothing streamed), disk_bytes (after the first save),
+      most_disk_bytes (during later saves),
       kept_bytes (of disk_bytes, once it is solved: save.rounds),
       program {variables, constraints, nonzeros} (method = "lp", the whole game at once; else null),
       seconds_per_sweep (of one core, roughly; null: not known),
@@ -178,17 +179,15 @@ def _board_plans(batch: Batch) -> dict[int, Plan]:
 
 
 def _disk(job: Job, cost: Estimate | BatchCost) -> list[tuple[str, str]]:
-    """What folders take, and what is left of it where not all rounds are kept."""
-    rows = [
-        ("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} while it is saved again")
-    ]
+    """Rows that tell the size of folders on the disk, and what stays of it if not all rounds are kept."""
+    rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
         rows.append(("kept", f"{size(cost.kept_bytes)}, without what comes after the {job.save.rounds}"))
     return rows
 
 
 def _process(process_bytes: int) -> tuple[str, str]:
-    """What the operating system will show."""
+    """The row that tells the memory of the process, as the operating system will show it."""
     return "process", f"about {size(process_bytes)} with interpreter and libraries"
 
 
@@ -221,7 +220,7 @@ def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         (
             "disk",
             f"{size(cost.disk_bytes)}, {size(cost.play_bytes)} of it to play from, {size(cost.judged_bytes)} "
-            f"to judge all first boards; at most {size(cost.most_disk_bytes)} while it is saved again",
+            f"to judge all first boards; at most {size(cost.most_disk_bytes)} during later saves",
         ),
         _pace(job, cost),
     ]

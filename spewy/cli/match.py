@@ -86,16 +86,17 @@ def match(
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
     ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run). NAME= before any of
-    these names the bot in tables and logs; without it a command is named after its program, Python after its script.
+    these names the bot in tables and logs; without NAME= a command is named after its program, a Python command after
+    its script.
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
     plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
     strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
 
-    For a bot from a folder, decisions are counted by what they came from: the strategy that is stored, a re-solve, the
-    stored strategy for another bet (translated), or pot odds, a check or a fold where nothing is known (fallback).
-    Re-solves that fail are counted by the error's class; the stored strategy is played for them. An error of a bot's
-    program, such as a TypeError, ends the match with exit code 1.
+    A bot from a folder counts its decisions by source: stored (the stored strategy), re-solved, translated (the stored
+    strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It also counts
+    re-solves that fail, by the error's class; the bot then plays the stored strategy. An error of a bot's program, such
+    as a TypeError, ends the match with exit code 1.
 
     \b
     Examples:

@@ -46,10 +46,10 @@ MOST_SEED = 10**6
 @click.option("--pot", type=float, help="Big blinds in the middle; default: the preset's.")
 @click.option("--stack", type=float, help="Big blinds behind; default: the preset's.")
 @click.option(
-    "--oop", metavar="RANGE", help="Range of who acts first, or @FILE that holds it; default: the preset's."
+    "--oop", metavar="RANGE", help="Range of the player who acts first, or @FILE; default: the preset's."
 )
 @click.option(
-    "--ip", metavar="RANGE", help="Range of who acts last, or @FILE that holds it; default: the preset's."
+    "--ip", metavar="RANGE", help="Range of the player who acts last, or @FILE; default: the preset's."
 )
 @click.option("--bet", metavar="SIZES", help="Bets on every round; default: by the depth of the stacks.")
 @click.option("--raise", "raise_", metavar="SIZES", help="Raises on every round; default: 60%.")
@@ -220,7 +220,7 @@ def _answers(
 
 
 def _range(option: str, given: str | None) -> str | None:
-    """The range of an option: given there, or in the file that ``@FILE`` names."""
+    """The text of an option's range: the option's value, or the content of the file that ``@FILE`` names."""
     from spewy.game.ranges import parse_range
     from spewy.job.rangefiles import text_of_file
 

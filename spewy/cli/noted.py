@@ -33,7 +33,7 @@ def noted(log: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 class _Heard(logging.Handler):
-    """Has what the bot logs told where the client's lines are, with the traces of errors."""
+    """Writes the bot's warnings, with the traces of errors, to the log that has the client's lines."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)

@@ -20,7 +20,7 @@ FOREIGN_CODE = (
     "A bot that is a command or a package runs with your rights, without a sandbox: it can read, change and send all "
     "that you can. Run code of people whom you do not trust as a user of its own, in a container or on another machine."
 )
-"""The end of the help of commands that start somebody else's programs."""
+"""Text at the end of the help of commands that start programs of other people."""
 
 _VERBOSE = "spewy.cli.verbose"
 _LOGGERS = ("spewy", "buckets", "solvers", "lockers", "compiled")
@@ -134,7 +134,7 @@ def is_verbose() -> bool:
 
 
 class _Visible(logging.Formatter):
-    """Writes no control characters, which what is logged may have from outsiders."""
+    """Writes control characters as escapes, since a log message may quote text from outside."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible_lines(super().format(record))

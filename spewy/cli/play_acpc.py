@@ -60,9 +60,9 @@ def acpc(
     A dealer that vanishes in the middle of a hand, or sends nothing sensible for too long, is an error (exit code 1).
     What goes wrong with the bot is told on stderr and in the log, and the match goes on.
 
-    At the end decisions are counted by what they came from: the strategy that is stored, a re-solve, the stored
-    strategy for another bet (translated), or pot odds, a check or a fold where nothing is known (fallback). Re-solves
-    that failed, whose decisions the stored strategy took, are counted by the error's class.
+    At the end the command prints the number of decisions by source: stored (the stored strategy), re-solved, translated
+    (the stored strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It
+    also prints the number of re-solves that failed, by the error's class; the bot then played the stored strategy.
 
     \b
     Examples:
@@ -70,7 +70,7 @@ def acpc(
       spewy play acpc localhost 20001 --lockers results/nolimit-200bb --resolve always --budget 3
 
     \b
-    --json prints one object; seconds are of decisions:
+    --json prints one object; "seconds" are times of decisions:
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
        "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
     """  # noqa: D301
@@ -91,7 +91,7 @@ def acpc(
 
 
 def _quantiles(match: Match) -> tuple[float, float, float]:
-    """Seconds of the median decision, of 99 % of them, and of the longest; nan of none."""
+    """Median, 99 % quantile and maximum of the seconds of decisions; NaN if there was no decision."""
     ordered = sorted(match.seconds) or [float("nan")]
     median, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.99))
     return median, high, ordered[-1]

@@ -22,8 +22,8 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games: the engine's lines on stdin, answers on stdout, until stdin ends.
 
     Nothing else is written to stdout. A line that is not of the protocol is told on stderr and in the log; a question
-    that cannot be read is answered by a call. The bot plays from the tables of a package. Nothing of the package is
-    run; spewy upac-match OUT.zip runs what is in a package, with your rights.
+    that cannot be read is answered by a call. The bot plays from the tables of a package and runs no code of the
+    package; spewy upac-match OUT.zip does run that code, with your rights.
 
     \b
     Examples:

@@ -81,10 +81,10 @@ def referee(
     """Play matches of GAME, a name of OpenSpiel's, half of them with the seats swapped.
 
     BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process).
-    NAME= before it names the bot; without it a command is named after its program, and Python after its script. An
-    action that is not legal is replaced by one drawn at random; who has three of these, three lines that nobody asked
-    for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the first bot wins,
-    with 95 % confidence intervals; logs have every match, and what bots write to stderr.
+    NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command after its
+    script. An action that is not legal is replaced by one drawn at random; who has three of these, three lines that
+    nobody asked for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the
+    first bot wins, with 95 % confidence intervals; logs have every match, and what bots write to stderr.
 
     \b
     Examples:

@@ -65,8 +65,8 @@ def report(
     With several folders, or a folder that holds those of boards, a row is a board: at the root, or at --line, if need
     be over all cards of the next deal. Its weight is how many flops it stands for (in boards.csv, which a batch with
     boards = { subset = N } writes; else those that are the same up to suits), times how likely both ranges come there.
-    Sweeps and exploitability (% of the pot) tell how far each board's solve is. A folder that has saved nothing yet is
-    named as not solved yet and left out of the average.
+    Sweeps and exploitability (% of the pot) tell how far each board's solve is. The report names folders that have
+    saved nothing yet as not solved yet, and leaves them out of the average.
 
     \b
     Examples:

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     "--save-every",
     metavar="SECONDS",
     type=Seconds(),
-    help="How often a solve in memory saves what it has, looked at after every check; "
-    "default: after the first check, then every 30 seconds; less often where saving takes long. A job with [boards] "
-    "saves while it goes on, by default after 30 seconds, then every 5 minutes.",
+    help="Seconds between two saves. A solve in memory saves after a check; default: after the first check, then every "
+    "30 seconds, less often if a save takes long. A job with [boards] saves in the background; default: after 30 "
+    "seconds, then every 5 minutes.",
 )
 @click.option(
     "--start-from",
@@ -86,9 +86,9 @@ def solve(
     code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
     SIGTERM or SIGHUP saves everything and exits with 130, the second one breaks off.
 
-    A job with [boards] deals boards at random, and its sweeps are deals. It also stops after solve.max_time, all
-    runs together and the last check in it where one was made before, is measured every solve.check_every and at its
-    end, and can be looked at meanwhile: spewy status, show.
+    A job with [boards] deals boards at random, and its sweeps are deals. It is measured every solve.check_every and at
+    its end, and can be looked at meanwhile: spewy status, show. It also stops after solve.max_time of work in all runs;
+    from the second check on, this includes the time of the last check.
 
     \b
     Examples:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def status(folder: Path, as_json: bool) -> None:
     """Tell how far the solve in a folder has come, while it runs or afterwards.
 
-    A folder that holds those of several boards or jobs gets a line for each of them.
+    For a folder that holds the folders of several boards or jobs, the command prints a line for each.
 
     \b
     Examples:
@@ -41,7 +41,7 @@ def status(folder: Path, as_json: bool) -> None:
       value (mbb per hand of player 0), target,
       judged {exploitability, unit, stderr, flops, deals, at, seconds} (the last check),
       at (when that was written, seconds since 1970), disk_bytes
-    of several boards or jobs an array of these, each with folder
+    For several boards or jobs it prints an array of such objects, each with "folder".
     """  # noqa: D301
     from spewy.look.status import solves_within
 
@@ -57,7 +57,7 @@ def status(folder: Path, as_json: bool) -> None:
 
 
 def _told(folder: Path) -> tuple[Status, dict[str, Any]]:
-    """How a solve stands, and the object that tells it."""
+    """The status of the solve in a folder, and that status as an object for JSON."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
 
@@ -66,7 +66,7 @@ def _told(folder: Path) -> tuple[Status, dict[str, Any]]:
 
 
 def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) -> str:
-    """A line, or an object, for each solve."""
+    """The status of several solves: a table with a row for each, or a JSON array; ``missing`` are boards not begun."""
     from rich.table import Table
 
     each = [(folder, *_told(folder)) for folder in folders]
@@ -104,7 +104,7 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
 
 
 def _counted(found: Status) -> str:
-    """What is counted: sweeps, or deals of boards."""
+    """The unit of progress: "sweeps", or "deals" for a job that deals boards."""
     return "sweeps" if found.visits is None else "deals"
 
 

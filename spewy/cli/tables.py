@@ -45,7 +45,7 @@ def _plain(value: Any) -> Any:
 
 
 def visible_lines(text: str) -> str:
-    r"""Text for a terminal: lines without control characters, which may come from an outsider.
+    r"""Text for a terminal, line by line, in which control characters from outside are written as escapes.
 
     >>> visible_lines("a bot's" + chr(27) + "[2J\nanswer")
     "a bot's\\x1b[2J\nanswer"

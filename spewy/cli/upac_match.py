@@ -68,12 +68,12 @@ def upac_match(
     """Play games of two bots by UPAC's rules, the same cards from both seats.
 
     A BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as the competition
-    does it; tables:OUT.zip, the same bot
-    within this process, which is faster; random, call, allin or equity; or command:SHELL, which reads lines on stdin
-    and answers on stdout. NAME= before any of these names the bot; without it a command is named after its program,
-    and Python after its script. What counts is the share of the chips at the end of a game; Elo is by the competition's
-    rule, K = 12. A bot that answers nonsense, or not in time, has nothing. After Ctrl-C the score is that of the games
-    so far.
+    does it; tables:OUT.zip, the same bot within this process, which is faster; random, call, allin or equity; or
+    command:SHELL, which reads lines on stdin and answers on stdout. NAME= before any of these names the bot; without
+    NAME= a command is named after its program, a Python command after its script.
+
+    What counts is the share of the chips at the end of a game; Elo is by the competition's rule, K = 12. A bot that
+    answers nonsense, or not in time, has nothing. After Ctrl-C the score is that of the games so far.
 
     \b
     Examples:
@@ -85,8 +85,8 @@ def upac_match(
     --json prints one object:
       {"bots": ["a", "b"], "games", "won", "drawn", "lost", "share", "half", "elo", "ratings": [a, b],
        "faults": ["..."], "spent": [{"slowest", "game", "cpu", "mib", "unasked"}, ..]}
-      half: of the 95 % interval of the share; spent: seconds and MiB at most; unasked: lines that a bot wrote
-      while nothing was asked, each of which counts as its next answer
+      half: half of the 95 % interval of the share; spent: seconds and MiB at most; unasked: number of lines that a
+      bot wrote while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
     from spewy.match.upac import Rules
     from spewy.match.upac_games import Entrants, play_games

@@ -93,10 +93,10 @@ class Game:
         return tuple(sum(self.num_board_cards[: r + 1]) for r in range(self.num_rounds))
 
     def board_order(self, cards: Sequence[int]) -> tuple[int, ...]:
-        """Public cards in the order in which every name of the board has them.
+        """Public cards in the order that names of boards use.
 
-        Cards that are dealt together come high cards first, of equal ranks spades, hearts, diamonds, clubs; deals come
-        in the order in which they are made.
+        Deals keep their order. Within a deal high cards come first, and cards of equal rank in the order spades,
+        hearts, diamonds, clubs.
 
         >>> from buckets.cards import cards_name, parse_cards
         >>> cards_name(load_game("upac").board_order(parse_cards("2c 8c Jd Ah 3s")))

@@ -36,12 +36,12 @@ def text_of_file(given: object, folder: Path, subject: str) -> str | None:
     """The range in the file that ``given`` names, or None if ``given`` names no file.
 
     Args:
-        given: what stands in place of a range: ``"@btn.txt"``, ``{"file": "btn.txt"}``, or a range.
-        folder: what the file's name is relative to.
+        given: a range, or a file: ``"@btn.txt"`` or ``{"file": "btn.txt"}``.
+        folder: the folder that the file's name is relative to.
         subject: the key or option, which begins error messages.
 
     Raises:
-        InputError: the file cannot be read, or holds no range; the message tells the line.
+        InputError: the file cannot be read, or holds no range; the message names the line.
     """
     name = _file_name(given)
     return None if name is None else _range_text(folder / name, f"{subject}: file {path_text(name)}")

@@ -24,6 +24,7 @@ MOST_ITERATIONS = 10_000
 """Of a visit, which Ctrl-C waits for; its chunk is as good as solved long before."""
 
 MOST_INTEGER = 2**63 - 1
+"""Largest integer of a job file."""
 
 
 class Section(BaseModel):
@@ -219,9 +220,10 @@ class SolveSection(Section):
     max_sweeps: int = Field(1000, gt=0)
     """Stop after so many sweeps in any case; with [boards], deals."""
     max_time: str | None = None
-    """With [boards]: stop after this time, all runs together, such as "8 h".
+    """Time limit of a job with [boards], all runs together, such as "8 h".
 
-    The last check is in it where one was made before, by the time that this took.
+    Once a check was made, the limit includes the last check, for which the solve leaves as much time as the check
+    before took.
     """
     check_every: int | str = 10
     """Sweeps between two checks; with [boards] a time, such as "30 min"."""

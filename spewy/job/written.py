@@ -17,7 +17,7 @@ from spewy.job.presets import GivenRange, Preset
 __all__ = ["Answers", "drawn_board", "job_text"]
 
 HOLDEM = "holdem.nolimit.2p.reverse_blinds"
-"""The shipped game that written jobs are about."""
+"""Name of the shipped game that written jobs use."""
 FLOP = 3
 DEEP, SHALLOW = 8, 2.5
 """Stacks in pots from which on, and up to which, sizes are those of a single raised or of a 4-bet pot."""
@@ -72,7 +72,7 @@ class Answers:
 
 
 def drawn_board(seed: int, n_cards: int) -> tuple[int, ...]:
-    """So many cards by a seed; those of the flop high cards first."""
+    """``n_cards`` board cards drawn by a seed, in `Game.board_order`."""
     return load_game(HOLDEM).board_order(Random(seed).sample(Deck().cards, n_cards))
 
 

@@ -91,7 +91,7 @@ class AveragingEngine(SampledEngine):
                 return
             sweep, t, class_ = self._next()
             ahead = self.numbers.ahead[t][:, class_]
-            if ahead.any():  # what this visit leaves is there
+            if ahead.any():  # the numbers include this visit already
                 ahead -= 1
             else:
                 self._visit(sweep, t, class_)

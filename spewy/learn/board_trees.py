@@ -127,10 +127,10 @@ class BoardTrees:
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
-        """The boards below first board ``first``, depth first, and what they all lie below.
+        """A first board and all boards below it, depth first, after the board without cards if there is one.
 
         Raises:
-            StoppedError: ``stopped``, which is asked between two boards, said yes.
+            StoppedError: ``stopped()``, which is called between two boards, returned True.
         """
         t, history = self.first_round, self.firsts[0][first]
         levels = [self._level(t, [history], [0], [[self.perms[0]]])]
@@ -211,9 +211,10 @@ class BoardTrees:
     def _branch(
         self, levels: Sequence[_Level], below: Sequence[dict[int, list[int]]], depth: int, b: int
     ) -> Iterator[Board]:
-        """A board and those below it.
+        """A board and the boards below it, depth first.
 
-        A function inside a function that calls itself would keep all levels in memory until the collector comes.
+        This is a method since a nested function that calls itself would keep all levels in memory until the garbage
+        collector runs.
         """
         yield self._board(levels, depth, b)
         for child in below[depth].get(b, ()):

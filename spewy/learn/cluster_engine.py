@@ -111,12 +111,12 @@ class ClusterEngine(SampledEngine):
         return self._settled
 
     def run(self, n: int, stop: Stop) -> None:
-        """Do so many deals more, an interval; when this returns, all of them are in.
+        """Do ``n`` deals more, an interval; when this returns, the numbers have all of its deals.
 
-        Stopped before any share of them is in, it leaves them out.
+        If ``stop`` is set before the numbers have any share of the interval, the numbers have none of its deals.
 
         Raises:
-            PeerError: the scheduler is gone, a worker answered what was not asked for, or nobody answers.
+            PeerError: the scheduler is gone, a worker answered something else than a share, or no worker answers.
         """
         interval = Interval(self.deals, n, min(n, self._n_shares))
         attempts = Attempts(self._cluster, "a share of deals")
@@ -163,10 +163,10 @@ class ClusterEngine(SampledEngine):
         return self._shares or max(1, self._cluster.size)
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """How far averages are from an equilibrium, by the cluster's workers; None: it was stopped.
+        """Measure how far averages are from an equilibrium, in the cluster's workers; None if ``stop`` was set.
 
         Raises:
-            PeerError: the scheduler is gone, or nobody answers.
+            PeerError: the scheduler is gone, or no worker answers.
         """
         game, attempts = self._real_game, Attempts(self._cluster, "to judge a flop")
         draw = game.drawn(flops, SEED)
@@ -293,18 +293,21 @@ class ClusterEngine(SampledEngine):
     def _take(
         self, share: Share, exchange: Exchange, alone: Sequence[np.ndarray], standing: _Standing
     ) -> None:
-        """Put what a share has learnt to the rest; what nobody else has visited its copy has then, too."""
+        """Add what a share has learnt to the numbers, and note the classes that its worker's copy then has up to date.
+
+        These are the classes that no other copy visits, and all of whose visits count.
+        """
         for part in share.parts:
-            counts = ~self.numbers.ahead[part.t][:, part.classes].any(axis=0)  # all that was learnt, as it is
+            counts = ~self.numbers.ahead[part.t][:, part.classes].any(axis=0)
             exchange.take(part)
             self._changed[part.t][part.classes] = self._exchange
             standing.classes[part.t][part.classes[alone[part.t][part.classes] & counts]] = self._exchange
 
     def _all_caught_up(self, stop: Stop) -> list[str]:
-        """The workers whose copies are what there is now; at least one, unless stopped.
+        """Send workers what their copies lack; return the workers whose copies are up to date, none if ``stop`` is set.
 
         Raises:
-            PeerError: the scheduler is gone, or nobody answers.
+            PeerError: the scheduler is gone, or no worker answers.
         """
         everything = [np.ones(len(changed), dtype=np.bool_) for changed in self._changed]
         attempts = Attempts(self._cluster, "to catch up with the others")

@@ -172,7 +172,7 @@ class Copy(SampledEngine):
         """Judge the averages on one first board.
 
         Raises:
-            StoppedError: ``stop`` was set meanwhile.
+            StoppedError: ``stop`` was set.
         """
         return self._real_game.flop(first, self._real_game.desk(), stop.is_set)
 
@@ -224,7 +224,7 @@ def catch_up(
 
 
 def judge(parent: Stop, order: Order, first: int) -> FlopFinding | None:
-    """In a worker: judge the averages on one first board; None: they are not there."""
+    """Judge the averages on one first board, in a worker; None if the worker's copy does not have these averages."""
     copy = _copies.get(order.solve)
     return copy.flop(first, parent) if copy is not None and copy.stands == order.after else None
 

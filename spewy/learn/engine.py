@@ -56,7 +56,7 @@ class Goal:
         return sweeps % self.every == 0 or sweeps >= self.last or self.stop.is_set()
 
     def ends_with(self, found: Exploitability | None) -> bool:
-        """Whether nothing follows this check, or these sweeps that nobody measured."""
+        """Whether the run ends with this check; ``found`` is None if the check measured nothing."""
         return self.stop.is_set() or (found is not None and found.value <= self.target)
 
 
@@ -91,10 +91,10 @@ class Engine(Protocol):
     def exploitability(self, stopped: Stopped = never) -> Exploitability:
         """Exact best responses to the average strategies, in the real game.
 
-        An engine in memory does not ask whether to stop: nothing is saved that was not measured.
+        An engine in memory never calls ``stopped``, since it saves nothing that was not measured.
 
         Raises:
-            StoppedError: ``stopped`` said yes.
+            StoppedError: ``stopped()`` returned True.
         """
         ...
 
@@ -117,7 +117,7 @@ class Engine(Protocol):
 
 
 def measured(engine: Engine, stopped: Stopped = never) -> Check:
-    """Measure what an engine has reached, unless that is stopped."""
+    """Measure what an engine has reached; the check measures nothing if ``stopped()`` returned True."""
     begun = time.perf_counter()
     try:
         found = engine.exploitability(stopped)

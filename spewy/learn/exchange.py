@@ -1,18 +1,18 @@
-"""What copies of a solve by deals have learnt apart from each other, put together.
+"""Puts together what several copies of a solve by deals have learnt apart from each other.
 
-Copies begin with the same numbers and deal different boards. Of a class that several have visited:
+Copies begin with the same numbers and deal different boards. If several copies have visited a class, it gets:
 
-    regrets = the mean of theirs
-    visits  = those before, and all that were made
-    sums    = copy by copy: the average so far and the average over the copy's own visits, each by its visits' weight
+    regrets = the mean of the copies' regrets
+    visits  = the visits before, plus the visits of all copies
+    sums    = copy by copy: the mean of the average so far and of the copy's own average, by the weights of their visits
 
-``V`` visits and then ``m`` more leave the average so far the weight ``w(V, m)`` (`weight_left`), and the rest is the
-weight of the ``m``. What a copy has played in its ``m`` visits is ``(A - w(V, m) A') / (1 - w(V, m))``, with its
-average ``A'`` before and ``A`` after. So visits of copies count as if they had been made one copy after the other, and
-one copy alone leaves what it would have left by itself.
+After ``V`` visits and ``m`` more, the average over the first ``V`` has the weight ``w(V, m)`` (`weight_left`) and the
+``m`` later visits have the rest. A copy whose average was ``A'`` before its ``m`` visits and ``A`` after them has
+played ``(A - w(V, m) A') / (1 - w(V, m))`` in these visits. So visits of copies count as if one copy had made them
+after the other, and a single copy leaves what it would have left by itself.
 
-Where a class is ahead of the deals that are counted (`solvers.sampled.numbers.Numbers.ahead`), so many visits of copies
-are not counted once more: what a share has learnt there counts by the rest of its visits, or not at all.
+A class can be ahead of the deals that are counted (`solvers.sampled.numbers.Numbers.ahead`). Then that many visits of
+copies do not count again: what a share has learnt for the class counts with the rest of its visits, or not at all.
 
 Regrets are not added up. Each copy answers to what it sees by itself, so that their increments together answer several
 times, and play swings from one side to the other: three copies of Leduc end at 500 mbb instead of 20 (docs/scale.md).
@@ -70,13 +70,13 @@ def put(numbers: Numbers, part: Part) -> None:
 
 
 def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -> Part:
-    """What a copy has to tell: its regrets as they are, the visits that it made, and the average over these.
+    """The part that a copy sends: its regrets, the number of its own visits, and the average over its own visits.
 
     Args:
-        before: what the classes had.
-        after: what they have.
-        schedule: of learning.
-        alone: ``[n]``, whether no other copy visits a class, whose sums are told as they are.
+        before: the classes' numbers before the copy's visits.
+        after: the classes' numbers after the copy's visits.
+        schedule: weights of visits.
+        alone: ``[n]``, whether no other copy visits a class; its sums are then sent as they are.
     """
     made = after.visits - before.visits
     sums = []
@@ -120,7 +120,7 @@ class Exchange:
         self._copies = [np.zeros(visits.shape[1], dtype=np.int64) for visits in numbers.visits]
 
     def take(self, part: Part) -> None:
-        """Take what a copy has to tell, as `added` gives it."""
+        """Add what a copy sends, as `added` returns it, to the numbers."""
         part = self._counted(part)
         now, copies = copied(self._numbers, part.t, part.classes), self._copies[part.t]
         copies[part.classes] += 1
@@ -145,7 +145,7 @@ class Exchange:
         return self._copies[t]
 
     def _counted(self, part: Part) -> Part:
-        """A part without the visits that the numbers hold already, and without the classes that have no others."""
+        """A part without the visits that the numbers include already, and without classes that have no other visits."""
         ahead = self._numbers.ahead[part.t]
         again = np.minimum(ahead[:, part.classes], part.visits)
         if not again.any():
@@ -158,9 +158,9 @@ class Exchange:
 
 
 def weight_left(visits: Ints, more: Ints, averaging: float) -> np.ndarray:
-    """The weight that the average over some visits has after so many more: none of no visits.
+    """The weight of the average over ``visits`` visits in the average after ``more`` further ones; 0 without visits.
 
-    By `solvers.sampled.passes.share`, n visits weigh ``n (n + 1) .. (n + a)`` together, ``a`` being ``averaging``.
+    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``averaging``.
     """
     weight: np.ndarray = poch(visits, averaging + 1) / poch(np.maximum(visits + more, 1), averaging + 1)
     return weight

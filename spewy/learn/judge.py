@@ -25,7 +25,7 @@ class Judge:
         """Best responses to the matched averages.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         return exploitability(self._walker, averages, stopped)
 

@@ -102,7 +102,7 @@ class LiveEngine:
             return
         if not self.solver.finite():
             raise SolveError(
-                f"sweep {self.sweeps}: expected finite regrets and sums, found others; nothing of it is saved, and "
+                f"sweep {self.sweeps}: expected finite regrets and sums, found others; nothing is saved, and "
                 'solve.precision = "double" may help'
             )
         save_boards(

@@ -129,7 +129,7 @@ class RealGame:
         """Judge what can follow one first board.
 
         Raises:
-            StoppedError: ``stopped``, which is asked every few boards, said yes.
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
         start = time.thread_time()
         boards = tree(self.trees.tree(first, stopped))
@@ -160,11 +160,11 @@ class RealGame:
         """Judge a sample of first boards, or all, in threads.
 
         Args:
-            flops: how many draws; None: all.
-            seed: of the draws.
-            threads: how many walk at once.
-            tell: told (first boards done, in all).
-            stop: once it is set, all is given up, and the answer is None.
+            flops: number of draws; None for all first boards.
+            seed: seed of the draws.
+            threads: number of threads.
+            tell: called with the number of first boards that are done, and of all.
+            stop: once it is set, judging ends early and returns None.
         """
         draw, findings = self.drawn(flops, seed), dict[int, FlopFinding]()
         waiting = self.to_judge(draw)
@@ -194,7 +194,7 @@ class RealGame:
                     tell(len(findings), total)
             except StoppedError:
                 return None
-            finally:  # an error or a second interruption ends the threads' work, too
+            finally:  # also after an error or a second interruption, the threads stop
                 ended.set()
         return self.combined(findings, draw)
 

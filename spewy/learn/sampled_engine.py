@@ -39,20 +39,20 @@ class SampledEngine(Closing):
     Args:
         game: the rules.
         rounds: the betting.
-        abstraction: of the game's boards.
-        seed: of the deals.
-        threads: how many learn at once.
+        abstraction: classes and rows of the game's boards.
+        seed: seed of the deals.
+        threads: number of threads that learn.
         short: whether numbers are kept in 16 bits.
         answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
-        opened: opens the store of earlier runs, to read it; None: there were none.
+        opened: opens the store of earlier runs, to read it; None if there were none.
 
     Attributes:
-        numbers: what is learnt.
+        numbers: regrets and averages.
         schedule: how much earlier visits count.
-        lines: where lines lie in the bytes of a class, by round.
-        earlier: what the store told.
-        changing: held while numbers change; who holds it copies classes as a deal has left them.
-        visits_every_round: whether a deal does.
+        lines: positions of lines in the bytes of a class, by round.
+        earlier: deals and seconds of earlier runs, as the store has them.
+        changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
+        visits_every_round: whether a deal visits a class of every round.
 
     Raises:
         lockers.DamagedLockerError: what the store holds is not what was written.
@@ -161,7 +161,7 @@ class SampledEngine(Closing):
         self._cfr.iteration = mark.deals
 
     def copied(self, t: int, class_: int) -> ClassNumbers:
-        """What a class has; `changing` is held."""
+        """A copy of the numbers of a class; the caller holds `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
 
@@ -195,16 +195,16 @@ class SampledEngine(Closing):
         return [visits.copy() for visits in self.numbers.visits]
 
     def visits_of_deals(self) -> list[Ints]:
-        """Per round ``[player, class]``: how often the deals that are counted have visited each."""
+        """Per round ``[player, class]``: how often the counted deals have visited each class."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """How far average strategies are from an equilibrium, in the real game; None: it was stopped.
+        """Measure how far average strategies are from an equilibrium of the real game; None if ``stop`` was set.
 
         Args:
-            flops: how many to draw, the same ones each time; a small game is judged on all.
-            stop: once it is set, all is given up within tenths of a second.
-            tell: told (flops done, in all).
+            flops: number of flops to draw, the same ones each time; a small game is judged on all.
+            stop: once it is set, judging ends within tenths of a second and returns None.
+            tell: called with the number of flops that are done, and of all.
         """
         return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
 

@@ -107,9 +107,7 @@ class StoredEngine:
             levels = levels[: first_live - layout.problem.first_round]
         total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
         for t in reversed(levels) if self.order == "bottom-up" else levels:
-            with closing(
-                self._visit(t, number, goal.stop)
-            ) as visits:  # an interrupted sweep leaves no worker at work
+            with closing(self._visit(t, number, goal.stop)) as visits:  # no worker outlives a sweep
                 for finished in visits:
                     done += finished
                     goal.progress(number, done, total)

@@ -33,16 +33,16 @@ def report_boards(
     note: Note = lambda text: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """What happens at ``line`` on each of several boards of one game.
+    """A report on ``line`` over several boards of one game.
+
+    The report leaves out folders that hold no saved strategy yet, and names them.
 
     Args:
         paths: folders of lockers, or folders of such folders.
-        line: a decision of the first round, or one that a deal of cards follows: then over all of its cards.
-        target: of rounds that were dropped.
-        note: told of what is solved, and of boards that are missing or not solved yet.
-        progress: told of boards done, and of all.
-
-    Folders that hold no saved strategy yet are left out and named.
+        line: a decision of the first round, or a line that a deal of cards follows; then the report is over its cards.
+        target: target for rounds that were dropped.
+        note: called with a line for each sub-game that is solved, and for boards that are missing or not solved yet.
+        progress: called with the number of boards that are done, and of all boards.
 
     Raises:
         NotSolvedError: no folder holds a saved strategy yet.

@@ -72,12 +72,12 @@ def write_weights(folder: Path, weights: Mapping[str, int]) -> None:
 
 
 def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
-    """The boards in a folder's file of weights, cards in the order that they have there, and what each weighs.
+    """The boards in a folder's file of weights, with the cards in the order of the file, and the weight of each.
 
-    Nothing where there is no file.
+    The list is empty if the folder has no such file.
 
     Raises:
-        InputError: the file cannot be read, or a line is none.
+        InputError: the file cannot be read, or a line has another form.
     """
     path = folder / WEIGHTS_FILE
     if not path.exists():
@@ -101,7 +101,7 @@ def _listed(folder: Path) -> list[tuple[tuple[int, ...], float]]:
 
 
 def _key(cards: tuple[int, ...]) -> tuple[int, ...]:
-    """What tells boards apart, in whatever order their cards are written."""
+    """A key that is the same for all orders of a board's cards."""
     return tuple(sorted(cards))
 
 

@@ -20,15 +20,15 @@ DROPPED = ("regrets", "sums")
 
 
 def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
-    """Drop regrets and sums of a solve, and give the disk its room back; what they are called.
+    """Drop regrets and sums of a solve, and give the disk its room back; return the names of what was dropped.
 
     Args:
-        job: what the store was made for.
-        folder: of the solve, whose lock this process holds.
-        store: its lockers, which nobody else may have open.
+        job: the job that the store was made for.
+        folder: folder of the solve; this process holds the folder's lock.
+        store: the solve's lockers, which no other process may have open.
 
     Raises:
-        InputError: boards are not dealt, or the play locker lacks some deals.
+        InputError: the job does not deal boards, or the play locker lacks some deals.
         lockers.LockerError: another process has the store open, or what is there is damaged.
     """
     if not job.sampled:

@@ -94,21 +94,21 @@ def judge_folder(
     workers: int | None = None,
     cluster: Cluster | None = None,
 ) -> WholeGameResult:
-    """Judge what was saved last.
+    """Judge the strategies that were saved last.
 
     Args:
-        folder: of a solve, or a copy of its play locker.
-        report: told of each flop.
-        flops: how many to draw; None: all. Small games are judged on all in any case.
-        seed: of the draws.
-        workers: processes; None: a core each.
-        cluster: whose workers judge, in place of processes here.
+        folder: folder of a solve, or a copy of its play locker.
+        report: called for each flop.
+        flops: number of flops to draw; None for all. Small games are judged on all in any case.
+        seed: seed of the draws.
+        workers: number of processes; None for one on each core.
+        cluster: a cluster whose workers judge instead of processes here.
 
     Raises:
         NotSolvedError: nothing was saved yet.
         InputError: the lockers were made by something else.
         lockers.LockerError: nothing is there, or it is damaged.
-        KeyboardInterrupt: what was found is kept.
+        KeyboardInterrupt: the user interrupted; findings so far are kept.
     """
     play = play_folder(folder)
     with (

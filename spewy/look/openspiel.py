@@ -131,29 +131,30 @@ def _require_same_showdown(game: Game) -> None:
 
 
 def _require_same_stacks(tree: BettingTree) -> None:
-    """Refuse stacks by which OpenSpiel plays another game.
+    """Refuse stacks with which OpenSpiel plays another game.
 
-    In limit games its players put in more than they have, and with uneven stacks they bet more than can be called.
+    In limit games OpenSpiel's players can put in more than their stacks, and with uneven stacks they can bet more than
+    the other player can call.
     """
     game = tree.config.game
     if game.stacks is None:
         return
     if len(set(game.stacks)) > 1:
         raise InputError(
-            f"game {game.name}: expected even stacks for OpenSpiel, whose players bet more than the other has, found "
-            f"{' and '.join(map(str, game.stacks))}"
+            f"game {game.name}: expected even stacks for OpenSpiel, whose players can bet more than the other player "
+            f"has, found {' and '.join(map(str, game.stacks))}"
         )
     if game.limit and _lines(tree) != _lines(
         build_tree(replace(tree.config, game=replace(game, stacks=None)))
     ):
         raise InputError(
-            f"game {game.name}: expected stacks that the bets of a limit game cannot reach, since players put in more "
-            f"than they have in OpenSpiel, found stacks of {game.stacks[0]}"
+            f"game {game.name}: expected stacks that the bets of a limit game cannot reach, since OpenSpiel's players "
+            f"can put in more than their stacks, found stacks of {game.stacks[0]}"
         )
 
 
 def _lines(tree: BettingTree) -> set[tuple[str, str, tuple[int, int]]]:
-    """All states of the betting."""
+    """Line, kind and chips put in of every node of a betting tree."""
     return {(node.line, node.kind, node.put_in) for node in tree.nodes()}
 
 

@@ -41,12 +41,12 @@ AVERAGE = "all"
 
 @dataclass(frozen=True)
 class BoardSolve:
-    """The solve that a row over boards is about.
+    """The solve behind a row of a report over boards.
 
     Attributes:
         stands_for: how many boards this one counts as.
-        sweeps: how many the folder holds.
-        exploitability_pct: of the strategies after these sweeps, in % of the pot; NaN: not measured.
+        sweeps: how many sweeps the folder holds.
+        exploitability_pct: exploitability after these sweeps, in % of the pot; NaN if it was not measured.
     """
 
     stands_for: float
@@ -58,7 +58,7 @@ class BoardSolve:
 class CardRow:
     """One deal or board, or the average of all: weight, action frequencies of the acting range, and (oop, ip) figures.
 
-    NaN: what a range that never comes here does and is worth. ``solve``: of a row that is a board.
+    Frequencies and figures of a range that never comes here are NaN. ``solve`` is given for a row that is a board.
     """
 
     cards: tuple[int, ...]
@@ -110,17 +110,17 @@ class Report:
     """A line on all next cards, high cards first, or on several boards.
 
     Attributes:
-        line: from the solve's root to the decision, the deal included.
+        line: line from the solve's root to the decision, the deal included.
         board: public cards before the deal.
-        player: who acts, None if nobody can any more (all-in).
-        actions: what that player can do; ``rows[c].frequencies`` are in this order.
+        player: the player who acts; None after an all-in.
+        actions: that player's actions; ``rows[c].frequencies`` are in this order.
         pot: chips in the middle at the decision.
         rows: one per deal; symmetric ones each have their own.
         average: the rows weighted by their weights; the realisation is that of the averages.
-        by: what a row is: a "card" dealt to the board, or a "board".
-        unit: of amounts.
+        by: the kind of row: a "card" dealt to the board, or a "board".
+        unit: unit of amounts.
         words: the line in words.
-        not_solved: of a report over boards: folders that hold no saved strategy yet, which are left out.
+        not_solved: folders that a report over boards leaves out, since they hold no saved strategy yet.
     """
 
     line: str

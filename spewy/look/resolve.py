@@ -57,14 +57,14 @@ def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: 
     """Solve a chunk with all that follows it, and lay strategies and values of leaves over the store.
 
     Args:
-        order: how.
-        part: the chunk, which is chunk (0, 0, 0), and what follows; with a row per hand.
-        ranges: at its root, per player ``[row's hand]``.
-        overlay: of the store that the chunk was dropped from.
+        order: how to solve.
+        part: the chunk, which is chunk (0, 0, 0), and all that follows it, with a row per hand.
+        ranges: ranges at the chunk's root, per player ``[row's hand]``.
+        overlay: overlay of the store that the chunk was dropped from.
 
     Raises:
-        InputError: it needs more memory than ``solve.memory`` allows.
-        SolveError: neither single nor double precision leaves finite numbers.
+        InputError: the solve needs more memory than ``solve.memory`` allows.
+        SolveError: the numbers are not finite, neither in single nor in double precision.
     """
     if not any(sum(bets.forest.n_slots) for bets in part.betting):
         return  # nobody has anything to decide any more
@@ -106,7 +106,7 @@ def _solvers(order: Order, game: LiveGame, n_rounds: int, subject: str) -> Itera
 
 
 def _solve(order: Order, part: Layout, solver: Solver, subject: str) -> bool:
-    """Solve to the target, and tell; whether what there is then is finite."""
+    """Solve to the target, and report the result; return False, without a report, if numbers are not finite."""
     amount, unit = parse_target(order.target)
     pot = part.problem.pot + sum(part.tree(0, 0).nodes[0].put_in)
     chips = pot / 100 if unit == "%" else unit_chips(order.job.rules, order.job.pot, unit)

@@ -123,7 +123,7 @@ class Solution(Closing):
     def checked_pct(self) -> float:
         """Exploitability of the stored strategies in % of the pot, as the solve measured it; NaN if it did not.
 
-        In a whole game, which begins without a pot, NaN too.
+        The value of a whole game is NaN, too, since it begins without a pot.
         """
         trace = read_trace(self.store)
         if not trace or trace[-1][0] != self.sweeps:
@@ -140,7 +140,7 @@ class Solution(Closing):
         """The decision after ``line`` (from the solve's root) on ``board`` (default: the root's).
 
         Args:
-            line: a betting string; one that ends a round goes on past the deal if the board shows its cards.
+            line: a betting string; at the end of a round the ``/`` can be left out if the board shows the next cards.
             board: all public cards.
             ev: whether to find EVs and equities, which are NaN otherwise.
 
@@ -212,8 +212,8 @@ class Solution(Closing):
 
         Raises:
             MissingError: OpenSpiel is not installed.
-            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, its stacks make
-                OpenSpiel play another game, or its betting lacks actions of the game.
+            InputError: the job is a spot, its game is none of OpenSpiel's or too large for a table, OpenSpiel plays
+                another game with its stacks, or its betting lacks actions of the game.
         """
         if self.job.spot is not None:
             raise InputError(f"job {self.job.name}: expected a whole game for OpenSpiel, found a spot")

@@ -37,10 +37,12 @@ def status_of(folder: str | Path) -> Status:
 
 
 def solves_within(folder: str | Path) -> BoardFolders | None:
-    """The solves in the folders within a folder, as a batch writes them; None: it is a solve's own, or holds none.
+    """The solves in the folders within a folder, as a batch writes them.
+
+    The result is None if the folder is that of a single solve, or has no solves in it.
 
     Raises:
-        InputError: a file of weights is none.
+        InputError: the folder's file of weights cannot be read.
     """
     path = as_path(folder, "folder")
     if not path.is_dir() or holds_store(path) or holds_store(play_folder(path)):

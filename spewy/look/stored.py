@@ -22,10 +22,14 @@ def stored_job(store: Store, folder: str | Path) -> Job:
 
 
 def require_solved(sweeps: int, folder: str | Path) -> None:
-    """Refuse to look at a folder that holds no finished sweep, or deal: play would be uniform, and no result.
+    """Refuse a folder that holds no finished sweep or deal, whose strategy would be uniform and no result of a solve.
+
+    Args:
+        sweeps: sweeps or deals that the folder holds.
+        folder: folder of the solve.
 
     Raises:
-        NotSolvedError: nothing was saved yet.
+        NotSolvedError: ``sweeps`` is 0.
     """
     if not sweeps:
         raise NotSolvedError(

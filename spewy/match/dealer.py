@@ -157,10 +157,10 @@ def meet(doors: Doors, table: Table) -> tuple[Lines, Lines]:
 
 
 def heard_version(lines: Lines, deadline: float | None) -> str:
-    """The version that a client tells in its first line.
+    """Receive a client's first line, which is the version that it speaks.
 
     Raises:
-        PeerError: it tells none, or not in time.
+        PeerError: the line is no version, or does not come in time.
     """
     line = lines.receive(deadline)
     if line is None:
@@ -224,7 +224,7 @@ class Dealer:
         return Score((totals[0], totals[1]), self.table.names)
 
     def _greet(self, seat: int, deadline: float | None) -> None:
-        """Hear a client's version; with another one the match goes on, as with the reference dealer."""
+        """Receive a client's version; after an unsupported version the match goes on, as with the reference dealer."""
         version = heard_version(self._lines[seat], deadline)
         if not is_spoken(version):
             self._warn(f"ERROR: {self._lines[seat].peer}: expected {VERSION}, found {version}")

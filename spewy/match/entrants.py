@@ -1,6 +1,6 @@
-"""Who can be asked to a match, by one word: an opponent, a folder, ``lbr:SETTING``, ``cmd:COMMAND``, ``tcp:PORT``.
+"""The bots of a match, each given by one word: a rule, a folder, ``lbr:SETTING``, ``cmd:COMMAND`` or ``tcp:PORT``.
 
-``NAME=`` before the word says what logs and tables call the bot.
+``NAME=`` before the word gives the bot a name in logs and tables.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from spewy.match.remote import RemoteBot
 
 @dataclass(frozen=True)
 class _Named:
-    """Whoever can be asked to a match.
+    """A bot with a name.
 
     Attributes:
-        called: what logs and tables call it; empty: its own name.
+        called: name in logs and tables; if empty, the bot has a name of its own.
     """
 
     called: str = field(default="", kw_only=True)
 
     @property
     def name(self) -> str:
-        """What logs and tables call it."""
+        """The bot's name in logs and tables."""
         return self.called or self._own_name
 
     @property
@@ -90,10 +90,10 @@ class Folder(_Named):
         return bot
 
     def game(self) -> Game:
-        """What it plays.
+        """The game that the folder's bot plays.
 
         Raises:
-            InputError: nothing there can be played from.
+            InputError: no bot can play from this folder.
         """
         from spewy.bot.options import Options
         from spewy.bot.player import bot_of  # which loads the solvers
@@ -118,7 +118,7 @@ class Judge(_Named):
 
     @property
     def _own_name(self) -> str:
-        """With its setting."""
+        """The name, which ends with the setting."""
         return f"lbr-{self.setting}"
 
     def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
@@ -156,7 +156,7 @@ class Remote(_Named):
 
     @property
     def _own_name(self) -> str:
-        """The command's, or the port."""
+        """The name of the command, or the port."""
         return command_name(self.command) if self.command else f"tcp-{self.port}"
 
     def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
@@ -168,15 +168,15 @@ Known = Rules | Folder | Judge | Remote
 
 
 def entrant(text: str, seconds: float, settings: tuple[tuple[str, Any], ...] = ()) -> Known:
-    """Read one word.
+    """Read the word that gives a bot.
 
     Args:
         text: the word, maybe with ``NAME=`` before it.
-        seconds: that a client may take for an answer.
-        settings: of bots from folders.
+        seconds: time that a client may take for an answer.
+        settings: keywords of `spewy.open_bot` for bots from folders.
 
     Raises:
-        InputError: it means nothing.
+        InputError: the word gives no bot.
     """
     name, word = parse_named(text)
     return replace(_unnamed(word, seconds, settings), called=name or "")

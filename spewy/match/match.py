@@ -131,19 +131,19 @@ class Run:
         return (self.seat(entrant) + number) % 2
 
     def entrant(self, player: int, number: int) -> int:
-        """The entrant who is a player in a hand."""
+        """Number of the entrant who is ``player`` in a hand."""
         return 0 if self.position(0, number) == player else 1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a match stands.
+    """The result of a match so far.
 
     Attributes:
-        score: of what was played.
-        faults: of each bot, in their order.
+        score: score of the hands that were played.
+        faults: faults of each bot, in order.
         complete: whether all hands were played.
-        tallies: of each bot: where its decisions came from, and what failed, with run and hand.
+        tallies: decisions by source, and failures with run and hand, of each bot.
     """
 
     score: Score
@@ -156,14 +156,14 @@ def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None
     """Play a match, or go on with one; Ctrl-C ends it after the hands that are being played.
 
     Args:
-        match: what to play.
-        folder: of its logs.
-        watcher: told of the hands.
-        workers: processes, if both bots can play several runs at once; None: as many as there are cores.
+        match: the match to play.
+        folder: folder of its logs.
+        watcher: called as hands are played.
+        workers: number of processes, if both bots can play several runs at once; None for one on each core.
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
-        BotError: the program of a bot of this process is wrong.
+        BotError: the program of a bot in this process has a bug.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = {run: _log(match, run, folder).count() for run in match.runs}

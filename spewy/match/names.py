@@ -12,7 +12,7 @@ from spewy.errors import InputError, shown
 _NAMED = re.compile(r"([A-Za-z0-9._-]+)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
 _WITH_VALUE = ("-W", "-X")
-"""Python's options that a word follows."""
+"""Options of the Python command that take the next word as their value."""
 
 
 def plain_name(name: str) -> str:
@@ -25,13 +25,13 @@ def plain_name(name: str) -> str:
 
 
 def parse_named(text: str) -> tuple[str | None, str]:
-    """The name that stands before a bot's text, if one does, and the text without it.
+    """Split ``NAME=BOT`` into name and bot; the name is None if the text has none.
 
     >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
     (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
 
     Raises:
-        InputError: the name is too long, or nothing is named.
+        InputError: the name is too long, or no bot follows it.
     """
     found = _NAMED.fullmatch(text)
     if found is None:
@@ -43,14 +43,14 @@ def parse_named(text: str) -> tuple[str | None, str]:
 
 
 def command_name(command: str) -> str:
-    """The name of a command's program; of a Python program that of its script or module.
+    """The name of a command's program; for a Python command the name of its script or module.
 
     >>> [command_name(each) for each in ("/opt/deep.sh -v", "python3 -u bots/mine.py 7", "python -m rival.bot")]
     ['deep.sh', 'mine', 'rival.bot']
     """
     try:
         words = shlex.split(command)
-    except ValueError:  # an open quote: whoever starts the command says so
+    except ValueError:  # an open quote, which is an error when the command is started
         words = command.split()
     program = PurePath(words[0]).name if words else ""
     if program == "env":
@@ -61,7 +61,7 @@ def command_name(command: str) -> str:
 
 
 def apart(first: str, second: str) -> tuple[str, str]:
-    """Both names, told apart where they are the same.
+    """Both names; the second one gets a suffix if both are the same.
 
     >>> apart("a", "b"), apart("a", "a")
     (('a', 'b'), ('a', 'a-2'))
@@ -70,7 +70,7 @@ def apart(first: str, second: str) -> tuple[str, str]:
 
 
 def _script(words: Iterator[str]) -> str | None:
-    """What Python runs by the words behind it; None: code, or its prompt."""
+    """The script or module that a Python command with these words runs; None for ``-c`` and for no script."""
     for word in words:
         if word == "-m":
             return next(words, None)

@@ -136,12 +136,12 @@ class Program(Peer):
     """A program over pipes.
 
     Args:
-        name: what logs call it.
-        command: its words.
-        errors: a file that its stderr is added to; None: nobody reads it.
+        name: name in logs.
+        command: the program and its arguments.
+        errors: file to which the program's stderr is added; None if nobody reads its stderr.
 
     Raises:
-        InputError: it cannot be run.
+        InputError: the command cannot be run.
     """
 
     def __init__(self, name: str, command: str, errors: Path | None = None) -> None:

@@ -26,7 +26,7 @@ LEAVE_SECONDS = 10.0
 """For a process to end after the match; the competition gives as many."""
 POLL_SECONDS = 0.1
 MOST_STRAY = 10
-"""Lines out of turn that are told of a hand; there may be more."""
+"""Most lines out of turn that are listed for a hand; further lines are counted only."""
 
 
 class RemoteBot(Closing):
@@ -98,7 +98,7 @@ class RemoteBot(Closing):
             raise BotGoneError(str(error)) from None
 
     def take_faults(self) -> list[str]:
-        """Lines that were no answer to the state that was sent, since the last time that this was asked."""
+        """Lines since the last call that did not answer the state that the client was sent."""
         more = self._n_strays - len(self._strays)
         told = [*self._strays, *([f"passed over {more:,} more lines"] if more else [])]
         self._strays, self._n_strays = [], 0
@@ -162,7 +162,7 @@ class RemoteBot(Closing):
 
 
 def _started(command: str, port: int) -> Outsider:
-    """Run a command."""
+    """Start a client's command, with host and port behind it."""
     try:
         return Outsider(
             [*shlex.split(command), HOST, str(port)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

@@ -27,17 +27,17 @@ from spewy.match.shares import shares
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision as it was taken, and as the bot takes it.
+    """A decision that was taken, and the bot's strategy at it.
 
     Attributes:
-        player: who acted.
-        line: betting before it.
+        player: the player who acted.
+        line: the betting before the decision.
         board: public cards, in `Game.board_order`.
-        action: what was done.
-        actions: what the bot does there.
-        frequencies: ``[action]``, of the hand that was held; None: it is not known.
-        values: ``[action]``: chips that each wins over the whole hand.
-        cost: chips, as the module tells; None: the hand is not known.
+        action: the action that was taken.
+        actions: the bot's actions there.
+        frequencies: ``[action]``, the bot's frequencies for the hand that was held; None if the hand is not known.
+        values: ``[action]``: chips that each action wins over the whole hand.
+        cost: cost of the action in chips, as the module says; None if the hand is not known.
     """
 
     player: int

@@ -37,7 +37,7 @@ class Note:
 
 @dataclass(frozen=True)
 class HandTally:
-    """What a player counted in a hand."""
+    """The tally of one player in one hand."""
 
     number: int
     player: int
@@ -46,13 +46,13 @@ class HandTally:
 
 @dataclass(frozen=True)
 class RunRead:
-    """What is in a log.
+    """The content of a log.
 
     Attributes:
-        records: its hands.
-        aivat: what each was worth to player 0 without luck; None: not told.
-        notes: what was done wrong.
-        tallies: where decisions came from, and what of them failed.
+        records: the hands.
+        aivat: chips that each hand was worth to player 0 without luck; None if the log does not say.
+        notes: faults.
+        tallies: decisions by source, and failures, by hand and player.
     """
 
     records: tuple[LoggedHand, ...]

@@ -78,10 +78,10 @@ class Contender:
 def contender(
     word: str, shelf: Path, lockers: tuple[Path, ...] = (), seconds: float = 1.0, name: str | None = None
 ) -> Contender:
-    """Whom a word asks, maybe with ``NAME=`` before it; a name that is given counts more.
+    """Read the word that gives a bot, maybe with ``NAME=`` before it; the argument ``name`` overrides ``NAME``.
 
     Raises:
-        InputError: it is no command.
+        InputError: the word is no command.
     """
     named, word = parse_named(word)
     try:

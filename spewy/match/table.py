@@ -1,9 +1,9 @@
 """One hand between two bots, whatever they do: what is wrong is noted and replaced, as the ACPC's dealer does it.
 
 A reply that is not legal becomes the nearest legal raise, if it is a no-limit raise of a wrong size, and else a call. A
-bot that fails folds where it faces a bet, and checks where it does not. One that takes longer than it may is not asked
-again: it would take as long in every hand to come. An error of a bot's program, such as a TypeError, is no failure of
-its play, and ends the match: whatever was scored with it would be the score of another bot.
+bot that fails folds where it faces a bet, and checks where it does not. A bot that takes longer than it may is not
+asked again: it would take as long in every hand to come. An error of a bot's program, such as a TypeError, ends the
+match: a score with such errors would be the score of another bot.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Played:
     """A hand that is over.
 
     Attributes:
-        hand: with all cards.
+        hand: the hand with all cards.
         steps: each decision.
-        faults: what was done wrong.
-        tallies: by player: where its decisions came from, and what of it failed.
+        faults: answers that were not legal or did not come, and lines out of turn.
+        tallies: decisions by source, and failures, of each player.
     """
 
     hand: Hand
@@ -78,10 +78,10 @@ class Played:
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A bot that is told of faults by those who see them: a client's lines out of turn."""
+    """A bot that reports faults of its own, such as a client's lines out of turn."""
 
     def take_faults(self) -> list[str]:
-        """Faults since the last time that this was asked; none of them has kept the bot from its answer."""
+        """Faults since the last call; none of them has kept the bot from its answer."""
         ...
 
 
@@ -90,7 +90,7 @@ class BotGoneError(Exception):
 
 
 class BotError(Exception):
-    """A bot of this process failed by an error of its program."""
+    """The program of a bot in this process has a bug."""
 
 
 class _OutOfTimeError(BaseException):
@@ -98,12 +98,12 @@ class _OutOfTimeError(BaseException):
 
 
 class Seated:
-    """A bot at a table, whose failures are noted and never raised, unless they are errors of its program.
+    """A bot at a table; its failures are noted and not raised, except for errors of its program.
 
     Args:
         bot: who plays.
-        seconds: how long a single answer may take; None: forever. It is kept in the main thread of a process only.
-        name: what messages call it.
+        seconds: how long a single answer may take; None: forever. The limit holds in a process's main thread only.
+        name: the bot's name in messages.
     """
 
     def __init__(self, bot: Bot, seconds: float | None = None, name: str = "bot") -> None:
@@ -149,19 +149,19 @@ class Seated:
         self._ask("close", self.bot.close)
 
     def take_faults(self) -> list[str]:
-        """What went wrong since the last time that this was asked, and what a client has told of itself."""
+        """The faults since the last call, including those that the bot itself reports."""
         taken, self._faults = self._faults, []
         return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
 
     def take_tally(self) -> Tally:
-        """What the bot counted since the last time that this was asked; nothing of one that does not count."""
+        """The bot's counts since the last call; an empty tally for a bot that does not count."""
         return tally_of(self.bot).take()
 
     def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
-        """What the bot returns; None of one that fails, or is not asked any more.
+        """Call a function of the bot; None if the bot fails, or is not asked any more.
 
         Raises:
-            BotError: the bot's program is wrong.
+            BotError: the bot's program has a bug.
         """
         if self._out:
             return None
@@ -182,7 +182,7 @@ class Seated:
 
 
 def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
-    """Call a function, and interrupt it if it takes longer."""
+    """Call a function, and interrupt the call if it takes longer than ``seconds``."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return function()
 
@@ -190,7 +190,7 @@ def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
         return function()
 
     def on_alarm(number: int, frame: FrameType | None) -> None:
-        """Interrupt the function, never the lines below that stop the clock."""
+        """Interrupt the function, but never the code below that stops the clock."""
         while frame is not None:
             if frame.f_code is timed.__code__:
                 raise _OutOfTimeError
@@ -213,12 +213,12 @@ def play_hand(
     Args:
         dealt: the cards.
         bots: players 0 and 1.
-        game: what is played.
-        seeds: of what each draws at random.
-        record: ask bots that tell their strategies for them at each of their decisions.
+        game: the game.
+        seeds: seed of each bot's random choices.
+        record: whether to ask bots for their strategy at each of their decisions, if they tell it.
 
     Raises:
-        BotError: the program of a bot is wrong.
+        BotError: the program of a bot has a bug.
     """
     hand, steps = Hand.start(game, dealt.hole), list[Step]()
     for player, bot in enumerate(bots):

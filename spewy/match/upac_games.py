@@ -36,7 +36,7 @@ MOST_GAMES = 10**6
 BUILD_SECONDS = 60.0
 BUILD_POLL_SECONDS = 0.05
 BUILD_LINES, MOST_OF_BUILD = 20, 400
-"""Lines and characters of a build's output that are told where it fails, the last ones."""
+"""Lines, and characters, at the end of a failed build's output that its error shows."""
 NAMES = ("Defender", "Challenger")
 """Of the seats, as the competition's log calls them."""
 
@@ -57,12 +57,12 @@ class Entrant(Protocol):
 
 @dataclass
 class RuleEntrant:
-    """A rule.
+    """A bot that plays by a fixed rule.
 
     Attributes:
-        name: what reports call it.
-        rule: which of `spewy.match.upac_seats.RULES`.
-        spent: nobody measures it.
+        name: the bot's name in reports.
+        rule: key of `spewy.match.upac_seats.RULES`.
+        spent: always zero, since a rule is not measured.
     """
 
     name: str
@@ -213,7 +213,7 @@ def _build(command: str, folder: Path) -> str:
 
 
 def _last_lines(output: int, process: Outsider, deadline: float) -> str:
-    """The end of what a process writes, on one line, once the process has ended or at a deadline."""
+    """Read a process's output until the process ends, or a deadline; return the end of the output as one line."""
     reader, lines = PipeReader(output, "build"), deque[bytes](maxlen=BUILD_LINES)
     while time.monotonic() < deadline:
         ended = process.poll() is not None

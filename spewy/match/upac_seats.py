@@ -52,14 +52,14 @@ class Seat(Protocol):
 
 @dataclass
 class Spent:
-    """What a bot took at most, over some games.
+    """The most time and memory that a bot took in some games.
 
     Attributes:
         slowest: seconds for an answer.
         game: seconds for all answers of a game.
-        cpu: seconds of the processor in a game, its start included; 0: nobody knows.
-        mib: memory; 0: nobody knows.
-        unasked: lines that it wrote in all games while nothing was asked.
+        cpu: seconds of the processor in a game, its start included; 0 if it is not known.
+        mib: memory in MiB; 0 if it is not known.
+        unasked: lines that the bot wrote in all games while nothing was asked.
     """
 
     slowest: float = 0.0
@@ -178,7 +178,7 @@ class CommandSeat:
         write_line(self._in.fileno(), text, "bot", time.monotonic() + self._seconds)
 
     def ask(self, text: str) -> str:
-        """Write a line and read one; by the competition's rules one that was written before counts as the answer."""
+        """Write a line and read the answer; by the competition's rules a line that was written before is the answer."""
         if b"\n" not in self._held:
             self._read()
         self._unasked += b"\n" in self._held
@@ -216,7 +216,7 @@ class CommandSeat:
         return line.decode("ascii", errors="replace")
 
     def _read(self) -> bool:
-        """Take in what it has written; False where its output is closed."""
+        """Read what the process has written; False if its output is closed."""
         found = self._out.read(_READ)
         self._held += found or b""
         return found != b""

@@ -355,7 +355,7 @@ def found_saved(store: Reads) -> Saved | None:
 
 
 def saved_deals(store: Reads) -> int:
-    """Deals of the strategies that a play locker holds; 0 if nothing was saved yet."""
+    """The number of deals behind the strategies of a play locker; 0 if nothing was saved yet."""
     saved = found_saved(store)
     return 0 if saved is None else saved.deals
 

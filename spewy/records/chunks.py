@@ -153,18 +153,18 @@ def visits(layout: Layout, store: Store, t: int, b: int, r: int) -> tuple[int, i
 def commit_visit(
     layout: Layout, store: Store, place: tuple[int, int, int], seen: tuple[int, int], sweep: int, visit: Visit
 ) -> bool:
-    """Write what a visit of chunk (t, b, r) leaves, and count it, in one transaction.
+    """Write the result of a visit of chunk (t, b, r), and count the visit, in one transaction.
 
     Args:
-        layout: of the problem.
-        store: where.
+        layout: the problem's layout.
+        store: the store to write to.
         place: the chunk.
-        seen: what `visits` told when the visit began.
-        sweep: which sweep's visit it is.
-        visit: what it leaves; of other boards than the place's only where the store has a single shard.
+        seen: the result of `visits` when the visit began.
+        sweep: number of the sweep that the visit belongs to.
+        visit: the visit's result; it may have other boards than ``place`` only if the store has a single shard.
 
     Returns:
-        False where another process was faster: nothing was written, and the visit is to begin anew.
+        False if another process was faster: nothing was written, and the visit has to begin anew.
 
     Raises:
         SolveError: a number is not finite.
@@ -201,22 +201,23 @@ def save_boards(
     leaves: LeafValues | None = None,
     dropping: int | None = None,
 ) -> None:
-    """Write what is kept of boards (t, b), a transaction for each portion; the number of sweeps comes last.
+    """Write the arrays of boards (t, b), a transaction for each portion; the number of sweeps comes last.
 
     Args:
-        layout: of the problem.
-        store: made with a single shard.
-        portions: all boards; who kills a save between two of them leaves chunks of two different sweeps.
-        kinds: what is kept.
-        read: per player ``[slot of the round, row]`` of a board; rows beyond the layout's are left out.
-        sweeps: how many the store holds, and how many it will hold.
+        layout: the problem's layout.
+        store: a store with a single shard.
+        portions: all boards, in portions; a kill between two portions leaves chunks of two different sweeps.
+        kinds: the kinds of arrays to write.
+        read: returns the arrays of a board, per player ``[slot of the round, row]``; rows beyond the layout's are left
+            out.
+        sweeps: how many sweeps the store holds, and how many it will hold.
         counted: whether each chunk's last visit is noted, also where nobody has anything to decide.
-        leaves: what chance leaves are worth under the sums; None: nobody knows.
-        dropping: from which round of the game on rounds count as dropped from now on; None: none does.
+        leaves: values of chance leaves under the sums; None if they are not known.
+        dropping: the first round of the game that counts as dropped from now on; None for no round.
 
     Raises:
         SolveError: a number is not finite.
-        SpewyError: the store does not hold as many sweeps: another process has saved meanwhile.
+        SpewyError: the store holds another number of sweeps, since another process has saved meanwhile.
     """
     coming = iter(portions)
     portion = next(coming, None)

@@ -1,12 +1,13 @@
 """Regrets and sums of classes of boards, as a solve that deals boards keeps them to go on from.
 
 Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
-the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All that a class
-has changes in one transaction. The mark comes last: the number of deals, and how often these have visited each class.
+the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All numbers of a
+class change in one transaction. A save writes the mark last: the number of deals, and how often these deals have
+visited each class.
 
-A solve goes on while it is saved, so a class may be some visits ahead of the mark, and further ahead where a save was
-killed. Deals after the mark are dealt again; what a class is ahead is read into `Numbers.ahead`, and so many visits
-then learn nothing there. So each visit of each class counts once.
+A solve goes on while it is saved, so a class can be some visits ahead of the mark, and further ahead after a save that
+was killed. Deals after the mark are dealt again. `read_classes` reads into `Numbers.ahead` how many visits a class is
+ahead; that many visits then learn nothing for the class. So each visit of each class counts once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 READ_AT_ONCE = 128 << 20
 """Bytes of classes, about, that are read from a store before it is opened anew."""
 BYTES_AT_ONCE = 8 << 20
-"""Of classes that are written in one transaction, which LMDB keeps in memory."""
+"""Bytes of classes that are written in one transaction, which LMDB keeps in memory until it ends."""
 AT_ONCE = 1000
 """Keys that are deleted in one transaction."""
 DEALS_KEY = SWEEP_KEY
@@ -84,7 +85,7 @@ def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
     """Keep what some classes have, in one transaction.
 
     Raises:
-        SolveError: a number of theirs is not finite.
+        SolveError: a number of a class is not finite.
     """
     for one in classes:
         one.require_finite()
@@ -101,16 +102,16 @@ def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
 
 
 def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
-    """Tell that all classes are there, and wait until they are on the disk.
+    """Write the mark after all classes, and wait until everything is on the disk.
 
     Args:
-        store: made with a single shard.
-        before: deals that the store told of.
-        mark: what it tells from now on.
-        visits: per round ``[player, class]``, how often the deals of the mark have visited each.
+        store: a store with a single shard.
+        before: number of deals in the mark so far.
+        mark: the new mark.
+        visits: per round ``[player, class]``, how often the deals of the new mark have visited each class.
 
     Raises:
-        SpewyError: it does not tell of as many: another process has saved meanwhile.
+        SpewyError: the mark has another number of deals than ``before``, since another process has saved meanwhile.
     """
     store.flush()
 
@@ -207,17 +208,17 @@ def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> 
 
 
 def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
-    """Fill ``numbers.ahead``, from ``numbers.visits`` and the mark of so many deals."""
+    """Fill ``numbers.ahead`` from ``numbers.visits`` and the visits in the mark."""
     for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
         key = _marked_key(t)
         counted = store.get(VISITS, key)
         if counted is None:
             raise DamagedLockerError(
-                f"locker {VISITS!r}, key {key.decode()}: expected how often {deals:,} deals have visited each class, "
-                "found none: the folder is damaged; spewy solve --again begins from nothing"
+                f"locker {VISITS!r}, key {key.decode()}: the visits of each class by {deals:,} deals are missing; the "
+                "folder is damaged, or an earlier version of Spewy wrote it; spewy solve --again begins from nothing"
             )
         if counted.shape != visits.shape or counted.dtype != np.int64 or (counted > visits).any():
-            raise _damaged(VISITS, key, "no more visits of each class than the class itself counts", counted)
+            raise _damaged(VISITS, key, "at most as many visits of each class as the class counts", counted)
         ahead[:] = visits - counted
 
 
@@ -248,7 +249,7 @@ def _key(t: int, class_: int, p: int) -> bytes:
 
 
 def _marked_key(t: int) -> bytes:
-    """Where the visits by the deals of the mark are."""
+    """Key of the visits in the mark, for round t."""
     return f"{t}|".encode()
 
 

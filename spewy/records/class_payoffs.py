@@ -31,8 +31,8 @@ class ClassPayoffs(Closing):
     """Payoff matrices by class.
 
     Args:
-        store: of one shard; `close` closes it.
-        lock: of its folder, which goes with it; None: the store is only read.
+        store: a store with a single shard; `close` closes it.
+        lock: lock of the store's folder, which `close` releases; None if the store is only read.
     """
 
     def __init__(self, store: Store, lock: FolderLock | None = None) -> None:
@@ -40,15 +40,15 @@ class ClassPayoffs(Closing):
 
     @classmethod
     def within(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> ClassPayoffs:
-        """Those in a folder, to be written to; made where there are none.
+        """Open a folder's matrices for writing, and make the store if there is none.
 
         Args:
-            folder: of a solve.
-            manifest: of the play locker.
-            command: that writes, which others are told while it does.
+            folder: folder of a solve.
+            manifest: manifest of the play locker.
+            command: name of the command that writes; other commands name it in their errors.
 
         Raises:
-            InputError: another process writes there, or nobody may.
+            InputError: another process writes to the folder, or the folder may not be written.
             lockers.LockerError: what is there is another job's, or damaged.
         """
         lock = FolderLock(folder / FOLDER, command)

@@ -1,4 +1,4 @@
-"""Numbers are checked where they are written, so that a solve that went wrong leaves nothing behind."""
+"""A check of numbers before they are written, so that a solve that went wrong saves no infinities and no NaNs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from spewy.errors import SolveError
 
 
 def require_finite(subject: str, *arrays: np.ndarray) -> None:
-    """Refuse to write numbers that are infinite or not numbers.
+    """Check numbers before they are written.
 
     Raises:
-        SolveError: some are.
+        SolveError: a number is infinite or NaN.
     """
     if not all_finite(*arrays):
         raise SolveError(
-            f"{subject}: expected finite numbers, found others; nothing of it is saved, and "
+            f"{subject}: expected finite numbers, found others; nothing is saved, and "
             'solve.precision = "double" may help'
         )

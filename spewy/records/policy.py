@@ -43,17 +43,17 @@ LINES, BOARDS = 256, 128
 
 @dataclass(frozen=True)
 class Decision:
-    """What the range of the player to act does at one decision.
+    """Strategy at one decision, for the range of the player to act.
 
     Attributes:
         line: the ACPC betting string from the solve's root.
-        board: public cards that were asked for, in `Game.board_order`.
-        player: who acts.
-        actions: what there is to do.
+        board: the public cards that were asked for, in `Game.board_order`.
+        player: the player who acts.
+        actions: the actions that the player can take.
         deck: ``[hand of the deck, hole card]``.
         hands: ``[hand]``, numbers of the hands of the deck that the player's initial range and the board leave,
             ascending.
-        frequencies: ``[action, hand]``: how often each takes each action, adding up to 1 over the actions.
+        frequencies: ``[action, hand]``: how often each hand takes each action, adding up to 1 over the actions.
     """
 
     line: str
@@ -166,7 +166,7 @@ class Decides(Closing):
     def node(self, line: str = "", board: str | Sequence[int] | None = None) -> Node:
         """The decision at a line of the betting tree, on a board; rounds after its own are not built.
 
-        A line that ends a round goes on past the deal if the board shows its cards.
+        At the end of a round the line's last ``/`` can be left out if the board shows the next round's cards.
 
         Raises:
             InputError: no such line, or no decision there.

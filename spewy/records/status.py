@@ -1,8 +1,8 @@
-"""How a solve stands: a small file in its folder, written over and over while it runs, read from anywhere.
+"""The status of a solve: a small file in its folder, which the solve keeps writing and other processes read.
 
-The file takes its name when it is whole. Whoever solves in a folder holds its lock (`spewy.system.folder_lock`), which
-ends with the process in any case: that tells whether a solve runs (`running`). Why the last one ended is the log's last
-word (`last_word`): a line at the end of a file can mostly be written where a disk has no room for a file.
+The file takes its name when it is whole. A process that solves in a folder holds the folder's lock
+(`spewy.system.folder_lock`) until it ends, so the lock tells whether a solve runs (`running`). The last line of the log
+tells why the last run ended (`last_word`): a disk without room for a new file can mostly take one more line.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Judged:
     """Exploitability as it was measured last.
 
     Attributes:
-        exploitability: in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
-        stderr: standard error, where it was measured on a sample of flops.
-        flops: how many those were.
-        deals: how many deals, or sweeps, had been made.
-        at: seconds since 1970; None: nobody wrote it down.
-        seconds: that measuring took; None: nobody wrote it down.
+        exploitability: amount in ``unit``, which is "mbb" per hand, "%" of the pot or "chips".
+        stderr: standard error, if a sample of flops was measured.
+        flops: number of flops in the sample.
+        deals: number of deals, or sweeps, before the check.
+        at: time of the check in seconds since 1970; None if it was not recorded.
+        seconds: duration of the check; None if it was not recorded.
     """
 
     exploitability: float
@@ -90,7 +90,7 @@ class Status:
 
 
 def judged_by(problem: Problem, trace: Trace) -> Judged | None:
-    """The last check of a solve that walks through all boards; None: there was none."""
+    """The last check in the trace of a solve that walks through all boards; None without a check."""
     if not trace:
         return None
     sweeps, _, chips = trace[-1]
@@ -157,10 +157,10 @@ def read_status(folder: Path) -> Status | None:
 
 
 def running(folder: Path) -> bool | None:
-    """Whether a process solves in a folder right now; None where none does, and none has kept a log.
+    """Whether a process solves in a folder right now; None if there is neither a lock nor a log of a solve.
 
     Raises:
-        InputError: its lock or its log cannot be read.
+        InputError: the lock or the log cannot be read.
     """
     if is_locked(folder):
         return True

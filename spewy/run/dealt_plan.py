@@ -39,7 +39,7 @@ MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are mad
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 FOUND = 3  # times what a check found: board by board, and put together (measured)
-COPIES = 3 * BYTES_AT_ONCE  # of what is being saved: as it is, encoded, and in its transaction
+COPIES = 3 * BYTES_AT_ONCE  # of the numbers that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # to be dealt
 SECONDS_PER_HAND = (
     37e-9,
@@ -55,20 +55,20 @@ class DealtCost:
     """Counts of a job whose boards are dealt, and bytes.
 
     Attributes:
-        lines: that enter each round.
-        classes: of boards, per round.
-        rows: of each class, per round.
+        lines: number of lines that enter each round.
+        classes: number of classes of boards, per round.
+        rows: number of rows of a class, per round.
         information_sets: (decision, row) pairs of both players, all classes.
         state_bytes: regrets and sums.
         table_bytes: the betting, classes and rows, and buffers of the threads.
-        memory_bytes: what the process needs beside interpreter and libraries.
-        process_bytes: what it takes in all.
+        memory_bytes: memory of the process beside interpreter and libraries.
+        process_bytes: memory of the process, interpreter and libraries included.
         disk_bytes: the folder, once it was judged on all first boards.
-        most_disk_bytes: the folder at most, while it is saved again.
-        play_bytes: the play locker in it.
-        judged_bytes: what judging keeps in it.
-        seconds_per_deal: of one core, roughly; where classes are averaged, of a visit.
-        making_seconds: before the first deal, roughly: classes and rows of boards; 0 where they are there.
+        most_disk_bytes: upper bound of the folder during later saves.
+        play_bytes: the part of the folder that is the play locker.
+        judged_bytes: the part of the folder that judging keeps.
+        seconds_per_deal: rough seconds of one core for a deal; for a visit, where classes are averaged.
+        making_seconds: rough seconds before the first deal for making classes and rows of boards; 0 if they are there.
     """
 
     lines: tuple[int, ...]

@@ -1,8 +1,8 @@
 """Saves of a solve that deals boards: in the background while it goes on, and a last one when it has stopped.
 
-Between two portions of deals nobody changes the numbers. A save notes then how often each class was visited, and a
-thread of its own writes the classes that were visited since the save before, which it copies between two portions. What
-is visited while it writes has other visits than those that were noted, and so the next save writes it again.
+Between two portions of deals nobody changes the numbers. At such a moment a save notes how often each class was
+visited. A thread of its own then writes the classes that were visited since the save before; it copies them between
+later portions. A class that is visited in the meantime has other visits than noted, so the next save writes it again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spewy.records.class_numbers import (
 from spewy.system.closing import Closing
 
 SAVE_SECONDS, FIRST_SECONDS = 300.0, 30.0
-"""Between two saves, and before the first one, so that a kill soon after the start loses little."""
+"""Seconds between two saves, and before the first save: a kill soon after the start loses little."""
 SAVE_SHARE = 20.0
 """Where a save takes long: so many times as much time from one to the next."""
 Opener = Callable[[], Store]
@@ -106,7 +106,7 @@ class DealtSaving(Closing):
         return True
 
     def _noted(self) -> tuple[list[Ints], list[Ints]]:
-        """How often each class was visited, in all and by the deals that are counted; the engine is at rest."""
+        """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
         return self._engine.visits(), self._engine.visits_of_deals()
 
     def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
@@ -117,9 +117,7 @@ class DealtSaving(Closing):
                     return
                 for one in few:
                     one.require_finite()
-                with (
-                    self._play() as play
-                ):  # first: it may be ahead of what a solve goes on from, never behind
+                with self._play() as play:  # first: the play locker may be ahead of the numbers, never behind
                     for one in few:
                         lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
                         averages.write_class(play, one.t, one.class_, lines, found)
@@ -134,7 +132,7 @@ class DealtSaving(Closing):
         self._took = time.perf_counter() - begun
 
     def _portions(self, visits: list[Ints]) -> Iterator[list[ClassNumbers]]:
-        """Copies of the classes that were visited since the last save, each as some portion of deals has left it."""
+        """Copies of the classes that were visited since the last save, each made between two portions of deals."""
         places = [
             (t, c)
             for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
@@ -157,7 +155,7 @@ class DealtSaving(Closing):
 
 
 def _cut(classes: list[ClassNumbers], n_bytes: int) -> Iterator[list[ClassNumbers]]:
-    """Neighbours of a list together, as many as have so many bytes, or one."""
+    """Cut a list into runs of at most ``n_bytes`` each; a single larger class is a run of its own."""
     some, held = list[ClassNumbers](), 0
     for one in classes:
         if some and held + one.nbytes > n_bytes:

@@ -56,20 +56,21 @@ class DealtSession(Closing):
     """A job whose boards are dealt, bound to its folder.
 
     Args:
-        job: what to solve.
-        folder: where its lockers are or shall be.
+        job: the job to solve.
+        folder: folder of the job's lockers, which may not exist yet.
         save_every: seconds between two saves; None: as often as costs little.
-        start_from: the folder of another solve of the game, in which this one begins where it has nothing yet.
-        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
+        start_from: folder of another solve of the game, from whose numbers a new solve begins.
+        again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
 
     Attributes:
-        plan: what a solve will do.
+        plan: the plan of a solve.
 
     Raises:
-        InputError: the job takes more memory or room than there is, before anything is in the folder; what it would go
-            on from was dropped; or another process works in the folder, which is this session's until it is closed.
+        InputError: the job takes more memory or disk space than there is, in which case nothing is written; the numbers
+            to go on from were dropped; or another process works in the folder. A session holds its folder until it is
+            closed.
         lockers.ManifestMismatchError: the folder holds another job, or classes that were made in another way.
-        lockers.DamagedLockerError: what it holds is damaged.
+        lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class DealtSession(Closing):
             lockers.LockerError: what the folder holds is damaged, or it cannot be written.
         """
         with logged(self.folder) as log:
-            threads = self.job.solve.threads + 1  # that saves
+            threads = self.job.solve.threads + 1  # one thread saves
             require_address_space("deals", self.plan.cost.memory_bytes, threads)
             with _Run(self, unfailing(reporter or Silent()), log) as run:
                 return run.to_the_end(stop)
@@ -147,13 +148,17 @@ class DealtSession(Closing):
         return self._classes
 
     def close(self) -> None:
-        """Close the policies and let go of the folder."""
+        """Close the policies and release the folder."""
         while self._policies:
             self._policies.pop().close()
         self._lock.close()
 
     def _kept_classes(self) -> Abstraction | None:
-        """Classes and rows of the folder, which has something to go on from, or nothing at all."""
+        """Classes and rows that the folder holds; None if it holds none yet.
+
+        Raises:
+            InputError: the numbers to go on from were dropped.
+        """
         if holds_store(self.folder):
             with open_store(self.folder, self.job.manifest(), read_only=True) as store:
                 require_numbers(store, f"folder {path_text(self.folder)}")
@@ -354,9 +359,10 @@ class _Run(Closing):
         return n if last is None else min(n, last - self._engine.deals)
 
     def _ended(self) -> str | None:
-        """Why no deal comes next; None: one does.
+        """Why the run ends now, in words; None if it goes on.
 
-        What ends in time or deals is measured, and time for that is left if it takes as long as the last check did.
+        A run that reaches its limit of time or deals is measured. It stops early enough for a check that takes as long
+        as the last check did.
         """
         if self._stop.is_set():
             return "interrupted"
@@ -409,7 +415,7 @@ class _Run(Closing):
             write_trace(store, self._trace, self._session.job.solve.target)
 
     def _tell(self, found: Finding, deals: int, took: float) -> None:
-        """Tell of a check, which took so many seconds: listeners, the status, the log."""
+        """Report a check, which took ``took`` seconds, to listeners, the status and the log."""
         amount, left = found.exploitability / self._chips, forecast(self._trace, self._target)
         error = None if found.stderr is None else found.stderr / self._chips
         per_hand = 1000 / self._session.job.rules.big_blind

@@ -25,9 +25,9 @@ BYTES_PER_NODE = 700  # of the betting tree, with its place in the layout (measu
 BYTES_PER_BOARD = 3000  # the objects that hold a board's arrays
 
 BY_SCIKIT_LEARN = {"ward", "k-means", "strength-k-means"}
-"""Clusterings that import it."""
+"""Clusterings that import scikit-learn."""
 WAITING = 1.08  # times its size: what is saved, in memory until its transaction ends (measured)
-TOUCHED = 4  # pages of a file that the system maps for each page that is read, but no more than the file has
+TOUCHED = 4  # pages of a file that the system maps for each page that is read
 SLACK = 64 << 10  # bytes of a shard that small transactions leave unused (measured)
 SECONDS_PER_SET = (
     1e-8  # of a core, for an information set in a sweep of the exact engine (measured: 7 to 11 ns)
@@ -39,19 +39,19 @@ class Estimate:
     """Counts of a problem after suit symmetry, and bytes.
 
     Attributes:
-        boards, chunks: per round from the root's.
+        boards, chunks: number of boards and of chunks, per round from the root's.
         short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
         information_sets: (decision, row) pairs of both players, all boards.
         state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
         table_bytes: the betting tree, cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
-        memory_bytes: what the main process needs beside interpreter and libraries.
-        process_bytes: what the main process takes in all, interpreter and libraries included.
+        memory_bytes: memory of the main process beside interpreter and libraries.
+        process_bytes: memory of the main process, interpreter and libraries included.
         disk_bytes: the folder after the first save.
-        most_disk_bytes: the folder at most, after later saves: a save needs room while the one before is still there.
+        most_disk_bytes: upper bound of the folder after later saves, which take room beside the save before.
         kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
-        program: the linear program of the whole game, where that is how it is solved.
-        seconds_per_sweep: of one core, roughly, checks included; None: not the exact engine solves it.
+        program: the linear program of the whole game, if one solves it.
+        seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
     """
 
     boards: tuple[int, ...]
@@ -171,7 +171,7 @@ def estimate(
 
 
 def _clusters(problem: Problem) -> bool:
-    """Whether hands are put into rows by scikit-learn."""
+    """Whether scikit-learn puts the hands of a problem into rows."""
     return any(k is not None for k in problem.rows) and problem.grouping in BY_SCIKIT_LEARN
 
 

@@ -53,12 +53,12 @@ def start_again(job: Job, folder: Path) -> None:
     """Remove what a folder holds of a job, if anything.
 
     Args:
-        job: that is to be solved anew.
-        folder: of its solve, whose lock this process holds.
+        job: the job that is solved again.
+        folder: the folder of its solve; this process holds the folder's lock.
 
     Raises:
-        lockers.LockerError: it holds another job, or somebody has it open.
-        InputError: what tells how it stands is no file.
+        lockers.LockerError: the folder holds another job, or another process has its lockers open.
+        InputError: the status file is no regular file.
     """
     look(job, folder)
     for store in (folder / FOLDER, folder):

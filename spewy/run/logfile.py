@@ -18,7 +18,7 @@ class LogFile(Closing):
     """The log of a solve.
 
     Args:
-        folder: of the solve, whose lock this process holds.
+        folder: the folder of the solve; this process holds the folder's lock.
 
     Raises:
         InputError: the log cannot be written.
@@ -59,16 +59,16 @@ class LogFile(Closing):
 
 @contextmanager
 def logged(folder: Path) -> Iterator[LogFile]:
-    """Open the log of a solve, which ends with the failure if the solve fails.
+    """Open the log of a solve; if the block fails, the log ends with a line that names the error.
 
     Raises:
-        InputError: as `LogFile`.
+        InputError: the log cannot be written.
     """
     with LogFile(folder) as log:
         try:
             yield log
         except BaseException as error:
-            with suppress(OSError):  # of a full disk, which is the failure perhaps
+            with suppress(OSError):  # such as a full disk, which may be the failure itself
                 log.write(STOP, _failure(error))
             raise
 

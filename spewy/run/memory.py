@@ -19,7 +19,7 @@ def peak_rss_mib() -> float:
 PROCESS_BYTES = 215 * 2**20
 """Interpreter, libraries and compiled kernels of one process (measured: 155 to 210 MiB)."""
 CLUSTERING_BYTES = 150 * 2**20
-"""scikit-learn and what it brings along, in a process that puts boards or hands into classes (measured: 147 MiB)."""
+"""scikit-learn and its libraries, in a process that puts boards or hands into classes (measured: 147 MiB)."""
 
 
 def memory_at_once(sizes: Sequence[int], n: int) -> int:
@@ -33,23 +33,23 @@ def memory_at_once(sizes: Sequence[int], n: int) -> int:
 
 
 STACK_BYTES = (8 + 128) * 2**20
-"""Address space of a thread: its stack, and what the C library reserves for what it allocates."""
+"""Address space of a thread: its stack, and the arena that the C library reserves for it."""
 MAPPED_BYTES = {"spots": 32 * 2**20, "deals": 192 * 2**20}
-"""Address space that a solve takes beside its memory: machine code, maps of lockers (measured: 9 and 130 MiB)."""
+"""Address space of a solve beside its memory: machine code and maps of lockers (measured: 9 and 130 MiB)."""
 
 
 def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, threads: int) -> None:
-    """Refuse a solve that would not get its memory where address space is limited, as by ``ulimit -v``.
+    """Refuse a solve for which too little address space is left, as under ``ulimit -v``.
 
-    LLVM and the C library end a process that gets none, without a word of ours.
+    Without this check, LLVM or the C library would end the process without a message.
 
     Args:
-        kind: of what is solved.
-        memory_bytes: that the solve needs, as estimated.
-        threads: that it starts.
+        kind: "spots", or "deals" for a job that deals boards.
+        memory_bytes: the solve's estimated memory.
+        threads: number of threads that the solve starts.
 
     Raises:
-        MemoryError: less is left.
+        MemoryError: too little address space is left.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
@@ -58,12 +58,12 @@ def require_address_space(kind: Literal["spots", "deals"], memory_bytes: int, th
     if held + needed > most:
         told = [f"{n_bytes / 2**20:,.0f} MiB" for n_bytes in (needed, max(0, most - held), most)]
         raise MemoryError(
-            f"the solve takes {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left"
+            f"the solve needs {told[0]} of address space, and {told[1]} of {told[2]} (ulimit -v) are left"
         )
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process has."""
+    """Bytes of address space that this process uses; 0 if the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return 0

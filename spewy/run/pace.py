@@ -1,4 +1,4 @@
-"""How fast a solve goes: sweeps or deals a second over the last few seconds; how often it tells."""
+"""The speed of a solve, in sweeps or deals a second over the last few seconds, and how often a solve reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
 """Seconds between two reports to listeners, and between two writes of the status file."""
 LATELY = 10.0
-"""Seconds that a pace is measured over."""
+"""Seconds over which the speed is measured."""
 
 
 class Pace:
@@ -17,18 +17,18 @@ class Pace:
         self._counted: deque[tuple[float, int]] = deque()
 
     def count(self, now: float, done: int) -> None:
-        """Note how many are done at a time of `time.perf_counter`."""
+        """Note that ``done`` sweeps or deals are done at a time of `time.perf_counter`."""
         self._counted.append((now, done))
         while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
             self._counted.popleft()
 
     def clear(self) -> None:
-        """Forget what was counted: the time until the next count is no part of the pace."""
+        """Forget all counts, so that the time until the next count does not lower the speed."""
         self._counted.clear()
 
     @property
     def per_second(self) -> float | None:
-        """Sweeps or deals a second; None before two counts."""
+        """Sweeps or deals a second; None before the second count."""
         if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
             return None
         (begun, first), (ended, last) = self._counted[0], self._counted[-1]

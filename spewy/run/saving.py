@@ -11,18 +11,18 @@ from spewy.records.progress import Trace, saved_sweeps, write_trace
 SAVE_SECONDS = 30.0
 SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
 SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
-FIRST_SHARE = 4.0  # the first save comes with the first check, after so many times as much work as it takes
+FIRST_SHARE = 4.0  # the first save waits for so many times its own expected duration, and for a check
 
 
 class Saving:
-    """Saves an engine's sweeps and their checks: the first time soon, so that a kill loses little.
+    """Saves an engine's sweeps and checks; the first save comes soon, so that a kill loses little.
 
     Args:
-        store: where.
-        engine: whose sweeps.
-        target: which the checks are held against, as the job file says it.
+        store: the store to save to.
+        engine: the engine whose sweeps are saved.
+        target: target of the checks, in the job file's words.
         every: seconds between two saves; None: as often as costs little.
-        expected_bytes: of a save.
+        expected_bytes: expected size of a save.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Saving:
         return saved_sweeps(self._store)
 
     def save_if_due(self, trace: Trace, now: float) -> bool:
-        """Save if the last time is long enough ago, and tell whether; ``now`` is a time of `time.perf_counter`."""
+        """Save if the last save is long enough ago, and return whether; ``now`` is a time of `time.perf_counter`."""
         pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
         if not self.saved:
             pause = min(pause, FIRST_SHARE * self._took)

@@ -47,22 +47,22 @@ if TYPE_CHECKING:
 
 
 class Session(Closing):
-    """A job bound to a store: what ``solve``, ``show`` and ``exploit`` work on.
+    """A job bound to a store, which it solves.
 
     Args:
-        job: what to solve.
-        folder: where its lockers are or shall be; None keeps them in memory.
+        job: the job to solve.
+        folder: folder of the job's lockers, which may not exist yet; None keeps the lockers in memory.
         save_every: seconds between two saves of a live solve; None: as often as costs little.
-        cost: the job's estimate, where it was made before.
-        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
+        cost: the job's estimate, if it was made before.
+        again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
 
     Attributes:
-        plan: what a solve will do.
+        plan: the plan of a solve.
 
     Raises:
-        InputError: as `solve`; before the folder is created, so that it stays free for a job that can be solved.
-            Or rounds were dropped from it, so that there is nothing to go on from, and it is not what the job asks for;
-            or another process works in the folder, which is this session's until it is closed.
+        InputError: an error that `solve` would raise, found before the folder is created. Or the folder lacks rounds
+            that were dropped, so that the solve cannot go on and is not what the job asks for. Or another process works
+            in the folder; a session holds its folder until it is closed.
         lockers.ManifestMismatchError: the folder holds another job.
     """
 
@@ -122,7 +122,7 @@ class Session(Closing):
 
         Raises:
             InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's; or
-                another process solves in the folder; or there is no cluster where the job says.
+                the log in the folder cannot be written; or there is no cluster where the job says.
             PeerError: the cluster went away, or answered nonsense; what came before is saved.
         """
         report = unfailing(reporter or Silent())
@@ -159,7 +159,7 @@ class Session(Closing):
         return Policy(self.layout.problem, self.store)
 
     def close(self) -> None:
-        """Close the store and let go of the folder."""
+        """Close the store and release the folder."""
         self._opened.close()
 
     def _run(
@@ -170,7 +170,7 @@ class Session(Closing):
         earlier = trace[-1][1] if trace else 0.0
         saving = Saving(self.store, engine, job.solve.target, self.save_every, self.cost.disk_bytes)
         status = WalkedProgress(job, self.layout.problem, target.chips, self.folder, saving, earlier)
-        status.write(engine.sweeps, trace)  # which refuses a folder where nobody may write it
+        status.write(engine.sweeps, trace)  # raises an error if the file cannot be written
         progress = unfailing(status)
 
         def swept(number: int, done: int, total: int) -> None:
@@ -195,7 +195,7 @@ class Session(Closing):
                 if found is not None:
                     trace.append((check.sweeps, earlier + ended - started, found.value))
                 last = self._done(engine, found) or stop.is_set()
-                whole = check.sweeps == engine.sweeps  # else there are later checks to hear of
+                whole = check.sweeps == engine.sweeps  # if not, later checks follow at once
                 if whole and not last and self.folder is not None and saving.save_if_due(trace, ended):
                     tell("save", f"{engine.sweeps} sweeps")
                 if found is not None:
@@ -238,7 +238,7 @@ class Session(Closing):
 
 
 def _told_to(log: LogFile | None) -> Callable[[str, str], None]:
-    """What adds a line to the log, if there is one."""
+    """A function that adds a line to the log; it does nothing without a log."""
     return (lambda event, text: None) if log is None else log.write
 
 

@@ -1,4 +1,4 @@
-"""How a solve that walks through all boards stands: written to its folder while it runs."""
+"""Writes the status of a solve that walks through all boards to the solve's folder, while the solve runs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from spewy.run.saving import Saving
 
 
 class WalkedProgress:
-    """Writes the status file of a solve's folder, not too often.
+    """Writes the status file of a solve, at most every `WRITE_SECONDS`.
 
     Args:
-        job: that is solved.
-        problem: of the job.
-        target: of the solve, in chips.
-        folder: of the solve; None: in memory, where nobody looks.
-        saving: knows which sweeps the lockers hold.
-        earlier: seconds of work of earlier runs.
+        job: the job that is solved.
+        problem: the job's problem.
+        target: the job's target, in chips.
+        folder: the solve's folder; None for a solve in memory, which has no status file.
+        saving: tells which sweeps the lockers hold.
+        earlier: seconds of work in earlier runs.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class WalkedProgress:
         self._pace = Pace()
 
     def tell(self, sweeps: int, trace: Trace) -> None:
-        """Write how the solve stands, if the last time is long enough ago."""
+        """Write the status, if the last write is long enough ago."""
         if self._folder is None:
             return
         if time.perf_counter() - self._written >= WRITE_SECONDS:
@@ -45,11 +45,11 @@ class WalkedProgress:
             self._pace.count(time.perf_counter(), sweeps)
 
     def end(self, sweeps: int, trace: Trace) -> None:
-        """Write how the solve stands in the end."""
+        """Write the last status of the run."""
         self._write(sweeps, trace, None)
 
     def write(self, sweeps: int, trace: Trace) -> None:
-        """Write how the solve stands now."""
+        """Write the status now."""
         self._pace.count(time.perf_counter(), sweeps)
         self._write(sweeps, trace, forecast(trace, self._target))
 

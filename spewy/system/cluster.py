@@ -2,8 +2,8 @@
 
 Workers need the same spewy and nothing else: no folder is shared, all that a task needs goes with it. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
-one, and says so. A cluster that is started here has a process for each worker, all gone when this one is, and nobody
-reaches it from another machine.
+one, and says so. A cluster that is started here has a process for each worker, all gone when this one is, and cannot be
+reached from other machines.
 
 joblib's Dask backend was weighed against this: it has no way to ask a certain worker, which learning on copies needs,
 none for news of a running task, and tells of a dead worker only after its own retries.
@@ -47,9 +47,9 @@ SPEAK_SECONDS = 10.0
 MOST_DEATHS = 10
 """Workers that die one after the other, none of whom has finished anything."""
 MOST_FRUITLESS = 10
-"""Attempts one after the other, of none of which anything came back."""
+"""Attempts in a row from which nothing came back, after which the solve ends."""
 PAUSE_SECONDS = 1.0
-"""After such an attempt."""
+"""Pause after an attempt from which nothing came back."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 Note = Callable[[str], None]
 
@@ -71,12 +71,12 @@ class Lost:
 
 
 class Attempts:
-    """Counts attempts at a piece of work in a row that brought nothing back, and ends them after some.
+    """Counts attempts in a row that brought nothing back, and raises an error after too many.
 
     Args:
-        cluster: whose workers work.
-        work: what they are to do, as messages call it.
-        most: fruitless attempts in a row.
+        cluster: the cluster whose workers are asked.
+        work: what the workers are to do, in the words of a message.
+        most: number of such attempts in a row after which the error comes.
     """
 
     def __init__(self, cluster: Cluster, work: str, most: int = MOST_FRUITLESS) -> None:
@@ -84,10 +84,10 @@ class Attempts:
         self._fruitless = 0
 
     def ended(self, *, fruitful: bool) -> None:
-        """An attempt has ended; after a fruitless one, wait a moment for workers to come back.
+        """Note how an attempt has ended; if it brought nothing back, wait a moment for workers to return.
 
         Raises:
-            PeerError: it was the last one.
+            PeerError: this was the last attempt.
         """
         if fruitful:
             self._fruitless = 0
@@ -96,7 +96,7 @@ class Attempts:
         if self._fruitless >= self._most:
             raise PeerError(
                 f"{self._cluster.name}: no worker has finished {self._work} in {self._most} attempts in a row; "
-                "look into the workers' logs"
+                "see the workers' logs"
             )
         time.sleep(PAUSE_SECONDS)
 
@@ -152,7 +152,7 @@ class Cluster(Closing):
         return dict(self._there)
 
     def there(self) -> dict[str, int]:
-        """Addresses of the workers that are there now, with their threads; perhaps none.
+        """Addresses and threads of the workers that are there now; may be empty.
 
         Raises:
             PeerError: the scheduler is gone.

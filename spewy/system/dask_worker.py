@@ -1,7 +1,7 @@
-"""What a cluster that a job starts on its own machine is made of: a scheduler, and workers of one thread.
+"""The scheduler and the workers of a cluster that a job starts on its own machine; each worker has one thread.
 
-All of them listen on the loopback interface alone, and none has an HTTP server: who reaches a scheduler or a worker of
-Dask can have it run any code. Run as a program, this is a worker, gone when its parent is.
+Scheduler and workers listen on the loopback interface only and have no HTTP server, since whoever can connect to a
+scheduler or worker of Dask can run any code. Run as a program, this module is a worker that ends with its parent.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ LOOPBACK = "127.0.0.1"
 
 
 class NoHttp:
-    """A scheduler or worker without the HTTP server that Dask starts in any, asked or not."""
+    """A mixin for a scheduler or worker without the HTTP server that Dask always starts."""
 
     def start_http_server(self, *args: Any, **kwargs: Any) -> None:
-        """Start none."""
+        """Start no server."""
 
 
 def local_scheduler() -> SpecCluster:
-    """Start a scheduler in this process, which has no workers yet."""
+    """Start a scheduler without workers in this process."""
     from distributed import Scheduler, SpecCluster
 
     class LocalScheduler(NoHttp, Scheduler):  # type: ignore[misc]

@@ -38,7 +38,7 @@ def failure_text(error: BaseException) -> str | None:
 
 
 def _wants_memory(error: BaseException) -> bool:
-    """Whether there is no memory, or no address space for a thread or, where that is limited, for a library."""
+    """Whether an error says that memory ran out, or address space for a thread or a library (``ulimit -v``)."""
     if is_a(error, "builtins.RuntimeError") and str(error) == "can't start new thread":
         return True
     loading = is_a(error, "builtins.ImportError") or (isinstance(error, OSError) and error.errno is None)

@@ -1,7 +1,8 @@
-"""One process at a time works in a folder: a lock on a file in it, which the system releases when the process ends.
+"""A lock on a folder, so that only one process at a time works in it; the system releases it when the process ends.
 
-Whoever only reads takes no lock and never waits. The file names the command that holds the lock. It is removed with
-the lock; a process that was killed leaves the file, which locks nothing any more.
+The lock is on a file in the folder, which names the command that holds the lock. A process that only reads takes no
+lock and never waits. The file is removed with the lock; a process that is killed leaves the file, which then locks
+nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from spewy.errors import InputError, path_text
 from spewy.system.closing import Closing
 
 TRIES, PAUSE = 20, 0.05
-"""How often a lock is tried for, and seconds between two tries: `is_locked` holds it for a moment."""
+"""Number of tries for a lock, and seconds between two tries: `is_locked` holds the lock for a moment."""
 UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-"""Errors of a file system that has no locks. Nobody can be kept out there."""
+"""Errors of a file system without locks, on which several processes can work in a folder."""
 MOST_OF_NAME = 100
 """Bytes of the command's name that are read from the file."""
 
@@ -31,13 +32,13 @@ class FolderLock(Closing):
     """The lock of a folder, held until `close`, or until the process ends.
 
     Args:
-        folder: that only this process may change from now on; made where there is none.
-        command: the name of the command that holds it, which others are told.
-        make: whether the folder is made; an empty one that was made goes again with the lock.
+        folder: the folder that only this process may change while it holds the lock.
+        command: name of the command that holds the lock; other commands name it in their errors.
+        make: whether to make a missing folder. A folder that was made and is empty at the end is removed with the lock.
 
     Raises:
-        InputError: another process holds the lock, or the folder cannot be made or written; or there is no folder, and
-            it shall not be made.
+        InputError: another process holds the lock, the folder cannot be made or written, or the folder is missing and
+            ``make`` is false.
     """
 
     def __init__(self, folder: Path, command: str, *, make: bool = True) -> None:
@@ -60,20 +61,20 @@ class FolderLock(Closing):
         _HELD.add(self)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         self._release()
 
     def leave(self) -> None:
-        """Close the file in a forked child, for whose parent the lock goes on."""
+        """Close the file in a forked child without releasing the lock, which stays with the parent."""
         if self._release.detach() is not None:
             os.close(self._descriptor)
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process works in a folder right now.
+    """Whether a process holds the lock of a folder right now.
 
     Raises:
-        InputError: nobody may look at the lock.
+        InputError: the lock's file cannot be opened.
     """
     try:
         descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -94,7 +95,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
-    """A descriptor that holds the lock; or -1, and the name of the command that holds it."""
+    """Try once: return a descriptor that holds the lock, or -1 and the name of the command that holds the lock."""
     while True:
         try:
             if make:
@@ -103,7 +104,7 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
             descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except FileNotFoundError as error:
             if make:
-                continue  # whoever held the lock has just removed the empty folder
+                continue  # the last holder has just removed the empty folder
             raise InputError(
                 f"folder {path_text(folder)}: expected a folder of a solve, found none"
             ) from error
@@ -119,15 +120,15 @@ def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
             if error.errno not in UNSUPPORTED:
                 os.close(descriptor)
                 _refuse(folder, error)
-        if not os.geteuid():  # whoever the folder belongs to could not open the file otherwise
+        if not os.geteuid():  # root's file would be closed to the folder's owner
             os.fchown(descriptor, owner.st_uid, owner.st_gid)
         if _is_there(descriptor, folder / LOCK):
             return descriptor, ""
-        os.close(descriptor)  # whoever held the lock has just removed its file
+        os.close(descriptor)  # the last holder has just removed this file
 
 
 def _release(descriptor: int, path: Path, made: list[Path]) -> None:
-    """Remove the file while its lock is held, then the folders that were made and are empty."""
+    """Remove the file while the lock is held, then those of the folders ``made`` that are empty."""
     with suppress(OSError):
         if _is_there(descriptor, path):
             path.unlink()
@@ -146,7 +147,7 @@ def _is_there(descriptor: int, path: Path) -> bool:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """A folder and those above it that are still to be made, the innermost first."""
+    """The folders that have to be made for a folder, itself included, the innermost first."""
     folder = folder.absolute()
     try:
         return [path for path in (folder, *folder.parents) if not path.exists()]
@@ -155,7 +156,10 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def _refuse(folder: Path, error: OSError) -> NoReturn:
-    """Say that a folder cannot be locked; a name that is too long is told by the command line, as that of any path."""
+    """Raise an `InputError` for a folder that cannot be locked.
+
+    A name that is too long stays an `OSError`, which the command line reports as for any path.
+    """
     if error.errno == errno.ENAMETOOLONG:
         raise error
     expected = "a folder and files that can be written"

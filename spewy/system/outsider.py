@@ -1,9 +1,9 @@
-"""A program of somebody else's, such as a bot: it is deaf to Ctrl-C, and all that it started ends with it.
+"""A program of other people, such as a bot: Ctrl-C does not reach it, and all processes that it started end with it.
 
-A process group is not enough: whoever starts a session of its own leaves the group, and whoever's parent has ended
-belongs to nobody. So each program gets a mark in its environment, which its children inherit, and the end looks for
-the mark, for children, and for the group. Only a process that gets rid of all three goes on: this is tidiness, and
-no sandbox. Where there is no ``/proc``, only the group ends.
+Ending its process group is not enough: a process that starts a session of its own leaves the group, and a process whose
+parent has ended is nobody's child. So each program gets a mark in its environment, which its children inherit. `end`
+looks for the mark, for children and for the group. A process that gets rid of all three goes on: this is tidiness, not
+a sandbox. Without ``/proc`` only the group ends.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from typing import Any
 from spewy.system.interrupts import deaf_children
 
 MARKS = "SPEWY_OUTSIDER"
-"""The variable of a program's mark, behind those of the programs that it runs in."""
+"""Environment variable with a program's mark, after the marks of the programs that started it."""
 MOST_ROUNDS = 20
-"""Looks for what a program has started: it may start more while others of its processes end."""
+"""Most rounds in which `end` looks for processes: a program may start new ones while others end."""
 _PROC = Path("/proc")
 
 
 class Outsider(subprocess.Popen[bytes]):
-    """Such a program, running.
+    """A running program of other people.
 
     Args:
-        command: its words.
-        options: of `subprocess.Popen`.
+        command: the program and its arguments.
+        options: options of `subprocess.Popen`.
 
     Raises:
-        OSError: it cannot be run.
-        ValueError: a word has a null character.
+        OSError: the command cannot be run.
+        ValueError: a word of the command has a null character.
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
@@ -47,20 +47,20 @@ class Outsider(subprocess.Popen[bytes]):
             )
 
     def end(self) -> None:
-        """End it, and all that it started."""
+        """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             for process in started:
-                with suppress(OSError):  # it has ended, or is another user's by now
+                with suppress(OSError):  # the process has ended, or its number is another user's process now
                     os.kill(process, signal.SIGKILL)
             if not started:
                 break
         self.wait()
 
     def _started(self) -> Iterator[int]:
-        """Processes that bear its mark or descend from it, and are no zombies; itself only while it lives."""
+        """Processes that bear the program's mark or descend from it, zombies excluded; also itself while it runs."""
         parents = dict(_running())
         ours = {self.pid} if self.poll() is None else set()
         size = -1
@@ -72,15 +72,15 @@ class Outsider(subprocess.Popen[bytes]):
                 yield process
 
     def _is_marked(self, process: int) -> bool:
-        with suppress(OSError):  # another user's, or it has ended
+        with suppress(OSError):  # the process is another user's, or has ended
             return self._mark.encode() in (_PROC / str(process) / "environ").read_bytes()
         return False
 
 
 def _running() -> Iterator[tuple[int, int]]:
-    """All processes and their parents, without zombies."""
+    """The numbers of all processes that are no zombies, each with its parent's."""
     for folder in _PROC.glob("[0-9]*"):
-        with suppress(OSError, ValueError):  # it has ended
+        with suppress(OSError, ValueError):  # the process has ended
             state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
             if state not in "ZX":
                 yield int(folder.name), int(parent)

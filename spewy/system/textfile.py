@@ -47,11 +47,11 @@ def read_text(path: Path, subject: str) -> str:
 
 
 def require_regular(path: Path, subject: str) -> None:
-    """Refuse what is there and no regular file.
+    """Refuse a path that is no regular file.
 
     Raises:
-        InputError: something else is there.
-        OSError: nothing is, or nobody may look.
+        InputError: the path is a folder, a pipe or the like.
+        OSError: nothing has this path, or it may not be looked at.
     """
     kind = stat.S_IFMT(path.stat().st_mode)
     if kind != stat.S_IFREG:

@@ -1,4 +1,4 @@
-"""A lock that two threads take in turn."""
+"""A lock that two threads take in turns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ LOOKS = 0.2
 
 
 class TakingTurns:
-    """A lock for ``with``: a thread that waits for it gets it next, though the holder asks for it again at once.
+    """A lock for ``with`` that a waiting thread gets next, even if the last holder asks for it again at once.
 
-    An ordinary lock goes to whoever asks first when it is released, which is nearly always the thread that held it.
+    An ordinary lock goes to the thread that asks first after a release, which is nearly always the last holder.
     """
 
     def __init__(self) -> None:

@@ -62,7 +62,7 @@ class Case:
         return self._judged(Answer.of(texts, CliRunner().invoke(main, texts)))
 
     def table(self, *arguments: object) -> Answer:
-        """Run a command whose other end is somebody else, whose fault its failure may be."""
+        """Run a command that talks to another program; it may fail by that program's fault."""
         texts = [argument(str(each)) for each in arguments]
         self.note(f"$ spewy {shlex.join(texts)}")
         answer = Answer.of(texts, CliRunner().invoke(main, texts))

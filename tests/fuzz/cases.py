@@ -168,7 +168,7 @@ def damage(case: Case) -> None:
 
 
 def foreign_folders(case: Case) -> None:
-    """A folder that is not what it is taken for, through all that takes folders."""
+    """A folder that is not what a command expects, given to some of the commands that take folders."""
     rng = case.rng
     template = rng.choice((*TEMPLATES, *GAMES, *GAMES, *GAMES))
     folder = case.copy(template.name)
@@ -193,7 +193,7 @@ def foreign_folders(case: Case) -> None:
 
 
 def bots(case: Case) -> None:
-    """A bot at the table of a dealer that says odd things: it plays, or says in one line what was wrong."""
+    """A bot at the table of a dealer that sends odd lines: the bot plays, or says in one line what was wrong."""
     rng = case.rng
     folder = case.templates / rng.choice(("leduc", "dealt"))
     dealer = HostileDealer(rng)
@@ -206,7 +206,7 @@ def bots(case: Case) -> None:
 
 
 def matches(case: Case) -> None:
-    """Matches of all kinds of bots, and those that are none."""
+    """Matches of all kinds of bots, and of words that give no bot."""
     rng = case.rng
     words = (
         "call",

@@ -1,4 +1,4 @@
-"""Folders that are not what a command takes them for: of another job, half-written, of a batch, of another version."""
+"""Folders that a command does not expect: of another job, half-written, of a batch, of another version."""
 
 import json
 import os
@@ -9,11 +9,11 @@ from random import Random
 from lockers.manifest import _checksum
 
 INSIDE = ("play", "payoffs", "judged", "log.txt", "status.json", ".lock", "manifest.json", "shard-000.mdb")
-"""Names that a solve gives to files and folders in its own."""
+"""Names of files and folders in a solve's folder."""
 
 
 def foreign(rng: Random, folder: Path, others: list[Path]) -> str:
-    """Make a copy of a solved folder something else; what was done. ``others`` are solved folders."""
+    """Change a copy of a solved folder at random; return what was done. ``others`` are solved folders."""
     change = rng.choice(
         (_other_job, _half, _half, _batch, _version, _version, _misplaced, _misplaced, _no_folder)
     )
@@ -21,7 +21,7 @@ def foreign(rng: Random, folder: Path, others: list[Path]) -> str:
 
 
 def _other_job(rng: Random, folder: Path, others: list[Path]) -> str:
-    """All of another folder, or a part of it under this one's name."""
+    """Replace the folder, or one entry of it, by that of another folder."""
     source = rng.choice(others)
     inside = sorted(path.name for path in source.iterdir())
     name = rng.choice(["", *inside])
@@ -35,7 +35,7 @@ def _other_job(rng: Random, folder: Path, others: list[Path]) -> str:
 
 
 def _half(rng: Random, folder: Path, _: object) -> str:
-    """Some of its files, as a copy or a removal that was broken off leaves it."""
+    """Remove some of the folder's files, as a broken-off copy or removal does."""
     names = sorted(path.name for path in folder.iterdir())
     gone = rng.sample(names, rng.randint(1, len(names)))
     for name in gone:
@@ -46,7 +46,7 @@ def _half(rng: Random, folder: Path, _: object) -> str:
 
 
 def _batch(rng: Random, folder: Path, others: list[Path]) -> str:
-    """A folder of solves, with what a batch of flops writes beside them."""
+    """Make it a folder of solves, maybe with the ``boards.csv`` of a batch of flops."""
     _remove(folder)
     folder.mkdir()
     for source in rng.sample(others, rng.choice((0, 1, 2))):
@@ -58,7 +58,7 @@ def _batch(rng: Random, folder: Path, others: list[Path]) -> str:
 
 
 def _version(rng: Random, folder: Path, _: object) -> str:
-    """A manifest of another version, rightly summed."""
+    """Change a key of a manifest, and its checksum with it."""
     path = rng.choice(sorted(folder.rglob("manifest.json")))
     content = json.loads(path.read_text())
     content.pop("crc32")
@@ -72,7 +72,7 @@ def _version(rng: Random, folder: Path, _: object) -> str:
 
 
 def _misplaced(rng: Random, folder: Path, _: object) -> str:
-    """A file where a folder belongs, a folder where a file does, or something that is neither."""
+    """Put a file, a folder, a link or a pipe in the place of one of the folder's entries."""
     path = folder / rng.choice(INSIDE)
     _remove(path)
     match rng.randrange(5):
@@ -95,7 +95,7 @@ def _misplaced(rng: Random, folder: Path, _: object) -> str:
 
 
 def _no_folder(rng: Random, folder: Path, _: object) -> str:
-    """Something else in its place."""
+    """Put a file, a link, a pipe or a foreign folder in the place of the folder."""
     _remove(folder)
     match rng.randrange(4):
         case 0:

@@ -81,7 +81,7 @@ def faults(answer: Answer) -> Iterator[str]:
 
 
 def peer_faults(answer: Answer) -> Iterator[str]:
-    """What is wrong with the answer of a command that may fail for what its other end does."""
+    """The faults of an answer whose command may fail because of the program at the other end."""
     if answer.kind != "1 failed":
         yield from faults(answer)
         return

@@ -1,4 +1,4 @@
-"""The other end of a bot's connection: a dealer of Leduc hold'em that says what it likes."""
+"""A dealer of Leduc hold'em that sends odd lines to a bot."""
 
 import socket
 import struct
@@ -22,7 +22,7 @@ HANDS = (
     ),
     ("MATCHSTATE:0:2:r:Jh|", "MATCHSTATE:0:2:rf:Jh|Ks"),
 )
-"""What a dealer says in some hands, in order."""
+"""Lines of a dealer in some hands, in order."""
 ODD = (
     "",
     "#",
@@ -35,11 +35,11 @@ ODD = (
     "\0",
 )
 SECONDS = 0.05
-"""That a dealer waits for an answer, now and then."""
+"""Seconds that a dealer waits for an answer."""
 
 
 class HostileDealer:
-    """Listens on a port, and says odd things to whoever comes first; the same ones for the same generator."""
+    """Listens on a port, and sends odd lines to the first client; the generator decides which."""
 
     def __init__(self, rng: Random) -> None:
         lines = [line for hand in rng.sample(HANDS, rng.randint(1, 3)) for line in hand]

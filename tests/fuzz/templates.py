@@ -65,7 +65,7 @@ GAMES = (
         "flop", dealt_jobs.DEALT_FLOP, ("solve.max_sweeps=20", "solve.check_flops=1"), (("", ""), ("r", ""))
     ),
 )
-"""Whole games whose boards are dealt."""
+"""Jobs of whole games with dealt boards."""
 VARIED = ("cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep", "pcfr+")
 
 

@@ -1,4 +1,4 @@
-"""The update of averages alone, over more visits than any test can deal: both precisions, strategies that change."""
+"""The update of averages by itself, over more visits than a test can deal, in both precisions."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from solvers.sampled.passes import rounding, share
 from solvers.vector import HALF, HANDS, SINGLE, aligned, load16
 
 LATE = 30_000_000
-"""The visit after which the second lane plays the other action."""
+"""Number of visits with the first strategy; later visits play the second one."""
 
 
 @kernel
 def visit(kind, averages, played, first, n):
-    """Visits of two actions: lane by lane ``played[0]`` until `LATE`, ``played[1]`` after it."""
+    """Make n visits from number ``first`` on: lane by lane ``played[0]`` until `LATE`, ``played[1]`` after it."""
     for number in range(first, first + n):
         some = 2 * HANDS if number >= LATE else 0
         for a in range(2):
@@ -24,7 +24,7 @@ def visit(kind, averages, played, first, n):
 
 
 def weight(n):
-    """What n visits weigh together, visit k weighing ``k (k + 1)``."""
+    """The weight of n visits together, where visit k weighs ``k (k + 1)``."""
     return n * (n + 1.0) * (n + 2.0) / 3
 
 

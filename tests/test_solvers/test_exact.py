@@ -285,7 +285,7 @@ def test_pairs_of_cards_only():
 
 
 class FailingAt(list):
-    """Threads' buffers; who takes a certain thread's on the way to its kernel fails."""
+    """A list of the threads' buffers that raises an error when one thread takes its buffers, just before its kernel."""
 
     def __init__(self, desks, thread, error):
         super().__init__(desks)
@@ -320,7 +320,7 @@ def test_a_run_that_a_thread_does_not_come_to_ends_and_has_changed_nothing(monke
 def test_a_thread_that_cannot_start_ends_the_run(monkeypatch):
     game = two_round_game(1)
     engine, other = ExactCfr(game, variant("dcfr"), threads=3), ExactCfr(game, variant("dcfr"))
-    engine.close()  # no thread is there
+    engine.close()  # so that the next run has to start threads
     start, started = threading.Thread.start, []
 
     def one_alone(thread):
@@ -362,7 +362,7 @@ except KeyboardInterrupt:
 
 
 def test_a_process_that_is_interrupted_twice_ends():
-    """On the way of a thread to its kernel, and again while the others are waited for."""
+    """The first Ctrl-C comes just before a thread's kernel, the second while the process waits for other threads."""
     code = INTERRUPTED.format(path=[str(TESTS), str(TESTS / "test_solvers")])
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.stderr.endswith("KeyboardInterrupt\n"), ended.stderr
@@ -398,7 +398,7 @@ def test_both_engines_tell_root_values_and_take_other_ranges(make):
 @pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("largest", [1e-31, 1e-40, 1e-44])
 def test_numbers_too_small_to_divide_by_are_played_evenly(make, largest):
-    """Where the opponent hardly ever comes, the reciprocal of a sum of regrets overflows single precision."""
+    """Lines that the opponent hardly ever reaches have regrets whose reciprocal overflows single precision."""
     game, rng = make(1), np.random.default_rng(1)
     tiny, nothing = ExactCfr(game, VARIANTS["cfr"]), ExactCfr(game, VARIANTS["cfr"])
     for t, r in enumerate(game.rounds):

@@ -138,7 +138,7 @@ class Game:
         return out
 
     def moved(self, averages, played, visits, averaging):
-        """Averages after one visit more than ``visits``, in which a row's hands together have played so much."""
+        """Averages after one more visit, in which a row's hands together have played ``played``."""
         share = (averaging + 1) / (visits + 1 + averaging)
         scale = LARGEST_SUM / max(len(self.every), *(len(h) for h in self.live))
         return averages + share * (scale * played - averages)

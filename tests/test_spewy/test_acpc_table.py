@@ -155,7 +155,7 @@ def answered(reply, game=NO_LIMIT):
 
 
 CLEARED = chr(27) + "[2J"
-"""What clears a terminal that is told it."""
+"""Control characters that clear a terminal."""
 
 
 @pytest.mark.parametrize("reply", [f"{{state}}:c{CLEARED}", f"{{state}}:{CLEARED}"])

@@ -326,7 +326,7 @@ def test_a_strict_bot_raises_the_errors_of_its_program_alone(folders, monkeypatc
 @pytest.mark.parametrize("safe", [False, True])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_values_that_are_not_finite_are_those_of_a_failed_re_solve(folders, monkeypatch, safe, value):
-    """Compared with anything they are never worse, and a strategy without values was played."""
+    """NaN compares as not worse than any value, so such a strategy would be played."""
     found = ExactCfr.best_values
     with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
         hand = turn(bot)

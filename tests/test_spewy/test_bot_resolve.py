@@ -129,7 +129,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
 
 
 def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(monkeypatch):
-    """Three times as slow from half of the budget on; both best responses follow."""
+    """The machine becomes three times slower in the middle of the budget; both best responses still fit."""
     now, known = [0.0], Pace()
     for module in (resolving, pace):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -148,7 +148,7 @@ def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(mo
 def test_a_stage_that_does_not_fit_is_left_out_and_counts_as_half_as_long_the_next_time(monkeypatch):
     now, known = [0.0], Pace()
     monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    known.require(1e-6, 100, "read", "judge")  # of which nothing is known
+    known.require(1e-6, 100, "read", "judge")  # neither stage was measured yet
     known.took("read", 100, 10.0)
     assert (known.seconds("read", 100), known.seconds("read", 200)) == (10.0, 20.0)
     known.took("read", 100, 7.0)
@@ -158,7 +158,7 @@ def test_a_stage_that_does_not_fit_is_left_out_and_counts_as_half_as_long_the_ne
         with pytest.raises(OutOfTimeError):
             known.require(left, 100, "read")
     known.require(2.1, 100, "read")
-    known.took("read", 1, 1.0)  # a small one in which the machine did something else
+    known.took("read", 1, 1.0)  # a small sub-game during which the machine did something else
     assert known.seconds("read", 100) < 6
     known.forget()
     assert known.seconds("read", 100) == 0.0
@@ -179,7 +179,7 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
 
     begun = resolve(games, root, BOARD, ones, Limits(3), ((plays, fails) if known else (fails, fails)))
     assert begun.iterations == 3
-    late = Limits(3, time.monotonic() + 1000)  # whose memory is taken before
+    late = Limits(3, time.monotonic() + 1000)  # with a deadline, memory is touched first
     timed = resolve(games, root, BOARD, ones, late, ((plays, fails) if known else (fails, fails)))
     assert np.array_equal(timed.frequencies("c", BOARD), begun.frequencies("c", BOARD))
     cold = resolve(games, root, BOARD, ones, Limits(3))

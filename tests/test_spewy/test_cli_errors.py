@@ -27,7 +27,7 @@ END GAMEDEF
 """
 
 CLEARED = chr(27) + "[2J"
-"""What clears a terminal that is told it."""
+"""Control characters that clear a terminal."""
 
 
 def test_control_characters_from_outside_never_reach_the_terminal(tmp_path, capsys):

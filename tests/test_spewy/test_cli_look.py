@@ -237,7 +237,7 @@ NARROW = ("spot.oop=AA,KK,QQ,AKs,JTs", "spot.ip=QQ,JJ,TT,AQs,KJs")
     ],
 )
 def test_no_process_takes_more_than_was_estimated_nor_much_less(name, settings, tmp_path, monkeypatch):
-    """Also where classes of boards are made, and scikit-learn is loaded."""
+    """This includes jobs that make classes of boards, which loads scikit-learn."""
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "buckets"))
     job = EXAMPLES / f"{name}.toml"
     sets = [text for one in settings for text in ("--set", one)]
@@ -250,7 +250,7 @@ def test_no_process_takes_more_than_was_estimated_nor_much_less(name, settings, 
 
 
 def test_the_disk_of_later_saves_is_estimated(tmp_path):
-    """A save needs room while the one before is still there; the folder keeps it."""
+    """A save needs room beside the save before; the folder stays that large."""
     job, out = write(tmp_path, TURN), tmp_path / "out"
     told = good_json("estimate", job)
     for sweeps in (2, 4, 6):

@@ -51,11 +51,11 @@ def test_bots_that_tell_no_strategy_keep_their_luck():
     assert found["score"]["aivat"] is None
 
 
-# What is counted
+# Decisions by source, and failures
 
 
 def counted(leduc, *more):
-    """A match of a bot that solves its last round anew."""
+    """Arguments of a match with a bot that re-solves its last round."""
     return "match", leduc, "random", "--hands", 10, "--resolve", "always", "--workers", 1, *more
 
 

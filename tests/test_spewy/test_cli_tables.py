@@ -173,7 +173,7 @@ class Warns(Seat):
 
 
 def seated(game, hands, *args):
-    """What ``spewy play acpc`` says of a match at a dealer's table against a bot that plays at random."""
+    """The result of ``spewy play acpc`` at a dealer's table, against a bot that plays at random."""
     match, heard = table(game, hands), Heard()
     with Doors("127.0.0.1", (0, 0)) as doors:
 

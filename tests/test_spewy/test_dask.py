@@ -221,7 +221,7 @@ def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeyp
 
 
 def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():
-    """One socket for the scheduler, which is in this process, and one for each worker."""
+    """The scheduler, which is in this process, and each worker have one socket."""
     psutil = pytest.importorskip("psutil")
 
     def listening(process):

@@ -208,7 +208,7 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
 
 
 def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
-    """Not after five minutes, as the others: a solve that is killed soon leaves what it has learnt."""
+    """The first save does not wait for five minutes, so a solve that is killed soon keeps what it has learnt."""
     monkeypatch.setattr("spewy.run.dealt_saving.FIRST_SECONDS", 0.0)
     monkeypatch.setattr("spewy.run.dealt_progress.TELL_SECONDS", 0.0)
     saved = []
@@ -220,7 +220,7 @@ def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
         session.solve(Hearing())
     assert 0 < saved[-1] < 3000
-    assert len(set(saved)) == 2  # nothing, and the one save
+    assert len(set(saved)) == 2  # none before the save, then those of the save
 
 
 def test_background_saves_leave_nothing_out(solved, leduc, tmp_path):
@@ -240,7 +240,7 @@ def test_the_time_of_all_runs_is_added_up(leduc, tmp_path):
 
 
 def test_time_for_the_last_check_is_left(leduc, tmp_path, monkeypatch):
-    """It is known from the check before, which may be that of an earlier run."""
+    """The last check's expected time is that of the check before, which may belong to an earlier run."""
     judge, took = SampledEngine.judge, 0.6
 
     def slow(*asked):
@@ -575,7 +575,7 @@ max_sweeps = 50
 
 
 def seconds_to_end(process):
-    """Seconds from SIGTERM to the end of a process, which leaves no other one."""
+    """Seconds from SIGTERM to the end of a process; no child of the process outlives it."""
     process.send_signal(signal.SIGTERM)
     begun = time.monotonic()
     err = process.communicate(timeout=60)[1]
@@ -589,7 +589,7 @@ def seconds_to_end(process):
 
 @pytest.mark.slow
 def test_judging_a_flop_of_hold_em_ends_within_two_seconds(tmp_path):
-    """A flop takes tens of seconds, in a check and with `spewy exploit`; kernels are compiled before."""
+    """Judging a flop takes tens of seconds, in a check and with `spewy exploit`; kernels are compiled before."""
     job, folder = write(tmp_path, LIMIT_HOLDEM), tmp_path / "out"
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     command = [*COMMAND, "solve", str(job), "--out", str(folder), "--set", "solve.workers=2"]
@@ -680,7 +680,8 @@ def test_killed_again_and_again(leduc, tmp_path, kills):
         reached.append(deals_saved(folder))
     assert reached == sorted(reached)  # nothing that was saved is lost
     assert reached[-1] > 0
-    ahead = max(map(max, visits_in(folder).values()))  # of the last mark, so these deals come again
+    # visits beyond the last mark belong to deals that come again
+    ahead = max(map(max, visits_in(folder).values()))
     last = ahead + 100
     told = good_json("solve", leduc[0], "--out", folder, "--set", f"solve.max_sweeps={last}")
     assert told["sweeps"] == last

@@ -114,7 +114,7 @@ def test_an_interrupted_sweep_of_stored_chunks_is_not_measured(start):
 
 
 def test_a_check_of_stored_chunks_is_given_up_when_it_is_interrupted(start):
-    """Nothing is lost: its sweep is in the lockers. The last visit tells that it is time to stop."""
+    """Nothing is lost, since the sweep is in the lockers; the stop comes with the sweep's last visit."""
     session, engine = start("stored")
     first = Heard()
     list(engine.checks(goal(first, 1, 100)))

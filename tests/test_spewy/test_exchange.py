@@ -18,7 +18,7 @@ from spewy.run.dealt_plan import wish_of
 
 
 def weight(n):
-    """What n visits weigh together, visit k weighing ``k (k + 1)``."""
+    """The weight of n visits together, where visit k weighs ``k (k + 1)``."""
     return n * (n + 1) * (n + 2) / 3
 
 

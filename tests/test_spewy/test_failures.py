@@ -149,7 +149,7 @@ def test_a_folder_where_none_can_be(tmp_path):
 
 @pytest.mark.parametrize("mib", [250, 420, 600])
 def test_too_little_address_space_is_told_in_a_line(tmp_path, mib):
-    """LLVM and the C library abort where they get none, so a solve that would come to that is refused before."""
+    """LLVM and the C library abort without memory, so a solve that could come to that is refused before it begins."""
     for text in (DEALT_LEDUC, POLARISED):
         job = write(tmp_path, text)
         limited = process(

@@ -1,4 +1,4 @@
-"""One process at a time works in a folder: solves of spots and of whole games, `drop`, payoffs and logs."""
+"""The lock by which a single process works in a folder: solves of spots and whole games, `drop`, payoffs and logs."""
 
 import errno
 import fcntl
@@ -39,7 +39,7 @@ def jobs(tmp_path_factory):
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """A folder that another process holds."""
+    """A folder whose lock another process holds, and that process."""
     folder = tmp_path / "out"
     with subprocess.Popen([sys.executable, "-c", HOLDING, str(folder)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"held\n"
@@ -90,7 +90,7 @@ def test_a_forked_child_neither_holds_a_folder_nor_lets_go_of_it(tmp_path):
 
 
 def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path):
-    """A process that waits for the lock has the file open that its holder removes."""
+    """A process that waits for the lock has the very file open that the holder removes."""
     with FolderLock(tmp_path, "solve"):
         (tmp_path / LOCK).unlink()
         with FolderLock(tmp_path, "solve"):
@@ -154,7 +154,7 @@ def test_two_makers_of_payoffs_do_not_meet(jobs, tmp_path):
 
 @pytest.mark.parametrize("kind", ["spot", "game"])
 def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind, monkeypatch):
-    """Who begins again in the midst of one that does finds the folder taken, whatever is removed by then."""
+    """A second solve with --again finds the folder taken, while the first one removes the old lockers and later."""
     folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
     solve = ("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=20", "--again")
     good(*solve)
@@ -177,7 +177,7 @@ def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind
 
 @pytest.mark.parametrize("kind", ["spot", "game"])
 def test_of_solves_that_begin_at_once_one_solves(jobs, tmp_path, kind):
-    """With --again, three times: one of them has the folder, the others say so in a line."""
+    """Three solves with --again begin at once; one of them gets the folder, the others end with one line."""
     folder = tmp_path / "out"
     good("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=5")
     command = [*COMMAND, "solve", str(jobs[kind]), "--out", str(folder), "--again", *FOREVER]

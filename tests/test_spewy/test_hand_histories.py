@@ -33,7 +33,7 @@ def played(request):
 
 
 def test_what_is_written_is_read(played):
-    """With each board in the order of its name, which tells the cards of a flop high cards first."""
+    """Boards come back in the order of their names, which is high cards first on the flop."""
     game, hands = played
     named = [
         replace(each, hand=replace(each.hand, board=game.board_order(each.hand.board))) for each in hands

@@ -78,14 +78,18 @@ def test_killed_again_and_again(kills, tmp_path):
 
 
 GAME = DEALT_FLOP.replace("flop = 3", "flop = 60").replace("flop = 5", "flop = 20")
-"""With so many classes a save takes as long as a few deals, and most kills fall into one."""
+"""A game with so many classes that a save takes as long as a few deals, and most kills fall into a save."""
 KILLS = 40
 FOR_EVER = ("--set", "solve.max_sweeps=1000000000", "--set", "solve.check_every=8 h")
 
 
 @pytest.fixture(scope="module")
 def game(tmp_path_factory):
-    """A whole game that was killed again and again, and then ended: its folder, deals after each kill, saves told."""
+    """A whole game that was killed `KILLS` times and then finished.
+
+    Returns:
+        The folder; after each kill, the deals in the lockers, and the deals of the last save in the log.
+    """
     rng, folder = random.Random(KILLS), tmp_path_factory.mktemp("game")
     job, out, reached, logged = write(folder, GAME), folder / "out", [], []
     solve = ("solve", job, "--out", out, "--save-every", "0")
@@ -105,22 +109,20 @@ def game(tmp_path_factory):
         assert good("check", out).endswith(": healthy\n")
         reached.append(deals_saved(out))
         logged.append(saves_told(out)[-1])
-    last = (
-        max(map(max, visits_in(out).values())) + 1000
-    )  # all that is ahead of the last mark has come again by then
+    last = max(map(max, visits_in(out).values())) + 1000  # after all deals beyond the last mark
     told_last = good_json(*solve, "--set", f"solve.max_sweeps={last}", "--set", "solve.check_flops=1")
     assert told_last["sweeps"] == last
     return out, reached, logged
 
 
 def deals_saved(folder):
-    """Deals that the record of a folder has."""
+    """The number of deals that a folder's lockers hold."""
     with open_store(folder, read_only=True) as store:
         return saved_sweeps(store)
 
 
 def saves_told(folder):
-    """Deals that the log says are saved, save after save."""
+    """The number of saved deals in each line of the log that tells of a save, after a 0."""
     log = folder / LOG
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [0, *(int(line[3]) for line in lines if line[2] == "save")]
@@ -138,7 +140,7 @@ def test_a_whole_game_that_is_killed_loses_no_save(game):
 
 @pytest.mark.slow
 def test_a_whole_game_that_is_killed_counts_every_deal_once(game):
-    """A deal visits one class of each round, for either player."""
+    """Each deal visits one class of each round, for either player."""
     folder, _, _ = game
     deals = deals_saved(folder)
     assert visits_in(folder) == {t: [deals, deals] for t in range(2)}

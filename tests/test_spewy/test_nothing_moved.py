@@ -21,7 +21,7 @@ CLOSE = 1e-2
 
 
 CLOSER = 1e-9
-"""What folders from before hold, or tell, was added up in another order than now."""
+"""Relative tolerance for folders from before, whose numbers were added up in another order than now."""
 
 
 def _require_same(found: Any, expected: Any, close: float | None = None) -> None:

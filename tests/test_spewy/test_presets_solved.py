@@ -1,7 +1,7 @@
-"""What `spewy new --preset` writes, solved: every preset on flops of different texture, in every precision.
+"""Solves of jobs that `spewy new --preset` writes: every preset, on flops of different texture, in every precision.
 
-Ten sweeps are where positive regrets on lines that are hardly ever reached have become smaller than single precision
-can take the reciprocal of. Turns and rivers are dropped, so looking at a turn solves it again.
+After ten sweeps positive regrets on lines that are hardly ever reached have become so small that their reciprocal
+overflows single precision. Turns and rivers are dropped, so `spewy show` of a turn solves it again.
 """
 
 import math
@@ -13,7 +13,7 @@ from spewy.job.presets import presets
 
 FLOPS = ("Kd Kc 6c", "Ks 7h 2d", "Qs Jh 9h", "8c 7c 6c", "5s 4d 2h", "Th Td Tc")
 SMALLER = [f"bets.{name}.raise=" for name in ("flop", "turn", "river")]
-"""In double precision, which takes twice the memory and far more time."""
+"""Settings without raises, for double precision, which takes twice the memory and far more time."""
 
 
 def sets(settings):

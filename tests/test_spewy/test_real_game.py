@@ -147,7 +147,7 @@ def test_judging_games_of_one_round_and_of_more_than_two(name):
 
 
 class StopsAt:
-    """Says to stop from the n-th time on that it is asked."""
+    """A stop that is set from the n-th call of `is_set` on."""
 
     def __init__(self, n):
         self.n, self.asked = n, 0

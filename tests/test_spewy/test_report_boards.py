@@ -116,7 +116,7 @@ def test_rows_tell_how_far_each_solve_is(folder, tmp_path):
 
 
 def test_a_folder_that_was_never_saved_is_named_and_left_out(folder, tmp_path):
-    """Uniform play is no result: it would weigh in the average as if it were one."""
+    """Its uniform play would count in the average as if it were a result."""
     for name in NAMES[1:]:
         (tmp_path / name).symlink_to(folder / name)
     with Solution.open(folder / NAMES[0]) as solution:
@@ -133,7 +133,7 @@ def test_a_folder_that_was_never_saved_is_named_and_left_out(folder, tmp_path):
 
 
 def test_boards_have_one_name_everywhere(tmp_path):
-    """However the job spells them: folders, weights, exports, reports and JSON can be joined."""
+    """Folders, weights, exports, reports and JSON can be joined by the name, however the job spells the board."""
     job = FLOPS.replace("{ subset = 2 }", '["2c 8c Jd", "Ks 7h 2d"]').replace('"flops"', '"joined"')
     out = tmp_path / "out"
     told = good_json("solve", write(tmp_path, job), "--out", out, "--jobs", 1)

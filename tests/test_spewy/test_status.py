@@ -251,7 +251,7 @@ def test_no_folder(tmp_path):
 
 
 class Asking(Silent):
-    """Asks at each check how the solve in a folder stands."""
+    """A reporter that asks `spewy status` for the folder at each check."""
 
     def __init__(self, folder):
         self.folder, self.told = folder, []
@@ -264,13 +264,14 @@ def test_a_spot_that_runs_tells_its_sweeps(tmp_path, monkeypatch):
     monkeypatch.setattr("spewy.run.walked_progress.WRITE_SECONDS", 0.0)
     job = Job.load(write(tmp_path, TURN), ["solve.max_sweeps=30", "solve.target=0%"])
     folder, asking = tmp_path / "out", Asking(tmp_path / "out")
-    with Session(job, folder, save_every=0) as session:  # so that each check is heard of by itself
+    with Session(job, folder, save_every=0) as session:  # with 0 each check is reported at once
         session.solve(asking)
     (_, first), *later = asking.told
     assert first["running"]
     for sweep, told in later:
         assert (told["running"], told["ended"], told["visits"]) == (True, None, None)
-        assert (told["deals"], told["judged"]["deals"]) == (sweep, sweep - 10)  # written as the check began
+        # the status is written before the check has a result
+        assert (told["deals"], told["judged"]["deals"]) == (sweep, sweep - 10)
         assert (told["judged"]["unit"], told["target"]) == ("%", "0%")
     told = good_json("status", folder)
     assert (told["running"], told["ended"], told["deals"]) == (False, "all sweeps made", 30)
@@ -313,7 +314,7 @@ def test_a_folder_of_several_boards_has_a_line_for_each(tmp_path):
 
 
 def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
-    """Such as a copy of the lockers alone."""
+    """A copy of the lockers alone is such a folder."""
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "river", "--set", "solve.max_sweeps=100")
     (tmp_path / "river" / STATUS).unlink()
     (tmp_path / "river" / LOG).unlink()

@@ -340,7 +340,7 @@ def test_packages_that_would_fill_the_disk_or_leave_their_folder(tmp_path, membe
 
 
 def test_tables_in_a_package_are_bounded_too(tmp_path):
-    """A zip file within a zip file."""
+    """The tables are a zip file within the package's zip file."""
     tables = packed_tables({"odd": np.zeros(64 * 2**20 + 1, dtype=np.uint8)})
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as archive:
         archive.writestr("bot/tables.npz", tables)
@@ -348,7 +348,7 @@ def test_tables_in_a_package_are_bounded_too(tmp_path):
 
 
 def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
-    """Also what has left its session and its parent."""
+    """This includes processes that have left the bot's session and parent."""
     starts = "".join(
         f"({how} sh -c 'echo $$ >> {tmp_path}/started; exec sleep 600' &) ; " for how in ("", "setsid")
     )
@@ -365,7 +365,7 @@ def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
 
 
 def wait_until_gone(processes, seconds=10.0):
-    """Killed processes are there until whoever inherits them looks."""
+    """Wait for killed processes, which stay until their parent has looked at them."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and any(alive(process) for process in processes):
         time.sleep(0.01)

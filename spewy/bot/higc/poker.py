@@ -18,11 +18,11 @@ class PokerBrain:
     Where a state cannot follow from the last one, the rest of the hand is checked and called, in Kuhn's game passed.
 
     Args:
-        table: what is played.
-        bot: who plays; closed with this.
-        seat: which player it is.
-        seeds: of what the bot draws, match by match.
-        note: hears at the end where the bot's decisions came from, and what failed.
+        table: the game.
+        bot: the bot that plays; `close` closes it.
+        seat: number of the bot's player.
+        seeds: seeds of the bot's random choices, match by match.
+        note: called by `close` with the number of the bot's decisions by source, and with its failures.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PokerBrain:
         return self._table.number(self._bot.act(hand), hand.betting, legal)
 
     def close(self) -> None:
-        """Close the bot, and tell what it counted."""
+        """Close the bot, and report its decisions by source and its failures."""
         self._bot.close()
         tally = tally_of(self._bot).take()
         if tally.sources:
