@@ -6,7 +6,7 @@ solve is done or was stopped. So a worker that dies leaves the job's folder as i
 
 from __future__ import annotations
 
-import re
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,14 +14,13 @@ from typing import Any
 from lockers import LOCK
 from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
-from spewy.errors import PeerError, shown
+from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.run.estimate import Estimate
 from spewy.system.crew import Parent
 from spewy.system.scratch import scratch_folder
 
 Files = dict[str, bytes]
 """A folder, by paths in it."""
-_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 
 
 def solve_elsewhere(parent: Parent, text: str, before: Files, cost: Estimate) -> tuple[Outcome, Files]:
@@ -45,22 +44,39 @@ def packed(folder: Path) -> Files:
 
 
 def unpack(files: Files, folder: Path) -> None:
-    """Replace a folder by files, in one step.
+    """Replace a folder by files, in one step; if that fails, the folder is what it was.
 
     Raises:
         PeerError: `packed` cannot have made these files; nothing is written.
+        InputError: another process has made the folder anew meanwhile; its old content lies beside it.
     """
     _require_files(files)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        new, old = Path(scratch, "new"), Path(scratch, "old")
+        new, old = Path(scratch, "new"), Path(f"{scratch}-before")
         for name, content in files.items():
             path = new / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         if folder.exists():
             folder.rename(old)
-        new.rename(folder)
+        try:
+            new.rename(folder)
+        except BaseException:
+            _put_back(old, folder)
+            raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_back(old: Path, folder: Path) -> None:
+    try:
+        if old.exists():
+            old.rename(folder)
+    except OSError as error:
+        raise InputError(
+            f"folder {path_text(folder)}: expected nobody to use it, found that another process has made it anew; "
+            f"what it held is in {path_text(old)}"
+        ) from error
 
 
 def _require_files(files: Any) -> None:
@@ -69,7 +85,12 @@ def _require_files(files: Any) -> None:
     if not isinstance(files, dict):
         raise PeerError(f"{subject}: expected files by their paths, found {shown(files)}")
     for name, content in files.items():
-        if not (isinstance(name, str) and _NAME.fullmatch(name) and ".." not in name.split("/")):
+        if not (isinstance(name, str) and _stays(name)):
             raise PeerError(f"{subject}: expected the path of a file in it, found {shown(name)}")
         if not isinstance(content, bytes):
             raise PeerError(f"{subject}, file {name}: expected its bytes, found {shown(content)}")
+
+
+def _stays(name: str) -> bool:
+    """Whether a path leads to a file below the folder that it begins in."""
+    return "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

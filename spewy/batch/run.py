@@ -34,7 +34,7 @@ from spewy.run.finished import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
 from spewy.system.cluster import Cluster, DaskCrew
-from spewy.system.crew import Crew
+from spewy.system.crew import Crew, Word
 from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 
@@ -200,6 +200,8 @@ class _There:
 
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
+        self._heard: set[int] = set()
+        """Entries whose solve has told something: their folders hold this run, or nothing."""
 
     def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
         """Arguments of the function that solves an entry.
@@ -225,13 +227,14 @@ class _There:
     ) -> Iterator[tuple[int, Outcome]]:
         died: dict[int, str] = {}
         yield from self._shift(batch, batch.to_do, cost, cost.at_once, report, stop, died)
-        batch = replace(batch, again=False)  # an entry whose process died resumes from its last save
         for i in died:
             entry, once_more = batch.entries[i], dict[int, str]()
             if stop.is_set():
                 yield i, Outcome(stored=left(entry.job, entry.folder))
                 continue
-            yield from self._shift(batch, [i], cost, 1, report, stop, once_more)
+            # What died goes on from what it has saved, unless that may be what an earlier run left.
+            tried = replace(batch, again=batch.again and i not in self._heard)
+            yield from self._shift(tried, [i], cost, 1, report, stop, once_more)
             if once_more:
                 yield i, Outcome(error=f"its process {once_more[i]}", stored=left(entry.job, entry.folder))
 
@@ -272,18 +275,26 @@ class _There:
                 continue
             i = begun[word.task]
             if word.kind == "news":
+                self._heard.add(i)
                 report.check(i, word.value)
-            elif word.kind == "done":
-                yield i, self.outcome(batch.entries[i], word.value)
             elif word.kind == "died":
                 died[i] = word.value
             else:
-                raise word.value
+                yield i, self._ended(batch.entries[i], word)
         for i in numbers:
             if i in refused:
                 yield i, Outcome(error=refused[i], stored=batch.stored[i])
             elif i not in begun:
                 yield i, Outcome(stored=batch.stored[i])
+
+    def _ended(self, entry: BatchJob, word: Word) -> Outcome:
+        """Of an entry whose function returned or failed; nonsense from the other end is this job's error alone."""
+        try:
+            if word.kind == "failed":
+                raise word.value
+            return self.outcome(entry, word.value)
+        except (PeerError, InputError) as error:
+            return Outcome(error=str(error), stored=left(entry.job, entry.folder))
 
 
 class _Elsewhere(_There):

@@ -349,9 +349,11 @@ class DaskCrew(Crew):
         self._token = uuid.uuid4().hex
         self._running: dict[int, Any] = {}
         self._ended = threading.Event()
+        self._stopping = False
 
     def stop(self) -> None:
-        """Tell those who work to stop; what they return then is a result as any other."""
+        """Tell those who work to stop; what they return then is a result as any other. No other task is begun."""
+        self._stopping = True
         self._cluster.tell_all(_stop, self._token)
 
     def close(self) -> None:
@@ -365,13 +367,14 @@ class DaskCrew(Crew):
         self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
     ) -> Iterator[Word | None]:
         client, news = self._cluster.client, SimpleQueue[tuple[int, bytes]]()
+        self._stopping = False
         client.subscribe_topic(self._token, lambda event: news.put(event[1]))
         try:
             more = True
             while True:
                 there = self._threads_there()
                 most = there if at_once is None else min(at_once, there)
-                while more and len(self._running) < most:
+                while more and not self._stopping and len(self._running) < most:
                     number, arguments = next(tasks, (None, ()))
                     if number is None:
                         more = False
@@ -387,7 +390,7 @@ class DaskCrew(Crew):
                         pure=False,
                     )
                     self._running[number].add_done_callback(lambda _: self._ended.set())
-                if not self._running and (not more or self._workers_asked is not None):
+                if not self._running and (not more or self._stopping or self._workers_asked is not None):
                     return
                 if not most:
                     yield from self._lost()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import time
 import weakref
 from contextlib import suppress
@@ -96,35 +97,62 @@ def is_locked(folder: Path) -> bool:
 
 def _try_to_lock(folder: Path, *, make: bool) -> tuple[int, str]:
     """Try once: return a descriptor that holds the lock, or -1 and the name of the command that holds the lock."""
+    descriptor, owner = _opened(folder, make=make)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return -1, _holder(descriptor)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            os.close(descriptor)
+            _refuse(folder, error)
+    if not _is_there(descriptor, folder / LOCK):  # whoever held the lock has just removed its file
+        return -1, _holder(descriptor)
+    if not os.geteuid():  # whoever the folder belongs to could not open the file otherwise
+        with suppress(OSError):  # a file system that root has no rights on
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+    return descriptor, ""
+
+
+def _opened(folder: Path, *, make: bool) -> tuple[int, os.stat_result]:
+    """Open the lock's file, and return it with the folder's status; ``make`` creates the folder.
+
+    A folder may come from somebody else: the lock's file is written to, so a symbolic link is refused, and a pipe would
+    keep this process waiting.
+    """
+    path = folder / LOCK
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    tries = TRIES if make else 1
     while True:
+        tries -= 1
         try:
             if make:
                 folder.mkdir(parents=True, exist_ok=True)
             owner = folder.stat()
-            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(path, flags, 0o644)
+            break
         except FileNotFoundError as error:
-            if make:
-                continue  # the last holder has just removed the empty folder
-            raise InputError(
-                f"folder {path_text(folder)}: expected a folder of a solve, found none"
-            ) from error
+            if not make:
+                raise InputError(
+                    f"folder {path_text(folder)}: expected a folder of a solve, found none"
+                ) from error
+            if not tries:
+                _refuse(folder, error)  # else whoever held the lock has just removed the empty folder
         except OSError as error:
+            if path.is_symlink():
+                _refuse_file(path, "a symbolic link")
             _refuse(folder, error)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(descriptor, MOST_OF_NAME, 0).decode(errors="replace")
-            os.close(descriptor)
-            return -1, holder or "solve"
-        except OSError as error:
-            if error.errno not in UNSUPPORTED:
-                os.close(descriptor)
-                _refuse(folder, error)
-        if not os.geteuid():  # root's file would be closed to the folder's owner
-            os.fchown(descriptor, owner.st_uid, owner.st_gid)
-        if _is_there(descriptor, folder / LOCK):
-            return descriptor, ""
-        os.close(descriptor)  # the last holder has just removed this file
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        _refuse_file(path, "something else")
+    return descriptor, owner
+
+
+def _holder(descriptor: int) -> str:
+    """Close a lock's file, and return the name of the command in it."""
+    holder = os.pread(descriptor, MOST_OF_NAME, 0).decode(errors="replace")
+    os.close(descriptor)
+    return holder or "solve"
 
 
 def _release(descriptor: int, path: Path, made: list[Path]) -> None:
@@ -141,7 +169,7 @@ def _release(descriptor: int, path: Path, made: list[Path]) -> None:
 def _is_there(descriptor: int, path: Path) -> bool:
     """Whether an open file still has its name."""
     try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
 
@@ -153,6 +181,10 @@ def _missing(folder: Path) -> list[Path]:
         return [path for path in (folder, *folder.parents) if not path.exists()]
     except OSError as error:
         _refuse(folder, error)
+
+
+def _refuse_file(path: Path, found: str) -> NoReturn:
+    raise InputError(f"file {path_text(path)}: expected a plain file, a lock, found {found}; remove it")
 
 
 def _refuse(folder: Path, error: OSError) -> NoReturn:

@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,14 @@ from test_cli_solve import FIELDS
 
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
-from spewy.batch.run import processes, run_batch
-from spewy.batch.work import News
+from spewy.batch.run import BatchCost, _There, processes, run_batch
+from spewy.batch.work import News, estimate_job
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.run.finished import finished, look
 from spewy.run.memory import memory_at_once
 from spewy.run.session import Session
+from spewy.system.crew import Word
 
 LOCK = '[[lock]]\nline = ""\nhands = { AhAd = [0.5, 0.5] }\n[solve]'
 BATCH_FIELDS = [*FIELDS, "board", "same_as", "folder", "skipped", "error"]
@@ -343,6 +346,31 @@ def test_a_process_dies(tmp_path):
     outcomes = run_batch(batch, Killer(1), 2)
     assert [outcome.done for outcome in outcomes] == [True, False, True]
     assert "its process was ended by SIGKILL" in outcomes[1].error
+
+
+class Dying:
+    """Stands in for a crew whose first worker dies, before or after it has told something; keeps all arguments."""
+
+    def __init__(self, news):
+        self.words, self.asked = (
+            [*([Word(0, "news", News(1, 0.0, "%", None))] * news), Word(0, "died", "died")],
+            [],
+        )
+
+    def work(self, function, tasks, at_once):
+        self.asked += tasks
+        words, self.words = self.words, [Word(0, "done", Outcome())]
+        yield from words
+
+
+@pytest.mark.parametrize("news", [0, 1])
+def test_a_job_to_be_solved_again_is_until_its_process_has_begun(tmp_path, news):
+    batch = replace(Batch.load([write(tmp_path, KUHN)], out=tmp_path / "out"), again=True)
+    crew = Dying(news)
+    cost = BatchCost({0: estimate_job(batch.entries[0].job, "")}, 1, None)
+    found = list(_There(crew).solve(batch, cost, Killer(1), threading.Event()))
+    assert found == [(0, Outcome())]
+    assert [again for _, _, _, again, _ in crew.asked] == [True, not news]
 
 
 def test_processes(tmp_path, monkeypatch):

@@ -1,7 +1,11 @@
 """Batches on a Dask cluster whose workers share no folder: what processes here solve, whoever comes and goes."""
 
+import errno
+import json
 import signal
+import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from cli_runs import TURN, good, good_json, refused, spewy, write
@@ -10,14 +14,14 @@ from dealt_jobs import numbers_in
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
 import crew_tasks  # noqa: E402
-from dask_cluster import DaskCluster  # noqa: E402
+from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
 from spewy.batch.batch import Batch  # noqa: E402
 from spewy.batch.elsewhere import packed, unpack  # noqa: E402
 from spewy.batch.run import _Elsewhere, run_batch  # noqa: E402
 from spewy.cli.batch import BatchLines  # noqa: E402
-from spewy.errors import PeerError  # noqa: E402
-from spewy.system.cluster import Cluster  # noqa: E402
+from spewy.errors import InputError, PeerError  # noqa: E402
+from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
 
 BOARDS = ("Qs 7h 2d 3c", "Kh 9d 6s 2c", "Jh 9d 6s 2c")
 BATCH = TURN.replace('board = "Qs 7h 2d 3c"', f"boards = {list(BOARDS)}")
@@ -112,6 +116,36 @@ def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):
     assert packed(tmp_path / "nothing") == {}
 
 
+def test_files_of_any_name_go_there_and_back(tmp_path):
+    files = {"my notes.txt": b"1", "Müller/~a+b": b"2"}
+    unpack(files, tmp_path / "a")
+    assert packed(tmp_path / "a") == files
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch, taken):
+    """Another process has made it anew between the two names that are changed; it stays there, or leaves again."""
+    folder, rename = tmp_path / "a", Path.rename
+    unpack({"kept": b"0"}, folder)
+
+    def renamed(path, target):
+        if path.name == "new":
+            if taken:
+                folder.mkdir()
+                (folder / "lock").write_bytes(b"")
+            raise OSError(errno.ENOTEMPTY, "not empty")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    with pytest.raises(
+        InputError if taken else OSError, match="what it held is in" if taken else "not empty"
+    ):
+        unpack({"new": b"1"}, folder)
+    (kept,) = tmp_path.rglob("kept")
+    assert kept.read_bytes() == b"0"
+    assert (kept.parent == folder) is not taken
+
+
 @pytest.mark.parametrize(
     "files",
     [
@@ -121,6 +155,8 @@ def test_a_folder_goes_there_and_back_without_its_locks(tmp_path):
         {"": b"1"},
         {"a//b": b"1"},
         {"a\0b": b"1"},
+        {"./a": b"1"},
+        {"a/": b"1"},
         {3: b"1"},
         {"a": "text"},
         ["a"],
@@ -135,11 +171,29 @@ def test_files_that_a_worker_names_stay_in_their_folder(tmp_path, files):
 
 
 def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(_Elsewhere, "function", staticmethod(crew_tasks.nothing))
+    """The other jobs go on."""
+    monkeypatch.setattr(_Elsewhere, "function", staticmethod(crew_tasks.nonsense_for_one))
     out = tmp_path / "out"
-    result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address)
+    result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address, "--json")
     assert result.exit_code == 1
-    assert "expected how its solve ended, found None" in result.stderr.splitlines()[-1]
+    errors = [row["error"] for row in json.loads(result.stdout)]
+    assert "expected how its solve ended, found None" in errors[0]
+    assert errors[1:] == [None, None]
+
+
+def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):
+    stop = threading.Event()
+    with closing(DaskCluster(tmp_path, 1)) as found, Cluster(found.address, 0, lambda note: None) as cluster:
+        crew = DaskCrew(cluster)
+        tasks = ((number,) for number in range(3) if not stop.is_set())
+        found.kill_one()
+        wait_until(lambda: not cluster.there())
+        for n, word in enumerate(crew.work(crew_tasks.square, tasks)):
+            assert word is None
+            assert n < 20
+            if not stop.is_set():
+                stop.set()
+                crew.stop()
 
 
 def test_what_a_cluster_does_not_take_is_refused(cluster, tmp_path):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from cli_runs import COMMAND, TURN, good, good_json, refused, spewy, write
@@ -98,11 +99,43 @@ def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("target", ["there", "gone", "gone/further"])
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path, target):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (tmp_path / "there").write_text("kept")
+    (folder / LOCK).symlink_to(tmp_path / target)
+    for make in (True, False):
+        with pytest.raises(InputError, match=r"out/\.lock: expected a plain file, .*found a symbolic link"):
+            FolderLock(folder, "solve", make=make)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["out", "there"]
+    assert (tmp_path / "there").read_text() == "kept"
+
+
+def test_a_lock_that_is_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / LOCK)
+    with pytest.raises(InputError, match="expected a plain file, a lock, found something else"):
+        FolderLock(tmp_path, "solve")
+
+
+def test_a_folder_that_cannot_stay_is_not_tried_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "mkdir", failing(errno.ENOENT))
+    with pytest.raises(InputError, match="found: No such file or directory"):
+        FolderLock(tmp_path / "out", "solve")
+
+
+def test_root_without_rights_on_a_file_system_locks_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "fchown", failing(errno.EPERM))
+    with FolderLock(tmp_path, "solve"):
+        assert is_locked(tmp_path)
+
+
 def failing(number):
-    def flock(descriptor, operation):
+    def call(*args, **options):
         raise OSError(number, os.strerror(number))
 
-    return flock
+    return call
 
 
 def test_a_file_system_without_locks_keeps_nobody_out(tmp_path, monkeypatch):
