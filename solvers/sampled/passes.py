@@ -58,14 +58,14 @@ _ONE: Any = np.float32(1)
 
 
 class Schedule(NamedTuple):
-    """How much earlier visits of a class count.
+    """Weights of earlier visits of a class in its regrets and averages.
 
     Attributes:
         averaging: the power with which the weight of a visit in the average grows, see `share`.
         forgetting: regrets are multiplied by ``n^f / (n^f + 1)``; 0: by 1.
         sinking: regrets below 0 are multiplied by ``n^s / (n^s + 1)``; below 0: they are floored at 0.
-        answering: how much of the opponent's play on the last round is its best answer on the dealt board, from 0, none
-            of it, to 1; see `solvers.sampled.answer`.
+        answering: share of the opponent's play on the last round that is its best answer on the dealt board, 0 to 1;
+            see `solvers.sampled.answer`.
     """
 
     averaging: float

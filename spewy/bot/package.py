@@ -46,19 +46,19 @@ nothing is asked of a network but the dealer.
 
 
 def package_acpc(folder: Path, out: Path, resolve: str) -> int:
-    """Make such a folder.
+    """Make a folder with a bot for the ACPC: its start script, code and lockers.
 
     Args:
-        folder: a solve's, or a copy of its play locker; a job may go on improving it.
-        out: a folder that is not there yet. It appears when it is whole.
-        resolve: when the bot solves anew.
+        folder: folder of a solve, or a copy of its play locker; a job may go on improving it.
+        out: the folder to make, which must not exist yet. It appears when it is whole.
+        resolve: when the bot re-solves sub-games.
 
     Returns:
-        Its size in bytes.
+        The size of the new folder in bytes.
 
     Raises:
         InputError: ``out`` exists already, its parent folder does not exist, or the parent folder may not be written.
-        lockers.LockerError: there are no lockers, or they are damaged.
+        lockers.LockerError: ``folder`` has no lockers, or they are damaged.
     """
     if os.path.lexists(out) or not out.absolute().parent.is_dir():
         raise InputError(f"folder {path_text(out)}: expected a new one in a folder that exists")

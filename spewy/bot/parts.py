@@ -284,7 +284,7 @@ class Parts:
             solved: whether that may be another one that is solved.
         """
         outer = part.outer if solved else None
-        found = None if outer is None else self._solved_around(outer, part, mine)
+        found = None if outer is None else self._outer_solve(outer, part, mine)
         if outer is not None and found is not None:
             before = entry(outer.line(part.betting))
             by = part.root.base - outer.root.base
@@ -310,7 +310,7 @@ class Parts:
             lambda lines, board: self._book.several([begun + shifted(line, base) for line in lines], board),
         )
 
-    def _solved_around(self, outer: Part, part: Part, mine: int) -> Resolved | None:
+    def _outer_solve(self, outer: Part, part: Part, mine: int) -> Resolved | None:
         """The solve of ``outer``, the sub-game that contains ``part``; None if the player does not play by that."""
         key = self._mine(mine)
         if key in outer.failed or not self.covers(outer, part.betting):

@@ -68,7 +68,7 @@ def open_tables(file: Path) -> Tables:
         with zipfile.ZipFile(file) as archive:
             require_small(archive)
             data = archive.read(TABLES)
-        if zipfile.is_zipfile(io.BytesIO(data)):  # if it is none, `Tables` raises the error
+        if zipfile.is_zipfile(io.BytesIO(data)):  # for other data `Tables` raises the error
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 require_small(archive)
     except Exception as error:  # zip files fail in many ways

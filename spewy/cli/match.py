@@ -276,12 +276,12 @@ def _table(score: Score) -> Table:
 
 def _tell_faults(played: Match, outcome: Outcome) -> None:
     for name, faults, tally in zip(played.names, outcome.faults, outcome.tallies, strict=True):
-        _tell_first(name, faults, "more fault")
+        _say_first(name, faults, "more fault")
         failures = [f"{each.text} ({each.reason})" for each in tally.failures]
-        _tell_first(f"{name}, failed", failures, "more failure")
+        _say_first(f"{name}, failed", failures, "more failure")
 
 
-def _tell_first(subject: str, texts: Sequence[str], more: str) -> None:
+def _say_first(subject: str, texts: Sequence[str], more: str) -> None:
     for text in texts[:MOST_TOLD]:
         say(f"{subject}: {text}")
     if len(texts) > MOST_TOLD:

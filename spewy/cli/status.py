@@ -49,14 +49,14 @@ def status(folder: Path, as_json: bool) -> None:
     if several is not None:
         click.echo(_of_several(several.folders, several.missing, as_json))
         return
-    found, told = _told(folder)
+    found, told = _status_of(folder)
     if as_json:
         click.echo(json_text(told))
         return
     click.echo(facts([*_rows(found, told["running"]), ("disk", size(told["disk_bytes"]))]))
 
 
-def _told(folder: Path) -> tuple[Status, dict[str, Any]]:
+def _status_of(folder: Path) -> tuple[Status, dict[str, Any]]:
     """The status of the solve in a folder, and that status as an object for JSON."""
     from spewy.look.status import disk_bytes, status_of
     from spewy.records.status import running
@@ -69,7 +69,7 @@ def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) 
     """The status of several solves: a table with a row for each, or a JSON array; ``missing`` are boards not begun."""
     from rich.table import Table
 
-    each = [(folder, *_told(folder)) for folder in folders]
+    each = [(folder, *_status_of(folder)) for folder in folders]
     if as_json:
         return json_text([{"folder": str(folder), **told} for folder, _, told in each])
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -79,7 +79,7 @@ def _of_several(folders: Sequence[Path], missing: Sequence[str], as_json: bool) 
     table.add_column("saved", justify="right", no_wrap=True)
     table.add_column("exploitability", no_wrap=True)
     for folder, found, told in each:
-        done, saved = f"{found.deals:,} {_counted(found)}", f"{found.saved_deals:,}"
+        done, saved = f"{found.deals:,} {_unit(found)}", f"{found.saved_deals:,}"
         state, judged = _state(found, told["running"]), _judged(found.judged, found.target)
         table.add_row(folder.name, state, done, saved, judged)
     for board in missing:
@@ -91,7 +91,7 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     yield "job", found.name
     yield "state", _state(found, runs)
     speed = "" if found.per_second is None else f", {number(found.per_second, 1)} per second"
-    yield _counted(found), f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
+    yield _unit(found), f"{found.deals:,}{speed}, {found.saved_deals:,} of them saved"
     if found.seconds is not None:
         goes_on = "" if found.seconds_left is None else f", {left(found.seconds_left)}"
         yield "time", f"{duration(found.seconds)}{goes_on}"
@@ -103,7 +103,7 @@ def _rows(found: Status, runs: bool | None) -> Iterator[tuple[str, str]]:
     yield "exploitability", _judged(found.judged, found.target)
 
 
-def _counted(found: Status) -> str:
+def _unit(found: Status) -> str:
     """The unit of progress: "sweeps", or "deals" for a job that deals boards."""
     return "sweeps" if found.visits is None else "deals"
 

@@ -89,10 +89,11 @@ class LiveEngine:
         return self.solver.expected_values()
 
     def save(self, dropping: int | None = None) -> None:
-        """Write what is new, and what chance leaves are worth.
+        """Write new regrets and sums, and the values of chance leaves.
 
         Args:
-            dropping: the first round of the game that is left out, with all after it, and counts as dropped.
+            dropping: the first round of the game that is left out, with all after it, and counts as dropped; None for
+                no round.
 
         Raises:
             SolveError: regrets or sums are not finite.

@@ -126,7 +126,7 @@ class RealGame:
         return list(range(self.n_firsts)) if draw is None else sorted(draw)
 
     def flop(self, first: int, desk: Desk, stopped: Stopped = never) -> FlopFinding:
-        """Judge what can follow one first board.
+        """Judge all boards that can follow one first board.
 
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.

@@ -87,7 +87,7 @@ def report_boards(
     shares = tuple(row.weighing(row.weight / total if total > 0 else np.nan) for row in rows.values())
     actions = tuple(action.label for action in node.actions)
     mean = average(shares, pot)
-    told = Report(
+    report = Report(
         node.line,
         (),
         node.player,
@@ -99,7 +99,7 @@ def report_boards(
         words=words,
         not_solved=tuple(unsolved),
     )
-    return told.in_unit(jobs[0].amounts)
+    return report.in_unit(jobs[0].amounts)
 
 
 def _alike(job: Job) -> int:

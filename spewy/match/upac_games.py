@@ -118,14 +118,14 @@ class CommandEntrant:
 
 
 class Entrants(Closing):
-    """Both bots by what a user calls them; packages are unpacked until this is closed.
+    """Two bots, each given by a word; unpacked packages stay on the disk until `close`.
 
     Args:
         first, second: ``random``, ``call``, ``allin``, ``equity``, ``command:SHELL``, a package's
             file, or ``tables:`` and a package's file; maybe with ``NAME=`` before it.
 
     Raises:
-        InputError: a name is none of these, or a package is none.
+        InputError: a word is none of these, or a package is not valid.
     """
 
     def __init__(self, first: str, second: str) -> None:

@@ -82,7 +82,7 @@ def read_mark(store: Reads) -> Mark:
 
 
 def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
-    """Keep what some classes have, in one transaction.
+    """Write the numbers of some classes, in one transaction.
 
     Raises:
         SolveError: a number of a class is not finite.

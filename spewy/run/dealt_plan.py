@@ -39,7 +39,7 @@ MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are mad
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
 FOUND = 3  # times what a check found: board by board, and put together (measured)
-COPIES = 3 * BYTES_AT_ONCE  # of the numbers that are being saved: plain, encoded, and in the transaction
+COPIES = 3 * BYTES_AT_ONCE  # bytes of numbers that are being saved: plain, encoded, and in the transaction
 SECONDS_PER_DEAL = 70e-6  # to be dealt
 SECONDS_PER_HAND = (
     37e-9,
@@ -52,7 +52,7 @@ SECONDS_PER_CHUNK, SECONDS_PER_ITERATION, SECONDS_PER_LEAF = 2.5e-3, 60e-6, 0.5e
 
 @dataclass(frozen=True)
 class DealtCost:
-    """Counts of a job whose boards are dealt, and bytes.
+    """Counts and sizes of a job whose boards are dealt.
 
     Attributes:
         lines: number of lines that enter each round.

@@ -82,7 +82,7 @@ class DealtSaving(Closing):
         """Begin a save in the background, unless one is running or there is nothing new; the engine is at rest."""
         if self._running is None and mark.deals > self.saved.deals:
             self._begun = time.perf_counter()
-            self._running = self._thread.submit(self._save, mark, *self._noted())
+            self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
         """Save what is left, in this thread; the engine is at rest and stays so.
@@ -93,7 +93,7 @@ class DealtSaving(Closing):
         if self._running is not None:
             self._ended(self._running)
         if mark != self.saved:
-            self._save(mark, *self._noted())
+            self._save(mark, *self._visits())
 
     def close(self) -> None:
         """Break off what is running, between two transactions."""
@@ -105,7 +105,7 @@ class DealtSaving(Closing):
         running.result()
         return True
 
-    def _noted(self) -> tuple[list[Ints], list[Ints]]:
+    def _visits(self) -> tuple[list[Ints], list[Ints]]:
         """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
         return self._engine.visits(), self._engine.visits_of_deals()
 

@@ -359,7 +359,7 @@ class _Run(Closing):
         return n if last is None else min(n, last - self._engine.deals)
 
     def _ended(self) -> str | None:
-        """Why the run ends now, in words; None if it goes on.
+        """The reason to end the run now, in words; None if the run goes on.
 
         A run that reaches its limit of time or deals is measured. It stops early enough for a check that takes as long
         as the last check did.

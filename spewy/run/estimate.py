@@ -36,7 +36,7 @@ SECONDS_PER_SET = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """Counts of a problem after suit symmetry, and bytes.
+    """Counts of a problem after suit symmetry, and sizes.
 
     Attributes:
         boards, chunks: number of boards and of chunks, per round from the root's.

@@ -74,7 +74,7 @@ def logged(folder: Path) -> Iterator[LogFile]:
 
 
 def _failure(error: BaseException) -> str:
-    """Why a solve failed, in words."""
+    """The reason why a solve failed, in words."""
     if isinstance(error, KeyboardInterrupt):
         return "broken off"
     return f"failed, {error_line(error)}"

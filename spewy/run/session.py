@@ -165,7 +165,7 @@ class Session(Closing):
     def _run(
         self, engine: Engine, report: Reporter, building: float, outer: Stop | None, log: LogFile | None
     ) -> SolveResult:
-        job, target, tell = self.job, self._target, _told_to(log)
+        job, target, tell = self.job, self._target, _log_writer(log)
         trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
         earlier = trace[-1][1] if trace else 0.0
         saving = Saving(self.store, engine, job.solve.target, self.save_every, self.cost.disk_bytes)
@@ -237,13 +237,13 @@ class Session(Closing):
         return self._target.satisfied(found) or engine.sweeps >= self.job.last_sweep
 
 
-def _told_to(log: LogFile | None) -> Callable[[str, str], None]:
+def _log_writer(log: LogFile | None) -> Callable[[str, str], None]:
     """A function that adds a line to the log; it does nothing without a log."""
     return (lambda event, text: None) if log is None else log.write
 
 
 def _ending(result: SolveResult) -> str:
-    """Why a run ended, in words."""
+    """The reason why a run ended, in words."""
     if result.interrupted:
         return "interrupted"
     return "target reached" if result.converged else "all sweeps made"

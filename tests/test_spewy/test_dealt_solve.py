@@ -293,7 +293,7 @@ def test_again_removes_nothing_for_a_job_that_is_refused(leduc, tmp_path):
     assert "solve.memory: " in refused(*again, "--set", "solve.memory=1 KiB")
     assert "found no manifest" in refused(*again, "--start-from", nowhere)
     assert "expected another folder beside --again" in refused(*again, "--start-from", folder)
-    with FolderLock(folder, "solve"):  # of a solve that runs there
+    with FolderLock(folder, "solve"):  # the lock of a solve that runs there
         assert "is in use by another `spewy solve`" in refused(*again)
     assert deals_saved(folder) == 50
     assert solve(leduc[0], folder, "solve.max_sweeps=60").sweeps == 60

@@ -91,7 +91,7 @@ def test_a_forked_child_neither_holds_a_folder_nor_lets_go_of_it(tmp_path):
 
 
 def test_a_lock_whose_file_was_removed_is_taken_anew(tmp_path):
-    """A process that waits for the lock has the very file open that the holder removes."""
+    """A process that waits for the lock has the same file open that the holder removes."""
     with FolderLock(tmp_path, "solve"):
         (tmp_path / LOCK).unlink()
         with FolderLock(tmp_path, "solve"):
@@ -182,7 +182,7 @@ def test_two_makers_of_payoffs_do_not_meet(jobs, tmp_path):
     good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=20")
     with FolderLock(folder / "payoffs", "payoffs"):
         assert "payoffs is in use by another `spewy payoffs`" in refused("payoffs", folder, "--workers", 1)
-        good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=30")  # which writes none
+        good("solve", jobs["game"], "--out", folder, "--set", "solve.max_sweeps=30")  # writes no payoffs
 
 
 @pytest.mark.parametrize("kind", ["spot", "game"])

@@ -75,7 +75,7 @@ def test_an_error_of_a_bots_program_ends_the_match(tmp_path, monkeypatch, worker
     match = Match(LIMIT, entrants("crashing", "raiser"), 4, (1,), aivat=False)
     with pytest.raises(BotError, match="crashing, act: expected an answer, found ZeroDivisionError") as found:
         play(match, tmp_path, workers)
-    if workers == 2:  # the process is gone, and where it failed is told with the error
+    if workers == 2:  # the worker process is gone; the error's notes have its trace
         assert "in crashing" not in str(found.value)
         assert "stand_ins.py" in "".join(found.value.__notes__)
 

@@ -96,7 +96,7 @@ def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
     found = play(Match(LIMIT, (client("stray"), Rules("call")), 2, (1,), aivat=False), tmp_path / "a")
     plain = play(Match(LIMIT, (Rules("call"), Rules("call")), 2, (1,), aivat=False), tmp_path / "b")
     assert found.score.plain == plain.score.plain
-    assert len(found.faults[0]) == 11 * 2 * 2  # ten of a hand, and how many there were beside them
+    assert len(found.faults[0]) == 11 * 2 * 2  # ten lines of a hand, and the number of the others
     told = r"seed-1.log, hand 0: passed over a line that answers another state or none: '\x1b[2J'"
     assert found.faults[0][0] == told
     assert found.faults[0][10] == "seed-1.log, hand 0: passed over 38 more lines"

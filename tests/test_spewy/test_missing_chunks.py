@@ -48,7 +48,7 @@ def test_a_chunk_that_is_missing_is_damage(solved, array, found, tmp_path):
 
 @pytest.mark.parametrize("text", [LEDUC, TURN, DEALT_LEDUC], ids=["whole game", "spot", "dealt"])
 def test_a_folder_that_was_never_saved_is_no_result(text, tmp_path):
-    """A solve that is killed before its first save leaves such a folder."""
+    """A solve that is killed before its first save leaves a folder without a saved strategy."""
     job, folder = Job.load(write(tmp_path, text)), tmp_path / "out"
     open_session(job, folder).close()
     commands = [["show", folder], ["exploit", folder]]

@@ -106,7 +106,7 @@ def test_a_random_game_that_is_not_refused_is_the_same_game(seed, tmp_path):
     ],
 )
 def test_stacks_that_open_spiel_does_not_mind_are_refused(stack, told, tmp_path):
-    """OpenSpiel's limit players put in up to 8 chips here, whatever their stacks: exploitability would differ."""
+    """OpenSpiel's limit players put in up to 8 chips here, whatever their stacks: its exploitability would differ."""
     result, solution = solved_game(tmp_path, LIMIT.replace("blind =", f"stack = {stack}\nblind ="))
     if told is None:
         policy = solution.to_openspiel()
@@ -123,7 +123,7 @@ def test_a_round_without_cards_follows_at_once(tmp_path):
 
 
 def test_cards_before_the_first_action_are_for_deals(tmp_path):
-    """A solve that walks through all boards ignored such cards, and so solved another game without saying so."""
+    """A solve that walks through all boards ignored cards before the first action, and so solved another game."""
     text = LIMIT.replace("numBoardCards = 0 1", "numBoardCards = 1 0")
     with pytest.raises(
         InputError, match=r"game small: public cards are dealt before.*add a section \[boards\]"

@@ -73,7 +73,7 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
-    """The average that a check measures can be finite even then."""
+    """The average that a check measures can be finite although the regrets are not."""
     job = example("R1", f"solve.precision={precision}", "solve.max_sweeps=20")
     with Session(job) as session:
         monkeypatch.setattr(Cfr, "finite", lambda self: False)

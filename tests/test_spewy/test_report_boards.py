@@ -116,7 +116,7 @@ def test_rows_tell_how_far_each_solve_is(folder, tmp_path):
 
 
 def test_a_folder_that_was_never_saved_is_named_and_left_out(folder, tmp_path):
-    """Its uniform play would count in the average as if it were a result."""
+    """Otherwise uniform play on an unsaved board would count in the average as if it were a result."""
     for name in NAMES[1:]:
         (tmp_path / name).symlink_to(folder / name)
     with Solution.open(folder / NAMES[0]) as solution:

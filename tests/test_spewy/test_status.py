@@ -314,7 +314,7 @@ def test_a_folder_of_several_boards_has_a_line_for_each(tmp_path):
 
 
 def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):
-    """A copy of the lockers alone is such a folder."""
+    """A folder may be a copy of the lockers alone."""
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "river", "--set", "solve.max_sweeps=100")
     (tmp_path / "river" / STATUS).unlink()
     (tmp_path / "river" / LOG).unlink()

@@ -348,7 +348,7 @@ def test_tables_in_a_package_are_bounded_too(tmp_path):
 
 
 def test_what_a_bot_has_started_ends_with_the_game(tmp_path):
-    """This includes processes that have left the bot's session and parent."""
+    """Processes that have left the bot's session and parent end, too."""
     starts = "".join(
         f"({how} sh -c 'echo $$ >> {tmp_path}/started; exec sleep 600' &) ; " for how in ("", "setsid")
     )
