@@ -7,6 +7,7 @@ import json
 import stat
 import zipfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -20,6 +21,9 @@ MOST_BYTES = 5_000_000
 """Of the zip file, and of the folder that it becomes."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 """Bytes and members of somebody else's package, which may hold what its build needs beside what it leaves."""
+_UNPACKS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
+"""Ways to store a member that are unpacked a piece at a time; of others a few bytes may become gigabytes at once."""
+_PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/bot/upac_runtime"
 STUB = '"""Of this package only the bot is here."""\n'
@@ -80,7 +84,8 @@ def require_small(archive: zipfile.ZipFile) -> None:
     """Refuse a zip file that becomes more than this machine shall hold, or that writes elsewhere than it is told to.
 
     Raises:
-        InputError: it has too many bytes or files, a link, or a name that leaves the folder.
+        InputError: it has too many bytes or files, a link, a name that leaves the folder, or a member that becomes
+            more bytes than it says, or that is neither stored nor deflated.
     """
     members = archive.infolist()
     if len(members) > MOST_FILES:
@@ -94,6 +99,23 @@ def require_small(archive: zipfile.ZipFile) -> None:
             raise InputError(f"a name that leaves the folder, {shown(member.filename)}")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise InputError(f"a link or a device, {shown(member.filename)}")
+        if member.compress_type not in _UNPACKS:
+            ways = " or ".join(_UNPACKS.values())
+            raise InputError(f"a member that is not {ways}, {shown(member.filename)}")
+        _require_size(archive, member)
+
+
+def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Refuse a member that becomes more bytes than it says."""
+    whole, n_bytes = copy(member), 0
+    whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
+    with archive.open(whole) as file:
+        while piece := file.read(_PIECE):
+            n_bytes += len(piece)
+            if n_bytes > member.file_size:
+                raise InputError(
+                    f"more than the {member.file_size:,} bytes that {shown(member.filename)} is said to have"
+                )
 
 
 def packed(tables: Mapping[str, np.ndarray]) -> bytes:
