@@ -25,6 +25,8 @@ from spewy.bot.player import LockerBot
 from spewy.game.hand import Hand
 
 LATE = 1.1
+MOST_HANDS = 20
+"""Of each decision that is wanted: a game whose sub-games are solved at once, or are too large, has none that counts."""
 BETS = 0.15
 """How often the opponent bets where it may."""
 SMALL_GAME = """GAMEDEF
@@ -92,7 +94,7 @@ def main() -> None:
 def decisions(bot: LockerBot, wanted: int, budget: float, seed: int) -> tuple[list[float], float]:
     """Seconds of decisions that solved a sub-game, and of the first decision of all."""
     rng, times, first, number = Random(seed), list[float](), None, 0
-    while len(times) < wanted:
+    while len(times) < wanted and number < MOST_HANDS * wanted:
         number += 1
         hand, coming, seat = *_dealt(bot, rng), number % 2
         bot.new_hand(hand.seen_by(seat), seat, number)
@@ -149,6 +151,9 @@ def _small(folder: Path) -> Path:
 
 
 def _tell(times: list[float], budget: float) -> None:
+    if len(times) < 2:
+        print(f"decisions  {len(times)} took more than a quarter of {budget:g} s: too few to tell of")
+        return
     within = quantiles(times, n=10, method="inclusive")
     late = sum(seconds > LATE * budget for seconds in times)
     print(f"decisions  {len(times)} that solved a sub-game, with a budget of {budget:g} s")

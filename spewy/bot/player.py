@@ -302,6 +302,7 @@ def open_bot(
     threads: int = 1,
     leaves: Resolve = "never",
     strict: bool = False,
+    ready: bool = True,
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
 
@@ -316,6 +317,8 @@ def open_bot(
         threads: of a solve.
         leaves: when rounds before those are solved, to their own end, with the folder's payoff matrices.
         strict: whether an error of the program, such as a TypeError, is raised; else the bot plays on without it.
+        ready: whether what decisions need is compiled, loaded and timed now, which takes a while; else when it is
+            needed.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
@@ -327,8 +330,9 @@ def open_bot(
     )
     bot = bot_of(folder, options)
     try:
-        _make_ready(bot)
-        bot.warm_up()
+        if ready:
+            _make_ready(bot)
+            bot.warm_up()
         return bot
     except BaseException:
         bot.close()
