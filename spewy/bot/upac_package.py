@@ -21,7 +21,7 @@ MOST_BYTES = 5_000_000
 """Of the zip file, and of the folder that it becomes."""
 MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 """Bytes and members of somebody else's package, which may hold what its build needs beside what it leaves."""
-_UNPACKS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
+_IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Ways to store a member that are unpacked a piece at a time; of others a few bytes may become gigabytes at once."""
 _PIECE = 2**20
 TABLES = "bot/tables.npz"
@@ -99,9 +99,8 @@ def require_small(archive: zipfile.ZipFile) -> None:
             raise InputError(f"a name that leaves the folder, {shown(member.filename)}")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise InputError(f"a link or a device, {shown(member.filename)}")
-        if member.compress_type not in _UNPACKS:
-            ways = " or ".join(_UNPACKS.values())
-            raise InputError(f"a member that is not {ways}, {shown(member.filename)}")
+        if member.compress_type not in _IN_PIECES:
+            raise InputError(f"a member that is neither stored nor deflated, {shown(member.filename)}")
         _require_size(archive, member)
 
 

@@ -124,7 +124,9 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     games = river_games(job)
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
-    with pytest.raises(OutOfTimeError, match=r"expected 3.00 s for first and judge and judge, found 0.00 s left"):
+    with pytest.raises(
+        OutOfTimeError, match=r"expected 3.00 s for first and judge and judge, found 0.00 s left"
+    ):
         resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
 
 
@@ -171,7 +173,9 @@ def test_a_stage_that_does_not_fit_is_left_out_and_after_some_times_counts_as_fa
 
 
 @pytest.mark.parametrize("slow_for_good", [False, True])
-def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tried(monkeypatch, slow_for_good):
+def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tried(
+    monkeypatch, slow_for_good
+):
     """A second for each solve; an iteration takes a tenth of it, and one of them, or all from then on, 2.5 seconds."""
     job, _ = solved_river()
     games, now, cost, run = river_games(job), [0.0], [0.1], resolving._run

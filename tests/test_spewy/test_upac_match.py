@@ -368,7 +368,7 @@ def test_packages_that_say_less_than_they_hold(tmp_path):
 def test_packages_of_members_that_cannot_be_unpacked_in_pieces(tmp_path, way):
     with zipfile.ZipFile(tmp_path / "bot.zip", "w", way) as archive:
         archive.writestr("bot/tables.npz", bytes(100))
-    told = "a member that is not stored or deflated, 'bot/tables.npz'"
+    told = "a member that is neither stored nor deflated, 'bot/tables.npz'"
     assert told in refused("play", "upac", tmp_path / "bot.zip")
     assert told in refused("upac-match", tmp_path / "bot.zip", "call")
 
