@@ -6,8 +6,8 @@
 Plays hands of the game in FOLDER against an opponent that mostly calls and now and then bets any amount, while so many
 other processes never rest. A decision counts if it solved a sub-game. Told are the time of the first decision of all,
 and of those that count the median, the time within which 90 % of them were made, and the longest, in seconds; and how
-many took more than 1.1 times the budget. It ends after 20 hands for each decision that is wanted. Without FOLDER the game is a small limit hold'em of 36 cards, which is
-solved for a few seconds first.
+many took more than 1.1 times the budget. It ends after 20 hands for each decision that is wanted. Without FOLDER the
+game is a small limit hold'em of 36 cards, which is solved for a few seconds first.
 """
 
 import argparse
