@@ -5,7 +5,9 @@ Predictions come from earlier times on the wall clock, so a busy machine counts 
 
 from __future__ import annotations
 
+import math
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -22,6 +24,10 @@ Stage = Literal["read", "first", "iterate", "judge"]
 """
 
 
+PATIENCE = 10
+"""Refusals of a stage that would fit at its fastest speed, until the stage counts as that fast again."""
+
+
 class OutOfTimeError(SpewyError):
     """A stage of a solve did not fit into a decision's time."""
 
@@ -31,39 +37,53 @@ class Pace:
 
     The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
     small sub-game has little weight, since most of its time can be that of other processes.
+
+    One measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
+    measured. So after `PATIENCE` refusals a stage counts as fast as at its fastest, and is tried once more.
     """
 
     def __init__(self) -> None:
         self._done: dict[Stage, tuple[float, float]] = {}
+        self._fastest: dict[Stage, float] = {}
+        self._refused = Counter[Stage]()
 
     def forget(self) -> None:
         """Forget all measurements; until a stage is measured again, it counts as taking no time."""
         self._done.clear()
+        self._fastest.clear()
+        self._refused.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
         """Predicted seconds of a stage in a sub-game with ``size`` numbers."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
-    def took(self, stage: Stage, size: int, seconds: float) -> None:
-        """Record how long a stage took; for a stage done n times, ``size`` is n times the sub-game's numbers."""
+    def took(self, stage: Stage, size: int, seconds: float, whole: bool = True) -> None:
+        """Record how long a stage took.
+
+        Args:
+            stage: the stage.
+            size: numbers of the sub-game; for a stage done n times, n times as many.
+            seconds: measured time.
+            whole: whether the stage came to its end; a stage that was broken off does not count as the fastest.
+        """
         before, numbers = self._done.get(stage, (0.0, 0.0))
         self._done[stage] = before / 2 + seconds, numbers / 2 + max(size, 1)
+        if whole:
+            self._fastest[stage] = min(self._fastest.get(stage, math.inf), seconds / max(size, 1))
 
     @contextmanager
     def timed(self, stage: Stage, size: int) -> Iterator[None]:
         """Record how long the block takes as the time of a stage, also if an error ends the block."""
-        began = time.monotonic()
+        began, whole = time.monotonic(), False
         try:
             yield
+            whole = True
         finally:
-            self.took(stage, size, time.monotonic() - began)
+            self.took(stage, size, time.monotonic() - began, whole)
 
     def require(self, deadline: float | None, size: int, *stages: Stage) -> None:
         """Check that some stages fit before a deadline on the clock of `time.monotonic`.
-
-        If they do not fit, their recorded times are halved. Otherwise one measurement taken while the machine stood
-        still would rule these stages out forever.
 
         Raises:
             OutOfTimeError: the stages do not fit.
@@ -73,9 +93,17 @@ class Pace:
         needed, left = sum(self.seconds(stage, size) for stage in stages), deadline - time.monotonic()
         if left > 0 and needed <= left:
             return
-        for stage in set(stages) & self._done.keys():
-            before, numbers = self._done[stage]
-            self._done[stage] = before / 2, numbers
+        if sum(self._fastest.get(stage, 0.0) * size for stage in stages) <= left:
+            for stage in self._fastest.keys() & stages:
+                self._refuse(stage)
         raise OutOfTimeError(
             f"stages {', '.join(stages)}: {needed:.2f} s are needed, and {max(left, 0):.2f} s are left"
         )
+
+    def _refuse(self, stage: Stage) -> None:
+        """Count a refusal; after `PATIENCE` of them the stage counts as fast as at its fastest."""
+        self._refused[stage] += 1
+        if self._refused[stage] == PATIENCE:
+            _, numbers = self._done[stage]
+            self._done[stage] = self._fastest[stage] * numbers, numbers
+            del self._refused[stage]

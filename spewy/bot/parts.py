@@ -166,6 +166,7 @@ class Parts:
         Raises:
             InputError: as `spewy.bot.resolve.resolve`.
             solvers.errors.SolverError: as there.
+            lockers.LockerError: it shall be solved safely, and what is played without it is damaged.
         """
         other = 1 - player
         elsewhere = part.elsewhere[other] if self._is_worse(part, other) else None
@@ -256,7 +257,10 @@ class Parts:
             part.slow.add(mine)
             return None
         except (InputError, LockerError) as error:
+            if self._options.safe is not None and isinstance(error, LockerError):
+                raise  # what is damaged does not let it be solved unsafely
             LOG.info("line %r: not known what is played without solving: %s", part.betting.line, error)
+            self._tally.failed(part.betting.line, error)
             return None
         return values * (part.root.base / root.base)
 

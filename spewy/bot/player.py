@@ -290,6 +290,7 @@ def open_bot(
     translation: Translation = "random",
     threads: int = 1,
     strict: bool = False,
+    ready: bool = True,
 ) -> LockerBot:
     """Open a bot that plays from the lockers of a whole game, while a job may go on improving them.
 
@@ -304,6 +305,7 @@ def open_bot(
         threads: threads of a solve.
         strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
             plays the stored strategy, or a check or a fold.
+        ready: whether to compile, load and time now what decisions need, which takes a while.
 
     Raises:
         lockers.LockerError: nothing is there, or it is damaged.
@@ -313,8 +315,9 @@ def open_bot(
     options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
     bot = bot_of(folder, options)
     try:
-        _make_ready(bot)
-        bot.warm_up()
+        if ready:
+            _make_ready(bot)
+            bot.warm_up()
         return bot
     except BaseException:
         bot.close()

@@ -28,7 +28,7 @@ from solvers.frequencies import normalised
 from solvers.gadget import STEPS, Gadget, iterate
 from solvers.live import LiveGame, compatible_reach
 from solvers.solver import Solver
-from spewy.bot.pace import OutOfTimeError, Pace
+from spewy.bot.pace import OutOfTimeError, Pace, Stage
 from spewy.bot.subgames import Root, SubGames, entered, numbers, solver_of
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
@@ -44,6 +44,8 @@ BATCH = 0.25
 """Share of the remaining time that one batch of iterations may take before the clock is read again."""
 PAGE, PAGES = 4096, 2048
 """Bytes of a page of memory, and number of pages that are touched before the clock is read again."""
+_LEAST: tuple[Stage, ...] = ("first", "judge", "judge")
+"""Stages of every solve: one iteration and both best responses."""
 WARM, WARMTH = 5, 0.15
 """A strategy that regrets begin with counts as so many iterations; its regrets, in pots times the other's hands."""
 
@@ -363,8 +365,8 @@ def _meets(game: LiveGame, mine: int) -> Floats:
 
 
 def _last_begin(deadline: float, pace: Pace, size: int) -> float:
-    """The latest time to begin the first iteration, so that both best responses still end before a deadline."""
-    return deadline - pace.seconds("first", size) - 2 * pace.seconds("judge", size)
+    """The latest time to begin the first iteration, so that it and both best responses end before a deadline."""
+    return deadline - sum(pace.seconds(stage, size) for stage in _LEAST)
 
 
 def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
@@ -377,12 +379,10 @@ def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
     """
     if limits.deadline is None or not isinstance(solver, ExactCfr):
         return
-    until = _last_begin(limits.deadline, pace, size)
     for storage in (each for pair in (*solver.regrets, *solver.sums) for each in pair):
         pages = storage.values[:: PAGE // storage.values.itemsize]
         for first in range(0, len(pages), PAGES):
-            if time.monotonic() > until:
-                raise OutOfTimeError("no time to get the memory of the solve")
+            pace.require(limits.deadline, size, *_LEAST)
             pages[first : first + PAGES] += 0  # a write that changes nothing
 
 
@@ -392,7 +392,7 @@ def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> N
     Raises:
         OutOfTimeError: there is no time for one iteration and the best responses.
     """
-    pace.require(limits.deadline, size, "first", "judge", "judge")
+    pace.require(limits.deadline, size, *_LEAST)
     with pace.timed("first", size):
         run(1)
     done, last = 1, 0.0

@@ -7,6 +7,7 @@ import json
 import stat
 import zipfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -23,6 +24,9 @@ MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
 
 The limits are above those of the competition, since a package may bring files that only its build needs.
 """
+_IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compression methods that can be unpacked piece by piece; with others a few bytes may become gigabytes at once."""
+_PIECE = 2**20
 TABLES = "bot/tables.npz"
 RUNTIME = "spewy/bot/upac_runtime"
 STUB = '"""Of this package only the bot is here."""\n'
@@ -83,7 +87,8 @@ def require_small(archive: zipfile.ZipFile) -> None:
     """Refuse a zip file that is too large when unpacked, or that would write outside the folder it is unpacked to.
 
     Raises:
-        InputError: the zip file has too many bytes or files, a link, or a name that leaves the folder.
+        InputError: the zip file has too many bytes or files, a link, a name that leaves the folder, a member that is
+            neither stored nor deflated, or one that becomes more bytes than it declares.
     """
     members = archive.infolist()
     if len(members) > MOST_FILES:
@@ -97,6 +102,22 @@ def require_small(archive: zipfile.ZipFile) -> None:
             raise InputError(f"a name that leaves the folder, {shown(member.filename)}")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise InputError(f"a link or a device, {shown(member.filename)}")
+        if member.compress_type not in _IN_PIECES:
+            raise InputError(f"a member that is neither stored nor deflated, {shown(member.filename)}")
+        _require_size(archive, member)
+
+
+def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Refuse a member that becomes more bytes than it says."""
+    whole, n_bytes = copy(member), 0
+    whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
+    with archive.open(whole) as file:
+        while piece := file.read(_PIECE):
+            n_bytes += len(piece)
+            if n_bytes > member.file_size:
+                raise InputError(
+                    f"more than the {member.file_size:,} bytes that {shown(member.filename)} is said to have"
+                )
 
 
 def packed(tables: Mapping[str, np.ndarray]) -> bytes:

@@ -45,7 +45,7 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     """  # noqa: D301
     from spewy.bot.package import package_acpc
 
-    open_bot(folder, resolve=resolve).close()  # which says if it cannot be played from
+    open_bot(folder, resolve=resolve, ready=False).close()  # which says if it cannot be played from
     n_bytes = package_acpc(folder, out, resolve)
     click.echo(
         facts([("folder", str(out)), ("size", size(n_bytes)), ("start", f"{out}/startme.sh HOST PORT")])

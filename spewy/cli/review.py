@@ -55,7 +55,7 @@ def review(file: Path, folder: Path, player: str | None, hands: int | None, top:
     from spewy.match.log import read_hands
     from spewy.match.review import review_hands, summary
 
-    bot = open_bot(folder, resolve="never")
+    bot = open_bot(folder, resolve="never", ready=False)
     try:
         played = list(islice(read_hands(bot.game, file), hands))
         found = review_hands(bot, played, player)

@@ -155,7 +155,13 @@ def console() -> Console:
     terminal = on_terminal()
     width = shutil.get_terminal_size().columns if terminal else PIPE_WIDTH
     return VisibleConsole(
-        file=StringIO(), width=width, force_terminal=terminal, highlight=False, legacy_windows=False
+        file=StringIO(),
+        width=width,
+        force_terminal=terminal,
+        highlight=False,
+        markup=False,  # cells hold names, which may have brackets and colons
+        emoji=False,
+        legacy_windows=False,
     )
 
 

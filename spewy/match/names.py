@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from spewy.errors import InputError, shown
+from spewy.system.textfile import exists
 
 _NAMED = re.compile(r"([A-Za-z0-9._-]+)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
@@ -24,8 +25,10 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:60] or "bot"
 
 
-def parse_named(text: str) -> tuple[str | None, str]:
+def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
     """Split ``NAME=BOT`` into name and bot; the name is None if the text has none.
+
+    A text that is the path of a file or folder below ``base`` has no name before it.
 
     >>> parse_named("mine=cmd:./bot.sh x=1"), parse_named("cmd:./bot.sh x=1")
     (('mine', 'cmd:./bot.sh x=1'), (None, 'cmd:./bot.sh x=1'))
@@ -34,7 +37,7 @@ def parse_named(text: str) -> tuple[str | None, str]:
         InputError: the name is too long, or no bot follows it.
     """
     found = _NAMED.fullmatch(text)
-    if found is None:
+    if found is None or exists(base / text):
         return None, text
     name, bot = found.groups()
     if len(name) > 60 or not bot.strip():

@@ -22,7 +22,8 @@ _WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
 _SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
 _COMMENT = re.compile(r"^# (aivat|fault|sources|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
 _FAULT = re.compile(r"([01]):(.*)")
-_SOURCES = re.compile(rf"([01]):((?:(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}(?:, |$))+)")
+_SOURCE = rf"(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}"
+_SOURCES = re.compile(rf"([01]):({_SOURCE}(?:, {_SOURCE})*)")
 _FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
@@ -202,11 +203,22 @@ def _sources_text(sources: Counter[str]) -> str:
 
 def _tallied(kind: str, number: int, text: str, subject: str) -> HandTally:
     found = (_SOURCES if kind == "sources" else _FAILURE).fullmatch(text)
-    if found is None:
-        wanted = "SOURCE TIMES, ..." if kind == "sources" else "REASON: WHAT"
+    if found is None or (kind == "sources" and _has_equal(found.group(2))):
+        wanted = "SOURCE TIMES, ... with each source once" if kind == "sources" else "REASON: WHAT"
         raise InputError(f"{subject}: expected # {kind} HAND:PLAYER:{wanted}, found {shown(text)}")
     player = int(found.group(1))
     if kind == "failure":
         return HandTally(number, player, Tally(failures=[Failure(found.group(2), found.group(3))]))
-    words = (each.rpartition(" ") for each in found.group(2).split(", "))
-    return HandTally(number, player, Tally(Counter({source: int(times) for source, _, times in words})))
+    sources = {source: int(times) for source, times in _sources(found.group(2))}
+    return HandTally(number, player, Tally(Counter(sources)))
+
+
+def _sources(text: str) -> list[list[str]]:
+    """``[source, times]`` of each."""
+    return [each.rsplit(" ", 1) for each in text.split(", ")]
+
+
+def _has_equal(text: str) -> bool:
+    """Whether a source comes twice."""
+    told = [source for source, _ in _sources(text)]
+    return len(set(told)) < len(told)

@@ -225,7 +225,7 @@ class _Acpc:
 
     def _entrant(self, name: str) -> Entrant:
         word = next(bot.bot for bot in self.file.bots if bot.name == name) or ""
-        _, bot = parse_named(word)
+        _, bot = parse_named(word, self.base)
         return replace(entrant(_beside(self.base, bot, OPPONENTS), self.section.seconds), called=name)
 
 

@@ -13,6 +13,8 @@ _FAILURES = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO),
 }
+_NO_SPACE = ("failed to map segment", "cannot map zero-fill pages", "cannot allocate")
+"""How the dynamic loader tells, in an error without a number, that it found no address space for a library."""
 _NAMED = (
     "lockers.errors.StorageError",
     "spewy.errors.MissingError",
@@ -43,7 +45,14 @@ def _wants_memory(error: BaseException) -> bool:
         return True
     loading = is_a(error, "builtins.ImportError") or (isinstance(error, OSError) and error.errno is None)
     limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    return is_a(error, "builtins.MemoryError") or (loading and limited)
+    return is_a(error, "builtins.MemoryError") or (loading and limited and _has_no_space(error))
+
+
+def _has_no_space(error: BaseException) -> bool:
+    """Whether the dynamic loader found no address space, by what it told or what was raised because of that."""
+    cause = error.__cause__ or error.__context__
+    told = any(text in str(error).lower() for text in _NO_SPACE)
+    return told or (cause is not None and _has_no_space(cause))
 
 
 def is_a(error: BaseException, *names: str) -> bool:

@@ -185,7 +185,8 @@ def foreign_folders(case: Case) -> None:
             ["report", folder, "--line", "cc/"], ["compare", folder, others[0]],
             ["drop", folder, "--regrets"], ["drop", folder, "--round", "river"], ["package", "acpc", folder, "bot"],
             ["solve", job, "--out", folder, *settings, *rng.choice(([], ["--again"]))],
-            ["solve", job, "--out", folder / "play", *settings], ["match", folder, "call", "--hands", "0"],
+            ["solve", job, "--out", folder / "play", *settings],
+            ["match", folder, "call", "--hands", "1", "--workers", "1", "--resolve", "never"],
         ),
         3,
     ):  # fmt: skip

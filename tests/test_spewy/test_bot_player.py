@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmark_scripts import script
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
@@ -15,6 +16,7 @@ from stand_ins import Told, fail
 
 from buckets.cards import parse_cards
 from buckets.hands import blocked
+from lockers import LockerError
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
 from spewy.bot import pace, parts, player
@@ -198,6 +200,17 @@ def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(fol
                 assert bot.answer(hand).source == "re-solved"
             assert "rivers were dropped" in caplog.text
             assert ("solved unsafely" in caplog.text) == safe
+            assert set(bot.tally.reasons) == {"InputError"}
+
+
+def test_where_the_locker_is_damaged_nothing_is_solved_unsafely_that_shall_be_safe(folders, monkeypatch):
+    monkeypatch.setattr(Book, "several", lambda *args: fail(LockerError("locker x: expected all of it")))
+    for safe in (False, True):
+        with open_bot(folders["limit"], resolve="always", safe=safe, ready=False, **QUICK) as bot:
+            hand = turn(bot)
+            bot.new_hand(hand, 0, 1)
+            assert bot.answer(hand).source == ("stored" if safe else "re-solved")
+            assert set(bot.tally.reasons) == {"LockerError"}
 
 
 @pytest.mark.parametrize("safe", [False, True])
@@ -261,6 +274,8 @@ def test_what_decisions_need_is_loaded_and_timed_before_the_first(folders, game,
     with open_bot(folders[game], **HOWS[how]) as bot:
         known = [bot._games.pace.seconds(stage, 100) > 0 for stage in ("read", "first", "iterate", "judge")]
         assert known == [how != "never"] * 4
+    with open_bot(folders[game], **HOWS[how], ready=False) as bot:
+        assert not any(bot._games.pace.seconds(stage, 100) for stage in ("read", "first", "iterate", "judge"))
         assert not bot.tally.sources
         assert not bot.tally.failures
 
@@ -270,6 +285,11 @@ def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, 
     with open_bot(folders["limit"], strict=True, **QUICK) as bot:
         assert play(bot, 0, 1)[0].is_over
     assert "warm-up: TypeError: a bug" in caplog.text
+
+
+def test_the_measuring_of_budgets_ends_where_no_sub_game_takes_long():
+    times, first = script("bot_budget").decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
+    assert (times, first < 10) == ([], True)
 
 
 # What fails

@@ -124,7 +124,9 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     games = river_games(job)
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
-    with pytest.raises(OutOfTimeError, match="no time to get the memory of the solve"):
+    with pytest.raises(
+        OutOfTimeError, match=r"expected 3.00 s for first and judge and judge, found 0.00 s left"
+    ):
         resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
 
 
@@ -145,23 +147,63 @@ def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(mo
     assert now[0] < 1.1 * 200
 
 
-def test_a_stage_that_does_not_fit_is_left_out_and_counts_as_half_as_long_the_next_time(monkeypatch):
+def test_a_stage_that_does_not_fit_is_left_out_and_after_some_times_counts_as_fast_as_it_was(monkeypatch):
     now, known = [0.0], Pace()
     monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic=lambda: now[0]))
     known.require(1e-6, 100, "read", "judge")  # neither stage was measured yet
-    known.took("read", 100, 10.0)
-    assert (known.seconds("read", 100), known.seconds("read", 200)) == (10.0, 20.0)
     known.took("read", 100, 7.0)
-    assert known.seconds("read", 100) == 8.0
+    assert [known.seconds("read", size) for size in (100, 200)] == pytest.approx([7.0, 14.0])
+    known.took("read", 100, 10.0)
+    assert known.seconds("read", 100) == pytest.approx(9.0)
+    known.took("read", 100, 0.1, whole=False)
+    known.took("read", 100, 18.0)
     known.require(None, 10**9, "read")
-    for left in (7.9, 3.9):
+    for _ in range(100):  # too little also for the fastest
         with pytest.raises(OutOfTimeError):
-            known.require(left, 100, "read")
-    known.require(2.1, 100, "read")
-    known.took("read", 1, 1.0)  # a small sub-game during which the machine did something else
-    assert known.seconds("read", 100) < 6
+            known.require(6.9, 100, "read")
+    for _ in range(pace.PATIENCE):
+        assert known.seconds("read", 100) > 8
+        with pytest.raises(OutOfTimeError):
+            known.require(7.1, 100, "read")
+    known.require(7.1, 100, "read")
+    known.took("read", 1, 1.0)  # a small one in which the machine did something else
+    assert known.seconds("read", 100) < 10
     known.forget()
     assert known.seconds("read", 100) == 0.0
+
+
+@pytest.mark.parametrize("slow_for_good", [False, True])
+def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tried(
+    monkeypatch, slow_for_good
+):
+    """A second for each solve; an iteration takes a tenth of it, and one of them, or all from then on, 2.5 seconds."""
+    job, _ = solved_river()
+    games, now, cost, run = river_games(job), [0.0], [0.1], resolving._run
+    for module in (resolving, pace):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def work(few):
+        now[0] += few * cost[0]
+
+    monkeypatch.setattr(resolving, "_run", lambda iterate, *rest: run(lambda n: iterate(n) or work(n), *rest))
+
+    def solves():
+        now[0] += 100.0
+        try:
+            resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1, now[0] + 1.0))
+        except OutOfTimeError:
+            return False
+        return True
+
+    assert solves()
+    cost[0] = 2.5
+    assert solves()
+    cost[0] = 2.5 if slow_for_good else 0.1
+    tried = [solves() for _ in range(100)]
+    if slow_for_good:
+        assert 0 < sum(tried) <= 100 / pace.PATIENCE
+    else:
+        assert all(tried[pace.PATIENCE :])
 
 
 @pytest.mark.parametrize("known", [0, 1])

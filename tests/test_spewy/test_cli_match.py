@@ -9,6 +9,7 @@ from stand_ins import fail
 
 from solvers.cfr import Cfr
 from spewy.bot import parts
+from spewy.bot.player import LockerBot
 from spewy.bot.transport import Doors
 from spewy.errors import SolveError
 from spewy.match.match import play_match
@@ -105,8 +106,11 @@ def test_a_match_that_goes_on_has_the_whole_count(leduc, monkeypatch, tmp_path):
     assert (after["complete"], after["decisions"]) == (True, before)
     log = tmp_path / "seed-1.log"
     text = log.read_text()
+    sources = "SOURCE TIMES, ... with each source once"
     for kind, wrong, wanted in (
-        ("sources", "0:guessed 3", "SOURCE TIMES, ..."),
+        ("sources", "0:guessed 3", sources),
+        ("sources", "0:stored 3, ", sources),
+        ("sources", "0:stored 3, stored 4", sources),
         ("failure", "2:SolveError: x", "REASON: WHAT"),
     ):
         log.write_text(text.replace("\n# sources", f"\n# {kind} 0:{wrong}\n# sources", 1))
@@ -184,6 +188,12 @@ def test_a_review(played, leduc):
     alone = good_json("review", played[1] / "seed-1.log", "--lockers", leduc, "--player", "leduc")
     assert {each["name"] for each in alone["decisions"]} == {"leduc"}
     assert alone["players"]["leduc"] == mine
+
+
+def test_who_only_reads_a_folder_solves_nothing(played, leduc, tmp_path, monkeypatch):
+    monkeypatch.setattr(LockerBot, "warm_up", lambda bot: fail(AssertionError("a solve")))
+    good("review", played[1] / "seed-1.log", "--lockers", leduc)
+    good("package", "acpc", leduc, tmp_path / "new")
 
 
 def test_reviews_of_what_is_no_log(played, leduc, tmp_path):

@@ -61,6 +61,28 @@ def test_what_is_a_failure(error, told):
     assert found == told if told is None else found.startswith(told)
 
 
+MAPS = "libx.so: failed to map segment from shared object"
+NOT_FOUND = OSError("Could not find/load shared object file")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_memory"),
+    [
+        (ImportError(MAPS), True),
+        (OSError(MAPS), True),
+        (caused(NOT_FOUND, OSError(MAPS)), True),
+        (ImportError("libx.so: cannot allocate memory in static TLS block"), True),
+        (ModuleNotFoundError("No module named 'dask'"), False),
+        (TimeoutError("no answer"), False),
+        (OSError("not a file of arrays"), False),
+    ],
+)
+def test_what_is_a_lack_of_memory_under_a_limit(monkeypatch, error, is_memory):
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1 << 40, 1 << 40))
+    found = failure_text(error)
+    assert (found is not None and found.startswith("memory: expected")) == is_memory
+
+
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("solved")

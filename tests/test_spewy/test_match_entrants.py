@@ -5,6 +5,7 @@ import socket
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from cli_runs import LEDUC, good, write
@@ -14,6 +15,7 @@ from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.entrants import Folder, Judge, Remote, Rules, entrant
 from spewy.match.match import Match
+from spewy.match.names import parse_named
 
 LIMIT, LEDUC_GAME = load_game("holdem.limit.2p.reverse_blinds"), load_game("leduc")
 
@@ -27,6 +29,16 @@ def leduc(tmp_path_factory):
     folder = tmp_path_factory.mktemp("leduc")
     good("solve", write(folder, LEDUC), "--out", folder / "leduc")
     return folder / "leduc"
+
+
+def test_a_path_that_is_there_has_no_name_before_it(leduc, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stack=400").symlink_to(leduc)
+    (tmp_path / "400").symlink_to(leduc)
+    assert entrant("stack=400", 1.0) == Folder(Path("stack=400"))
+    assert entrant("deep=400", 1.0) == Folder(Path("400"), called="deep")
+    assert parse_named("stack=400") == (None, "stack=400")
+    assert parse_named("stack=400", tmp_path / "400") == ("stack", "400")
 
 
 def test_words(leduc):

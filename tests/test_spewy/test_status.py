@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -311,6 +312,14 @@ def test_a_folder_of_several_boards_has_a_line_for_each(tmp_path):
     assert [each["folder"] for each in told] == [str(out / "9s6h2cTd"), str(out / "Qs7h2d3c")]
     alone = good_json("status", out / "Qs7h2d3c")
     assert told[1] == {"folder": str(out / "Qs7h2d3c"), **alone}
+
+
+def test_names_of_folders_are_no_markup(tmp_path):
+    first, second = tmp_path / "out" / "a[wet]:fire:", tmp_path / "out" / "b[bold]"
+    good("solve", write(tmp_path, TURN), "--out", first, "--set", "solve.max_sweeps=1")
+    shutil.copytree(first, second)
+    lines = good("status", tmp_path / "out").splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [first.name, second.name]
 
 
 def test_solves_that_write_no_status_are_told_from_their_lockers(tmp_path):

@@ -4,7 +4,7 @@ import json
 import socket
 
 import pytest
-from cli_runs import good, good_json, refused, spewy, write
+from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from jobs import EXAMPLES
 from match_tables import clients_at
 
@@ -37,6 +37,12 @@ def test_folders_beside_the_file_take_no_names_that_are_known(tmp_path):
         (tmp_path / name).mkdir()
     found = good_json("tournament", write(tmp_path, ACPC.format("points")), "--workers", 1)
     assert sorted(found["places"]) == ["one", "three", "two"]
+
+
+def test_a_folder_beside_the_file_may_have_a_name_with_an_equals_sign(tmp_path):
+    good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "stack=400", "--set", "solve.max_sweeps=1")
+    file = write(tmp_path, ACPC.format("points").replace('"raise"', '"stack=400"'))
+    assert sorted(good_json("tournament", file, "--workers", 1)["places"]) == ["one", "three", "two"]
 
 
 def test_a_command_that_is_too_long_for_a_path_is_run(tmp_path):

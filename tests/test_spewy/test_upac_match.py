@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import time
+import tracemalloc
 import zipfile
 from pathlib import Path
 from random import Random
@@ -337,6 +338,39 @@ def test_packages_that_would_fill_the_disk_or_leave_their_folder(tmp_path, membe
         ("play", "upac", tmp_path / "bot.zip"),
     ):
         assert told in refused(*command)
+
+
+def says_less(data, declared):
+    """A zip file whose directory says that its first member has so many bytes."""
+    at = data.index(b"PK\x01\x02") + 24
+    return data[:at] + declared.to_bytes(4, "little") + data[at + 4 :]
+
+
+def test_packages_that_say_less_than_they_hold(tmp_path):
+    """Of the package itself, and of the tables within it."""
+    told = "more than the 100 bytes that 'bot/tables.npz' is said to have"
+    out = tmp_path / "bot.zip"
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bot/tables.npz", bytes(200 * 2**20))
+    out.write_bytes(says_less(out.read_bytes(), 100))
+    tracemalloc.start()
+    assert told in refused("play", "upac", out)
+    assert told in refused("upac-match", out, "call")
+    assert tracemalloc.get_traced_memory()[1] < 32 * 2**20
+    tracemalloc.stop()
+    tables = packed_tables({"odd": np.zeros(2**20, dtype=np.uint8)})
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("bot/tables.npz", says_less(tables, 100))
+    assert "more than the 100 bytes that 'odd.npy' is said to have" in refused("play", "upac", out)
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packages_of_members_that_cannot_be_unpacked_in_pieces(tmp_path, way):
+    with zipfile.ZipFile(tmp_path / "bot.zip", "w", way) as archive:
+        archive.writestr("bot/tables.npz", bytes(100))
+    told = "a member that is neither stored nor deflated, 'bot/tables.npz'"
+    assert told in refused("play", "upac", tmp_path / "bot.zip")
+    assert told in refused("upac-match", tmp_path / "bot.zip", "call")
 
 
 def test_tables_in_a_package_are_bounded_too(tmp_path):
