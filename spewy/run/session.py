@@ -202,7 +202,9 @@ class Session(Closing):
                     target.tell(report, trace)
                 progress.tell(engine.sweeps, trace)
             interrupted = stop.is_set()
-            saving.save(trace, job.first_dropped if self._done(engine, found) else None)
+            unmeasured = interrupted and found is None  # an interruption has ended the last check
+            dropping = self._done(engine, found) and not unmeasured
+            saving.save(trace, job.first_dropped if dropping else None)
         report.end()
         progress.end(engine.sweeps, trace)
         tell("save", f"{engine.sweeps} sweeps")
@@ -216,7 +218,7 @@ class Session(Closing):
             "best_response": checking,
             "total": building + solving,
         }
-        done = self._done(engine, found) and found is not None
+        done = self._done(engine, found) and not unmeasured
         result = target.result(engine, found, interrupted and not done, seconds_of, trace)
         if not result.interrupted:
             write_result(self.store, result.to_json())

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -9,9 +10,12 @@ from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
 import spewy.look.resolve as resolve
 from lockers import open_store
+from spewy.job.job import Job
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
+from spewy.run.reporter import Silent
+from spewy.run.session import Session
 
 RIVER = "Qs 7h 2d 3c 5h"
 LINES = ("cc/", "cr50c/", "r50c/")
@@ -332,3 +336,23 @@ def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_i
     assert failed.exit_code == 1
     assert failed.stderr.endswith("which was dropped: expected finite numbers, found others\n")
     assert failed.stdout == ""
+
+
+class Interrupting(Silent):
+    """Interrupts a solve as soon as it hears of a check."""
+
+    def __init__(self):
+        self.stop = threading.Event()
+
+    def check(self, *told):
+        self.stop.set()
+
+
+def test_an_interruption_during_the_last_check_leaves_a_result(tmp_path):
+    job = Job.load(write(tmp_path, TURN), ["solve.target=1000%", 'save.rounds="turn"'])
+    reporter = Interrupting()
+    with Session(job, tmp_path / "out") as session:
+        first = session.solve(reporter, reporter.stop)
+    assert (first.converged, first.interrupted) == (True, False)
+    with Session(job, tmp_path / "out") as session:
+        assert session.solve().exploitability == first.exploitability
