@@ -1,9 +1,11 @@
-"""A program of somebody else's, such as a bot: it is deaf to Ctrl-C, and all that it started ends with it.
+"""A program of somebody else's, such as a bot: no terminal's Ctrl-C reaches it, and all that it started ends with it.
 
 A process group is not enough: whoever starts a session of its own leaves the group, and whoever's parent has ended
 belongs to nobody. So each program gets a mark in its environment, which its children inherit, and the end looks for
 the mark, for children, and for the group. Only a process that gets rid of all three goes on: this is tidiness, and
 no sandbox. Where there is no ``/proc``, only the group ends.
+
+A process that starts such programs and is killed cannot end them. So it gets a mark too, by which its parent does.
 """
 
 from __future__ import annotations
@@ -12,18 +14,44 @@ import os
 import signal
 import subprocess
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spewy.system.interrupts import deaf_children
+from spewy.system.interrupts import hearing_children
 
 MARKS = "SPEWY_OUTSIDER"
 """The variable of a program's mark, behind those of the programs that it runs in."""
 MOST_ROUNDS = 20
 """Looks for what a program has started: it may start more while others of its processes end."""
+END_SECONDS = 5.0
+"""For a killed process to be gone; another user's, or one that waits for a disk, may stay."""
 _PROC = Path("/proc")
+
+
+def new_mark() -> str:
+    """A mark that no process has."""
+    return uuid.uuid4().hex
+
+
+def marked(mark: str) -> dict[str, str]:
+    """The environment variable of a process that is to bear a mark, beside those that this one bears."""
+    return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
+
+
+def end_marked(mark: str) -> None:
+    """End all processes that bear a mark, but this one."""
+    for _ in range(MOST_ROUNDS):
+        found = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
+        _kill(found)
+        if not found:
+            break
+
+
+def own_mark() -> str:
+    """The mark that this process was given."""
+    return os.environ[MARKS].rpartition(":")[2]
 
 
 class Outsider(subprocess.Popen[bytes]):
@@ -39,25 +67,23 @@ class Outsider(subprocess.Popen[bytes]):
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
-        self._mark = uuid.uuid4().hex
-        marks = f"{os.environ.get(MARKS, '')}:{self._mark}"
-        with deaf_children():
+        self._mark = new_mark()
+        with hearing_children():
             super().__init__(
-                list(command), env={**os.environ, MARKS: marks}, start_new_session=True, **options
+                list(command), env=os.environ | marked(self._mark), start_new_session=True, **options
             )
 
     def end(self) -> None:
         """End it, and all that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            with suppress(ProcessLookupError):
+            with suppress(OSError):  # it has ended, or is another user's by now
                 os.killpg(self.pid, signal.SIGKILL)
-            for process in started:
-                with suppress(OSError):  # it has ended, or is another user's by now
-                    os.kill(process, signal.SIGKILL)
+            _kill(started)
             if not started:
                 break
-        self.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
         """Processes that bear its mark or descend from it, and are no zombies; itself only while it lives."""
@@ -68,13 +94,20 @@ class Outsider(subprocess.Popen[bytes]):
             size = len(ours)
             ours |= {process for process, parent in parents.items() if parent in ours}
         for process in parents:
-            if process in ours or self._is_marked(process):
+            if process in ours or _bears(process, self._mark):
                 yield process
 
-    def _is_marked(self, process: int) -> bool:
-        with suppress(OSError):  # another user's, or it has ended
-            return self._mark.encode() in (_PROC / str(process) / "environ").read_bytes()
-        return False
+
+def _bears(process: int, mark: str) -> bool:
+    with suppress(OSError):  # another user's, or it has ended
+        return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
+    return False
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(OSError):  # it has ended, or is another user's by now
+            os.kill(process, signal.SIGKILL)
 
 
 def _running() -> Iterator[tuple[int, int]]:
