@@ -1,8 +1,10 @@
-"""Tests keep their bucket trees to themselves."""
+"""Fixtures of all tests, which keep their bucket trees to themselves."""
 
 import os
 
 import pytest
+
+from lockers import shard
 
 collect_ignore = ["fuzz"]
 """It is a command."""
@@ -17,3 +19,9 @@ def bucket_locker_of_its_own(tmp_path_factory):
         del os.environ["SPEWY_BUCKETS"]
     else:
         os.environ["SPEWY_BUCKETS"] = before
+
+
+@pytest.fixture
+def tiny_maps(monkeypatch):
+    """Shards begin with the smallest map there is, so that stores grow soon."""
+    monkeypatch.setattr(shard, "MAP_SIZE", 1)

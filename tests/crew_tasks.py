@@ -2,11 +2,13 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from contextlib import closing
 
 from spewy.system.crew import Crew
+from spewy.system.outsider import Outsider
 
 
 def square(parent, number):
@@ -66,6 +68,21 @@ def until_told(parent, number):
     while not parent.is_set():
         time.sleep(0.01)
     return f"{number} stopped"
+
+
+def with_programs(parent):
+    """Tell the numbers of a program of its own and of one that has left its group, and never end."""
+    program = Outsider(["sh", "-c", "setsid sleep 600 & echo $!; exec sleep 600"], stdout=subprocess.PIPE)
+    parent.tell((program.pid, int(program.stdout.readline())))
+    time.sleep(600)
+
+
+def programs_forever():
+    """In a process of its own: a worker with programs, whose numbers are written to stdout."""
+    for word in Crew(1).work(with_programs, [()]):
+        if word is not None:
+            sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
+            sys.stdout.flush()
 
 
 def with_a_crew(parent):

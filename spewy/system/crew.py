@@ -6,8 +6,8 @@ neither has a way back for news of a running task, nor one to tell it to stop; b
 is killed. `multiprocessing` would import the user's script once more in each worker, and joblib puts large arguments
 into files, which outlive a parent that is killed. Here the end of the parent closes the socket, and the worker ends.
 
-Workers are deaf to Ctrl-C, which a terminal sends to all: the parent tells them when to stop. They may have threads and
-crews of their own.
+Workers are deaf to Ctrl-C, which a terminal sends to all: the parent tells them when to stop. They may have threads,
+crews and programs of their own, which end with them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from queue import SimpleQueue
 from typing import Any, Literal, Self
 
 from spewy.system.child import ORPHANED, start_python
+from spewy.system.outsider import end_marked, marked, new_mark, own_mark
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 1.0
@@ -143,15 +144,17 @@ class _Worker:
 
     process: subprocess.Popen[bytes]
     line: Connection
+    mark: str
     task: int | None = None
 
     @classmethod
     def start(cls, crew: int) -> Self:
         ours, theirs = Pipe()
+        mark = new_mark()
         with theirs:
             code = f"from spewy.system.crew import serve; serve({theirs.fileno()})"
-            process = start_python(["-c", code], _threads(crew), pass_fds=[theirs.fileno()])
-        return cls(process, ours)
+            process = start_python(["-c", code], _threads(crew) | marked(mark), pass_fds=[theirs.fileno()])
+        return cls(process, ours, mark)
 
     def begin(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.task = number
@@ -177,6 +180,7 @@ class _Worker:
         self.line.close()
         self.process.kill()
         self.process.wait()
+        end_marked(self.mark)
 
     def _send(self, message: bytes) -> None:
         with suppress(OSError):  # it died, which will be heard
@@ -248,6 +252,7 @@ def _listen(line: Connection, tasks: SimpleQueue[tuple[Parent, bytes]]) -> None:
         try:
             message = line.recv_bytes()
         except (EOFError, OSError):
+            end_marked(own_mark())
             os._exit(ORPHANED)
         if message == STOP:
             parent.stop()

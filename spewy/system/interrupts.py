@@ -77,6 +77,30 @@ def deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def hearing_children() -> Iterator[None]:
+    """Start processes that a `kill` ends, also from a process that is deaf itself, which it stays.
+
+    In another thread than the main one they are as deaf as that.
+    """
+    deaf = signal.pthread_sigmask(signal.SIG_BLOCK, ()) & set(SIGNALS)
+    if not deaf or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _pass_over) for number in deaf}
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, deaf)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, deaf)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _pass_over(number: int, frame: FrameType | None) -> None:
+    pass
+
+
 def _heard() -> list[signal.Signals]:
     """All but a hang-up that `nohup` has the process ignore."""
     return [

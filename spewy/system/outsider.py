@@ -4,6 +4,9 @@ Ending its process group is not enough: a process that starts a session of its o
 parent has ended is nobody's child. So each program gets a mark in its environment, which its children inherit. `end`
 looks for the mark, for children and for the group. A process that gets rid of all three goes on: this is tidiness, not
 a sandbox. Without ``/proc`` only the group ends.
+
+A process that starts such programs may be killed, and then cannot end them. So it has a mark of its own, by which its
+parent ends them.
 """
 
 from __future__ import annotations
@@ -12,18 +15,44 @@ import os
 import signal
 import subprocess
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from spewy.system.interrupts import deaf_children
+from spewy.system.interrupts import hearing_children
 
 MARKS = "SPEWY_OUTSIDER"
 """Environment variable with a program's mark, after the marks of the programs that started it."""
 MOST_ROUNDS = 20
 """Most rounds in which `end` looks for processes: a program may start new ones while others end."""
+END_SECONDS = 5.0
+"""Seconds to wait for a killed process; one of another user, or one that waits for a disk, may stay."""
 _PROC = Path("/proc")
+
+
+def new_mark() -> str:
+    """Make a mark that no process has."""
+    return uuid.uuid4().hex
+
+
+def marked(mark: str) -> dict[str, str]:
+    """Environment variable that gives a new process a mark, beside the marks of this process."""
+    return {MARKS: f"{os.environ.get(MARKS, '')}:{mark}"}
+
+
+def end_marked(mark: str) -> None:
+    """Kill all processes that have a mark, except this one."""
+    for _ in range(MOST_ROUNDS):
+        found = [number for number, _ in _running() if number != os.getpid() and _bears(number, mark)]
+        _kill(found)
+        if not found:
+            break
+
+
+def own_mark() -> str:
+    """The mark that this process was given."""
+    return os.environ[MARKS].rpartition(":")[2]
 
 
 class Outsider(subprocess.Popen[bytes]):
@@ -39,25 +68,23 @@ class Outsider(subprocess.Popen[bytes]):
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
-        self._mark = uuid.uuid4().hex
-        marks = f"{os.environ.get(MARKS, '')}:{self._mark}"
-        with deaf_children():
+        self._mark = new_mark()
+        with hearing_children():
             super().__init__(
-                list(command), env={**os.environ, MARKS: marks}, start_new_session=True, **options
+                list(command), env=os.environ | marked(self._mark), start_new_session=True, **options
             )
 
     def end(self) -> None:
         """Kill the program and all processes that it started."""
         for _ in range(MOST_ROUNDS):
             started = list(self._started())
-            with suppress(ProcessLookupError):
+            with suppress(OSError):  # it has ended, or is another user's by now
                 os.killpg(self.pid, signal.SIGKILL)
-            for process in started:
-                with suppress(OSError):  # the process has ended, or its number is another user's process now
-                    os.kill(process, signal.SIGKILL)
+            _kill(started)
             if not started:
                 break
-        self.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(END_SECONDS)
 
     def _started(self) -> Iterator[int]:
         """Processes that bear the program's mark or descend from it, zombies excluded; also itself while it runs."""
@@ -68,13 +95,20 @@ class Outsider(subprocess.Popen[bytes]):
             size = len(ours)
             ours |= {process for process, parent in parents.items() if parent in ours}
         for process in parents:
-            if process in ours or self._is_marked(process):
+            if process in ours or _bears(process, self._mark):
                 yield process
 
-    def _is_marked(self, process: int) -> bool:
-        with suppress(OSError):  # the process is another user's, or has ended
-            return self._mark.encode() in (_PROC / str(process) / "environ").read_bytes()
-        return False
+
+def _bears(process: int, mark: str) -> bool:
+    with suppress(OSError):  # another user's, or it has ended
+        return mark.encode() in (_PROC / str(process) / "environ").read_bytes()
+    return False
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(OSError):  # it has ended, or is another user's by now
+            os.kill(process, signal.SIGKILL)
 
 
 def _running() -> Iterator[tuple[int, int]]:

@@ -125,7 +125,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
     assert 1 < found.iterations < 1_000_000
     with pytest.raises(
-        OutOfTimeError, match=r"expected 3.00 s for first and judge and judge, found 0.00 s left"
+        OutOfTimeError, match=r"stages first, judge, judge: 3\.00 s are needed, and 0\.00 s are left"
     ):
         resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(100, 0.0))
 

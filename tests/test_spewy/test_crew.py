@@ -11,8 +11,10 @@ from pathlib import Path
 import crew_tasks
 import pytest
 
+from spewy.system import outsider
 from spewy.system.child import HOME, start_python
 from spewy.system.crew import THREADS, Crew
+from spewy.system.outsider import Outsider
 
 TESTS = Path(crew_tasks.__file__).parent
 GONE_SECONDS = 20.0
@@ -104,15 +106,52 @@ def test_threads_are_divided(monkeypatch):
         assert values(crew.results(crew_tasks.environment, [(THREADS[0],)])) == {0: "1"}
 
 
-def test_workers_end_with_their_parent():
-    """Those of a worker as well; nobody is left to tell them."""
-    code = "import crew_tasks; crew_tasks.run_forever()"
+def test_programs_of_a_worker_end_with_it(crew):
+    with closing(crew.work(crew_tasks.with_programs, [()])) as words:
+        programs = next(word.value for word in words if word is not None)
+        assert all(map(alive, programs))
+    wait_until_gone(*programs)
+
+
+def test_a_program_of_a_worker_hears_a_kill(crew):
+    with closing(crew.work(crew_tasks.with_programs, [()])) as words:
+        program, _ = next(word.value for word in words if word is not None)
+        os.kill(program, signal.SIGTERM)
+        wait_until_gone(program)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the worker is as deaf as before
+            crew._workers[0].process.send_signal(number)
+        assert next(words) is None
+
+
+def test_a_program_of_another_user_is_waited_for_a_moment_only(monkeypatch):
+    def refuse(*args):
+        raise PermissionError
+
+    program = Outsider(["sleep", "600"])
+    with monkeypatch.context() as other:
+        other.setattr(outsider, "END_SECONDS", 0.1)
+        other.setattr(os, "kill", refuse)
+        other.setattr(os, "killpg", refuse)
+        program.end()
+    assert program.poll() is None
+    program.end()
+    assert program.poll() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("task", ["run_forever", "programs_forever"])
+def test_workers_end_with_their_parent(task):
+    """Those of a worker as well, and programs; nobody is left to tell them."""
+    code = f"import crew_tasks; crew_tasks.{task}()"
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     numbers = [int(number) for number in parent.stdout.readline().split()]
     parent.kill()
     rest, _ = parent.communicate(timeout=GONE_SECONDS)  # nobody holds its stdout either
     assert len(numbers) == 2
     assert rest == ""
+    wait_until_gone(*numbers)
+
+
+def wait_until_gone(*numbers):
     deadline = time.monotonic() + GONE_SECONDS
     while any(map(alive, numbers)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -168,7 +207,4 @@ def test_a_child_ends_with_its_parent():
         f"print(start_python(['-c', {child!r}, str(os.getpid())]).pid, flush=True); os._exit(0)"
     )
     told = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)
-    deadline = time.monotonic() + GONE_SECONDS
-    while alive(int(told.stdout)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(int(told.stdout))
+    wait_until_gone(int(told.stdout))

@@ -497,9 +497,7 @@ def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkey
 
     monkeypatch.setattr(SampledEngine, "run", spoilt)
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
-    with pytest.raises(
-        SolveError, match="round 0, class 0: sums: expected finite numbers, found others at 1 dec"
-    ):
+    with pytest.raises(SolveError, match="round 0, class 0: expected finite numbers, found others"):
         solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
     assert numbers_in(tmp_path / "out") == before
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_runs import LEDUC, good, write
+from cli_runs import LEDUC, good, spewy, write
 from match_tables import CLIENT, clients_at, logs, play
 
 from spewy.errors import InputError, PeerError
@@ -17,7 +17,8 @@ from spewy.match.entrants import Folder, Judge, Remote, Rules, entrant
 from spewy.match.match import Match
 from spewy.match.names import parse_named
 
-LIMIT, LEDUC_GAME = load_game("holdem.limit.2p.reverse_blinds"), load_game("leduc")
+LIMIT_NAME = "holdem.limit.2p.reverse_blinds"
+LIMIT, LEDUC_GAME = load_game(LIMIT_NAME), load_game("leduc")
 
 
 def client(wish, seconds=20.0):
@@ -185,3 +186,25 @@ def test_lbr_plays_against_a_folder(tmp_path, leduc):
 def test_lbr_needs_a_strategy(tmp_path, other):
     with pytest.raises(InputError, match=r"tells no strategy|expected one that plays by itself"):
         play(Match(LEDUC_GAME, (Judge("all"), other), 2, (1,)), tmp_path)
+
+
+def test_programs_in_workers_end_with_a_match_that_fails(tmp_path):
+    """The first one to start plays on for ever, with a process in a session of its own; another one fails."""
+    script = tmp_path / "bot.sh"
+    script.write_text(
+        f"cd {tmp_path}\n"
+        "if mkdir first 2> /dev/null; then\n"
+        "  setsid sleep 600 & echo $! $$ > started.new; mv started.new started\n"
+        f"  exec {sys.executable} {CLIENT} silent $*\n"
+        "fi\n"
+        "until [ -e started ]; do sleep 0.01; done; exit 3\n"
+    )
+    result = spewy(
+        *("match", f"cmd:sh {script}", "raise", "--game", LIMIT_NAME, "--hands", 5, "--seeds", "1,2"),
+        *("--workers", 2, "--seconds", 60, "--out", tmp_path / "logs"),
+    )
+    assert result.exit_code == 1
+    assert "found that it ended with 3" in result.stderr
+    for pid in map(int, (tmp_path / "started").read_text().split()):
+        status = Path(f"/proc/{pid}/stat")
+        assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
