@@ -28,7 +28,7 @@ from spewy.game.hand import Hand
 
 LATE = 1.1
 MOST_HANDS = 20
-"""For each decision that is wanted: where sub-games are solved at once, or are too large, no decision counts."""
+"""Hands for each wanted decision, at most: no decision counts if sub-games are solved at once or are too large."""
 BETS = 0.15
 """Probability that the opponent bets where it may."""
 SMALL_GAME = """GAMEDEF

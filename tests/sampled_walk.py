@@ -1,4 +1,4 @@
-"""One visit of the sampled engine, by one player, which the engine itself makes only as a part of whole deals."""
+"""A single visit of the sampled engine by one player; the engine itself always visits for both."""
 
 from solvers.kernels import UPDATE
 from solvers.sampled.passes import walk

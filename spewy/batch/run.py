@@ -288,7 +288,7 @@ class _There:
                 yield i, Outcome(stored=batch.stored[i])
 
     def _ended(self, entry: BatchJob, word: Word) -> Outcome:
-        """Of an entry whose function returned or failed; nonsense from the other end is this job's error alone."""
+        """Outcome of an entry whose function returned or failed; an answer that is nonsense fails this entry alone."""
         try:
             if word.kind == "failed":
                 raise word.value

@@ -140,7 +140,7 @@ def test_a_program_of_another_user_is_waited_for_a_moment_only(monkeypatch):
 
 @pytest.mark.parametrize("task", ["run_forever", "programs_forever"])
 def test_workers_end_with_their_parent(task):
-    """Those of a worker as well, and programs; nobody is left to tell them."""
+    """The workers of a worker and their programs end, too, though nobody is left to end them."""
     code = f"import crew_tasks; crew_tasks.{task}()"
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     numbers = [int(number) for number in parent.stdout.readline().split()]

@@ -347,7 +347,7 @@ def says_less(data, declared):
 
 
 def test_packages_that_say_less_than_they_hold(tmp_path):
-    """Of the package itself, and of the tables within it."""
+    """The package itself, and the tables within it, may declare a wrong size."""
     told = "more than the 100 bytes that 'bot/tables.npz' is said to have"
     out = tmp_path / "bot.zip"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
