@@ -59,7 +59,7 @@ def _batch(rng: Random, folder: Path, others: list[Path]) -> str:
 
 def _version(rng: Random, folder: Path, _: object) -> str:
     """Change a key of a manifest, and its checksum with it."""
-    path = rng.choice(sorted(folder.rglob("manifest.json")))
+    path = rng.choice(sorted(path for path in folder.rglob("manifest.json") if path.is_file()))
     content = json.loads(path.read_text())
     content.pop("crc32")
     where = rng.choice([part for part in (content, content["manifest"]) if part])
