@@ -59,7 +59,10 @@ def _batch(rng: Random, folder: Path, others: list[Path]) -> str:
 
 def _version(rng: Random, folder: Path, _: object) -> str:
     """Change a key of a manifest, and its checksum with it."""
-    path = rng.choice(sorted(path for path in folder.rglob("manifest.json") if path.is_file()))
+    manifests = sorted(path for path in folder.rglob("manifest.json") if path.is_file())
+    if not manifests:  # an earlier change has removed them
+        return "no manifest"
+    path = rng.choice(manifests)
     content = json.loads(path.read_text())
     content.pop("crc32")
     where = rng.choice([part for part in (content, content["manifest"]) if part])
