@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +21,7 @@ from spewy.match.remote import RemoteBot
 
 
 @dataclass(frozen=True)
-class _Named:
+class _Named(ABC):
     """A bot with a name.
 
     Attributes:
@@ -35,8 +36,9 @@ class _Named:
         return self.called or self._own_name
 
     @property
+    @abstractmethod
     def _own_name(self) -> str:
-        raise NotImplementedError
+        """The bot's name if the user gave none."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One hand between two bots: the table notes and replaces answers that are wrong, as the ACPC's dealer does.
+"""The table of one hand between two bots records wrong answers and replaces them, as the ACPC's dealer does.
 
 A reply that is not legal becomes the nearest legal raise, if it is a no-limit raise of a wrong size, and else a call. A
 bot that fails folds where it faces a bet, and checks where it does not. A bot that takes longer than it may is not
