@@ -1,5 +1,6 @@
 """Jobs that tests share, as dictionaries in the job file's form."""
 
+import tomllib
 from pathlib import Path
 
 from spewy.job.job import Job
@@ -7,6 +8,35 @@ from spewy.look.solution import Solution
 from spewy.run.session import Session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+
+SUITED = """
+name = "suited"
+[game]
+file = "holdem.nolimit.2p.reverse_blinds"
+[spot]
+board = "Qs 7s 2s"
+pot = 100
+stack = 250
+oop = "AA,KQs,76s:0.5,KhJd"
+ip = "KK,A2s-A3s,T9o"
+[bets.flop]
+bet = "50%, a"
+raise = "3x"
+[bets.turn]
+bet = "50%"
+[bets.river]
+bet = "a"
+donk = "30%"
+"""
+"""Hearts are not diamonds; clubs are neither: nothing but the identity leaves oop's range as it is."""
+
+ALIKE = SUITED.replace(",KhJd", "")
+"""Clubs, diamonds and hearts are the same."""
+
+
+def parsed_job(text):
+    """A job from the text of its file."""
+    return Job.of(tomllib.loads(text))
 
 
 def toy(name, **solve):

@@ -1,7 +1,7 @@
 """The 169 classes of hands in the order of their all-in equity against a random hand: what "top 12.5 %" goes by.
 
-Equities are exact, over all boards and opposing hands (`tests/test_spewy/test_game_handorder.py` computes them). Other
-programs have other orders; this one has no opinion about how hands play.
+Equities are exact, over all boards and opposing hands: `tests/test_spewy/test_game/test_game_handorder.py` computes
+them. Other programs have other orders; this one has no opinion about how hands play.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from spewy.game.tree import (
 )
 from spewy.game.treetext import tree_json, tree_text
 
-SPOTS = Path(__file__).parent.parent / "data" / "spots"
+SPOTS = Path(__file__).parents[2] / "data" / "spots"
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 DOYLE = load_game("doyle")
 

@@ -126,7 +126,7 @@ def test_a_regression_needs_something_to_learn_from(game, plain):
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
-    file = Path(__file__).resolve().parents[2] / "benchmarks/leaf_estimates.py"
+    file = Path(__file__).resolve().parents[3] / "benchmarks/leaf_estimates.py"
     spec = importlib.util.spec_from_file_location("leaf_estimates", file)
     benchmark = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(benchmark)

@@ -1,39 +1,14 @@
 """Commands load what they use: most of the time of a short command goes into loading libraries."""
 
-import json
-import subprocess
 import sys
 
 import pytest
 from cli_runs import POLARISED, good, spewy, write
+from loaded import loaded_by
 
 RIVER = POLARISED + '[rows]\nclustering = "ward"\n'
-HEAVY = {
-    "joblib",
-    "lmdb",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "numpy.ma",
-    "pandas",
-    "pyarrow",
-    "pydantic",
-    "rich",
-    "scipy",
-    "sklearn",
-    "tqdm",
-}
 KERNELS = {"numba", "numpy.ma", "scipy"}
 """Numba loads SciPy's linear algebra with its first kernel; np.unique and its like load masked arrays."""
-
-
-def loaded_by(code):
-    """Which heavy libraries a program has loaded when it ends."""
-    told = f"import json, sys; print(json.dumps(sorted({HEAVY!r} & set(sys.modules))))"
-    found = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{told}"], capture_output=True, text=True, check=True
-    )
-    return set(json.loads(found.stdout.splitlines()[-1]))
 
 
 def loaded_by_command(*args, before=""):

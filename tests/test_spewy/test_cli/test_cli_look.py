@@ -27,7 +27,7 @@ from jobs import EXAMPLES
 import spewy.cli.export as export_module
 from spewy.look.solution import Solution
 
-SPOTS = Path(__file__).parents[1] / "data" / "spots"
+SPOTS = Path(__file__).parents[2] / "data" / "spots"
 COLUMNS = ["board", "line", "player", "hand", "action", "reach", "frequency", "ev", "action_ev", "equity"]
 
 

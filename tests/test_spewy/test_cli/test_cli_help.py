@@ -36,7 +36,7 @@ COMMANDS = (
     "tournament",
     "upac-match",
 )
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 def test_commands():

@@ -7,8 +7,7 @@ import naive_cards
 import numpy as np
 import pytest
 from cli_runs import LEDUC, TURN, good, write
-from jobs import example, toy
-from test_places import ALIKE, job
+from jobs import ALIKE, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards
 from buckets.hands import hand_name, parse_hand
@@ -38,11 +37,11 @@ JOBS = {
     "Leduc, live, suits alike": lambda: toy("leduc", leaves="live", symmetry=True, **FEW),
     "Kuhn": lambda: toy("kuhn", **FEW),
     "a river": lambda: example("R1", "solve.max_sweeps=3"),
-    "a turn": lambda: job(TURN + "max_sweeps = 3\n"),
-    "16 bits": lambda: job(TURN + 'max_sweeps = 3\nprecision = "16-bit"\n'),
-    "buckets, then hands": lambda: job(TURN + "max_sweeps = 2\n[rows]\nturn = 2\n"),
-    "own buckets": lambda: job(TURN + 'max_sweeps = 2\n[rows]\nturn = 2\nweights = "ranges"\n'),
-    "locks": lambda: job(ALIKE + LOCKS + "[solve]\nmax_sweeps = 2\n"),
+    "a turn": lambda: parsed_job(TURN + "max_sweeps = 3\n"),
+    "16 bits": lambda: parsed_job(TURN + 'max_sweeps = 3\nprecision = "16-bit"\n'),
+    "buckets, then hands": lambda: parsed_job(TURN + "max_sweeps = 2\n[rows]\nturn = 2\n"),
+    "own buckets": lambda: parsed_job(TURN + 'max_sweeps = 2\n[rows]\nturn = 2\nweights = "ranges"\n'),
+    "locks": lambda: parsed_job(ALIKE + LOCKS + "[solve]\nmax_sweeps = 2\n"),
 }
 
 
@@ -112,7 +111,7 @@ def test_buckets_on_the_turn_and_hands_on_the_river():
 @pytest.fixture(scope="module")
 def alike():
     """Three suits are the same, and ranges reach the river with hands of different weights."""
-    return solved(job(ALIKE + "[solve]\nmax_sweeps = 2\n"))
+    return solved(parsed_job(ALIKE + "[solve]\nmax_sweeps = 2\n"))
 
 
 @pytest.mark.parametrize("line", ["", "c", "cc/", "cc/cc/", "cr50c/cr150c/c"])
@@ -171,7 +170,7 @@ def naive_frequencies(made, store, line, board, hand):
 @pytest.mark.parametrize("line", ["", "cr50", "cc/", "r50c/c", "r50c/cr100"])
 def test_as_the_flat_array_says(line):
     """On a turn whose suits all differ, so that boards are solved as they are."""
-    made = job(TURN + "max_sweeps = 4\nsymmetry = false\n")
+    made = parsed_job(TURN + "max_sweeps = 4\nsymmetry = false\n")
     solution, policy = solved(made)
     for board in boards(made, made.betting_tree.find(line).round, 7):
         found = policy.decision(line, board)
@@ -207,7 +206,7 @@ def test_units_of_weights_do_not_matter():
     found = []
     for scale in ("", ":0.4"):
         text = TURN.replace("AhAd,KdQd,JcTc", ",".join(f"{h}{scale}" for h in ("AhAd", "KdQd", "JcTc")))
-        found.append(solved(job(text + "max_sweeps = 3\n"))[1].decision("cc/", "Qs 7h 2d 3c 5h"))
+        found.append(solved(parsed_job(text + "max_sweeps = 3\n"))[1].decision("cc/", "Qs 7h 2d 3c 5h"))
     np.testing.assert_array_equal(found[0].frequencies, found[1].frequencies)
     assert found[0].names == found[1].names
 

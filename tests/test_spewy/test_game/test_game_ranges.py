@@ -13,8 +13,8 @@ from buckets.hands import hand_index
 from spewy.errors import InputError
 from spewy.game.ranges import NUM_HANDS, Range, combo_name, format_range, parse_range
 
-SPOTS = Path(__file__).parent.parent / "data" / "spots"
-FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
+SPOTS = Path(__file__).parents[2] / "data" / "spots"
+FORMATS = Path(__file__).parents[3] / "docs" / "formats.md"
 
 
 def weight(hand_range, name):

@@ -7,34 +7,29 @@ import subprocess
 
 import numpy as np
 import pytest
-from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, spewy, write
+from cli_runs import (
+    COMMAND,
+    KUHN,
+    LEDUC,
+    POLARISED,
+    SOLVE_FIELDS,
+    TURN,
+    good,
+    good_json,
+    process,
+    spewy,
+    write,
+)
 from jobs import EXAMPLES
 
 from lockers import open_store
 from spewy.cli.solve import default_folder
 from spewy.run.session import Session
 
-FIELDS = [
-    "name",
-    "converged",
-    "interrupted",
-    "sweeps",
-    "exploitability",
-    "exploitability_pct",
-    "exploitability_mbb",
-    "ev",
-    "equity",
-    "value",
-    "value_bracket",
-    "seconds",
-    "peak_rss_mib",
-    "trace",
-]
-
 
 def test_whole_game(tmp_path):
     found = good_json("solve", write(tmp_path, KUHN), "--out", tmp_path / "kuhn")
-    assert list(found) == FIELDS
+    assert list(found) == SOLVE_FIELDS
     assert found["converged"] is True
     assert found["interrupted"] is False
     assert found["value"] == pytest.approx(-1 / 18, abs=0.001)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, KUHN, POLARISED, TURN, good, good_json, refused, spewy, write
-from test_cli_solve import FIELDS
+from cli_runs import COMMAND, KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_json, refused, spewy, write
 
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
@@ -25,7 +24,7 @@ from spewy.run.session import Session
 from spewy.system.crew import Word
 
 LOCK = '[[lock]]\nline = ""\nhands = { AhAd = [0.5, 0.5] }\n[solve]'
-BATCH_FIELDS = [*FIELDS, "board", "same_as", "folder", "skipped", "error"]
+BATCH_FIELDS = [*SOLVE_FIELDS, "board", "same_as", "folder", "skipped", "error"]
 
 # Pairs and suited hands of every suit: any renaming of suits leaves them as they are.
 BOARDS = (
@@ -61,7 +60,9 @@ def rename(text, old, new):
 def untimed(found):
     """What two runs of a job have in common."""
     out = {
-        key: value for key, value in found.items() if key in FIELDS and key not in ("seconds", "peak_rss_mib")
+        key: value
+        for key, value in found.items()
+        if key in SOLVE_FIELDS and key not in ("seconds", "peak_rss_mib")
     }
     return out | {"trace": [(sweep, value) for sweep, _, value in found["trace"]]}
 
@@ -85,7 +86,7 @@ def test_several_jobs(tmp_path):
         assert one["folder"] == str(tmp_path / "all" / one["name"])
         assert (one["converged"], one["skipped"], one["same_as"], one["error"]) == (True, False, None, None)
         alone = good_json("solve", file, "--out", tmp_path / "alone" / one["name"])
-        assert list(alone) == FIELDS
+        assert list(alone) == SOLVE_FIELDS
         assert untimed(one) == untimed(alone)
 
     again = spewy(*args, "--json")
@@ -394,7 +395,7 @@ def test_memory_bounds_the_default(tmp_path, monkeypatch):
 
 
 def test_outcome_without_a_result():
-    assert Outcome(error="oh").to_json() == dict.fromkeys(FIELDS) | {
+    assert Outcome(error="oh").to_json() == dict.fromkeys(SOLVE_FIELDS) | {
         "converged": False,
         "interrupted": False,
         "sweeps": 0,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from class_games import random_strategies, some_cards, two_suits
 from cli_runs import good, good_json, refused, spewy, write
-from test_exploit_flops import JOBS, stored
+from stored_leduc import JOBS, stored
 from without_rights import without_rights
 
 from lockers import DamagedLockerError, open_store

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from class_numbers import ClassSums
 from jobs import toy
+from loaded import loaded_by
 from naive_averages import in_255ths
-from test_imports import loaded_by
 
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
 from solvers.quantise import quantise

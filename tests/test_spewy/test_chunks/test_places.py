@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cli_runs import TURN
-from jobs import example, toy
+from jobs import ALIKE, SUITED, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards
 from buckets.symmetry import permute_history
@@ -15,48 +15,16 @@ from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.tree import BettingTree, entry, game_config, player_sizes
-from spewy.job.job import Job
-
-SUITED = """
-name = "suited"
-[game]
-file = "holdem.nolimit.2p.reverse_blinds"
-[spot]
-board = "Qs 7s 2s"
-pot = 100
-stack = 250
-oop = "AA,KQs,76s:0.5,KhJd"
-ip = "KK,A2s-A3s,T9o"
-[bets.flop]
-bet = "50%, a"
-raise = "3x"
-[bets.turn]
-bet = "50%"
-[bets.river]
-bet = "a"
-donk = "30%"
-"""
-"""Hearts are not diamonds; clubs are neither: nothing but the identity leaves oop's range as it is."""
-
-ALIKE = SUITED.replace(",KhJd", "")
-"""Clubs, diamonds and hearts are the same."""
 
 JOBS = {
-    "all suits differ": lambda: job(SUITED),
-    "three suits alike": lambda: job(ALIKE),
-    "no symmetry": lambda: job(ALIKE + "[solve]\nsymmetry = false\n"),
-    "buckets": lambda: job(ALIKE + "[rows]\nflop = 7\n"),
-    "own buckets": lambda: job(TURN + '[rows]\nturn = 3\nweights = "ranges"\n'),
+    "all suits differ": lambda: parsed_job(SUITED),
+    "three suits alike": lambda: parsed_job(ALIKE),
+    "no symmetry": lambda: parsed_job(ALIKE + "[solve]\nsymmetry = false\n"),
+    "buckets": lambda: parsed_job(ALIKE + "[rows]\nflop = 7\n"),
+    "own buckets": lambda: parsed_job(TURN + '[rows]\nturn = 3\nweights = "ranges"\n'),
     "Leduc": lambda: toy("leduc", symmetry=True),
     "Kuhn": lambda: toy("kuhn"),
 }
-
-
-def job(text):
-    """A job from the text of its file."""
-    import tomllib
-
-    return Job.of(tomllib.loads(text))
 
 
 @pytest.fixture(scope="module", params=JOBS)
@@ -115,7 +83,7 @@ def test_the_solved_board_is_the_one_that_the_enumeration_picked(layout):
 
 
 def test_cards_within_a_round_may_come_in_any_order():
-    problem = job(ALIKE).problem
+    problem = parsed_job(ALIKE).problem
     expected, _ = solved_board(problem, 3, board_cards(problem, 3, "Qs 7s 2s 3d 4h"))
     found, perm = solved_board(problem, 3, board_cards(problem, 3, "2s Qs 7s 3h 4c"))
     assert found == expected

@@ -23,7 +23,7 @@ from spewy.match.table import BotError, Seated, play_hand
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 LEDUC = load_game("leduc")
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def told(dealt):

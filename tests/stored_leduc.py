@@ -1,0 +1,24 @@
+"""Leduc hold'em with random strategies in its store, for tests of what reads one."""
+
+from class_numbers import ClassSums
+
+from buckets import Abstraction
+from spewy.job.job import Job
+
+JOBS = {
+    "hands": ({"flop": "all"}, {"preflop": "hands", "flop": "hands"}),
+    "classes": ({"flop": 2}, {"preflop": 2, "flop": 3}),
+}
+
+
+def stored(folder, boards, rows, deals=3, seed=0):
+    """Random strategies for Leduc in a play locker."""
+    job = Job.of({"name": "leduc", "game": {"file": "leduc"}, "boards": boards, "rows": rows})
+    classes = Abstraction.make(
+        job.rules.deck, 1, job.rules.num_board_cards, ("all", boards["flop"]), tuple(rows.values())
+    )
+    sums = ClassSums(job.betting_tree, classes.n_classes, classes.n_rows, seed)
+    sums.arrays = classes.arrays
+    with sums.create(folder / "play", job.manifest()) as store:
+        sums.write(store, deals)
+    return folder
