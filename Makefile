@@ -32,6 +32,7 @@ smoke: .venv/ready
 	$(BIN)/python benchmarks/clustering_study.py --quick --sweeps 50
 	$(BIN)/python benchmarks/whole_games.py study --quick
 	$(BIN)/python benchmarks/bot_budget.py --quick
+	$(BIN)/python benchmarks/walks.py act
 
 fuzz: .venv/ready
 	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)
