@@ -219,7 +219,7 @@ def test_the_end_of_a_line_that_is_too_long_is_no_action(monkeypatch):
 
 def test_ctrl_c_leaves(tmp_path):
     code = (
-        "import sys; sys.path[:0] = ['tests', 'tests/test_spewy']\n"
+        "import sys; sys.path[:0] = ['tests', 'tests/test_spewy/test_match']\n"
         "import spewy\nfrom test_terminal import KUHN, Tells\n"
         "spewy.open_bot = lambda *args, **options: Tells(KUHN)\n"
         "from spewy.__main__ import main\nsys.argv = ['spewy', 'play', 'terminal', '--lockers', 'x']\nmain()"
