@@ -41,4 +41,4 @@ def is_room(name):
 
 
 if __name__ == "__main__":
-    print(drawn())
+    print(drawn())  # noqa: T201
