@@ -31,7 +31,9 @@ def drawn():
             lines.append(f"{package + '/':{WIDTH + 2}}{summary(package)}")
             if package == "spewy":
                 rooms = [room for layer in layers("rooms") for room in layer]
-                lines += [f"  {room + '/':{WIDTH}}{summary(f'spewy/{room}')}" for room in rooms if is_room(room)]
+                lines += [
+                    f"  {room + '/':{WIDTH}}{summary(f'spewy/{room}')}" for room in rooms if is_room(room)
+                ]
     return "\n".join(lines)
 
 
