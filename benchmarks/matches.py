@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from spewy.match.entrants import Folder, entrant, shipped
+from spewy.match.entrant import Folder, entrant, shipped
 from spewy.match.match import Match, play_match
 from spewy.match.opponents import OPPONENTS
 from spewy.system.textfile import replace_text

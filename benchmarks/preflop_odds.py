@@ -1,4 +1,4 @@
-"""Make `spewy/bot/preflop_odds.npz`: how often each of the 169 starting hands beats each other, counted exactly.
+"""Count exactly how often each of the 169 starting hands beats each other: `spewy/competitions/upac/preflop_odds.npz`.
 
     python benchmarks/preflop_odds.py
 
