@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 from flop_equities import totals
 
-from buckets import canonical_flops, preflop_classes
-from buckets.cards import RANKS
-from buckets.flop_subset import flop_subset
+from buckets.abstraction import flop_subset
+from buckets.cards import RANKS, canonical_flops, preflop_classes
 from spewy.game.ranges import parse_range
 
 SIZES = (10, 25, 50, 100, 184)
@@ -139,7 +138,7 @@ def playability(name: str) -> float:
 
 
 def features(won: np.ndarray, met: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-    """The table of `buckets.flop_subset`."""
+    """The table of `buckets.abstraction.flop_subset`."""
     counts = canonical_flops()[1]
     share = counts / counts.sum()
     rng = np.random.default_rng(2)

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from buckets import cards_name
+from buckets.cards import cards_name
 from spewy import Job, solve
 
 HERE = Path(__file__).parent.parent

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from buckets import Deck, cards_name, hand_name, hands
+from buckets.cards import Deck, cards_name, hand_name, hands
 from spewy import Job, solve
 from spewy.game.tree import Node, entry
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from buckets import Deck, hands, preflop_classes, strengths
-from buckets.board_maps import board_map
+from buckets.cards import Deck, board_map, hands, preflop_classes, strengths
 
 FILE = Path(__file__).parent.parent / "spewy" / "bot" / "preflop_odds.npz"
 AT_ONCE = 1024

@@ -26,8 +26,7 @@ from typing import Any, get_args
 import joblib
 import numpy as np
 
-from buckets.cards import cards_name, parse_cards
-from buckets.symmetry import canonical
+from buckets.cards import canonical, cards_name, parse_cards
 from lockers import open_store
 from solvers.gadget import Gadget
 from spewy.bot.judge import Key, kept_judge, open_judge

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from buckets.symmetry import hand_permutation
+from buckets.cards import hand_permutation
 from solvers.exploit import exploitability
 from solvers.live import Strategies
 from solvers.walk import Walker

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from buckets import Abstraction, Wish
+from buckets.abstraction import Abstraction, Wish
 from lockers import holds_store, open_store
 from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
 from solvers.sampled.numbers import Numbers

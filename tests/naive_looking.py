@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
+from buckets.cards import hand_name, permute_cards
 from solvers.forest import Chance, Forest, Showdown
 from solvers.kernels import match
 from solvers.live import compatible_reach

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.cards import hands
 from solvers.cfr import Cfr
 from solvers.exact import ExactCfr, supports
 from solvers.forest import Floats, Ints

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets import Abstraction, Deck
-from buckets.board_maps import board_map
-from buckets.percentiles import Percentiles
+from buckets.abstraction import Abstraction
+from buckets.abstraction.percentiles import Percentiles
+from buckets.cards import Deck, board_map
 from spewy.bot.push_fold import equities, push_fold
 from spewy.bot.upac_runtime.cards import PERMS, canonical
 from spewy.bot.upac_runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN

@@ -15,10 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.cards import cards_name
+from buckets.cards import History, blocked, cards_name, hand_name, hand_permutation
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name
-from buckets.symmetry import History, hand_permutation
 from lockers import Store
 from solvers.forest import Floats
 from solvers.frequencies import normalised

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from class_games import some_cards, two_suits
 
-from buckets.rank_sets import board_strength
+from buckets.cards.rank_sets import board_strength
 from spewy.errors import InputError
 from spewy.learn.leaf_estimates import Bets, ClosestLine, NoMoreBetting, Regressed, stake
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from class_numbers import ClassSums
 
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from solvers.exploit import expected_value, exploitability
 from solvers.forest import DECISION
 from solvers.sampled.rig import BOARDS_AT_ONCE

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jobs import example, solved
 
-from buckets.equity import range_equity
+from buckets.cards import range_equity
 from solvers.cfr import Cfr
 from solvers.exploit import expected_value, exploitability
 from solvers.variants import VARIANTS
