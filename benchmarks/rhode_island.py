@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from buckets.symmetry import hand_permutation
-from solvers.exploit import exploitability
-from solvers.live import Strategies
-from solvers.walk import Walker
+from solvers.game import Strategies
+from solvers.measure import exploitability
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import locate
 from spewy.job.job import Job

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from solvers.discount import Variant
 from solvers.exact import ExactCfr
-from solvers.variants import Variant
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from buckets.hands import blocked, hands
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, shown

@@ -20,8 +20,8 @@ from buckets.errors import CardError
 from buckets.hands import blocked, hand_name
 from buckets.symmetry import History, hand_permutation
 from lockers import Store
-from solvers.forest import Floats
-from solvers.frequencies import normalised
+from solvers.state import normalised
+from solvers.tree import Floats
 from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.place import Place

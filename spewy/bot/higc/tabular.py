@@ -16,7 +16,7 @@ from random import Random
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.bot.higc import stream
 from spewy.bot.higc.spiel_cfr import SpielStrategy
 from spewy.bot.higc.spiel_tree import SpielTree

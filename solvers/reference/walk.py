@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from compiled import kernel
-from solvers.forest import Floats, ForestArrays, Ints, Lanes
-from solvers.kernels import (
+from solvers.discount import Factors
+from solvers.game import LeafValues, LiveGame, Rows, Strategies
+from solvers.reference.kernels import (
     BEST,
     EVALUATE,
     UPDATE,
@@ -34,9 +35,8 @@ from solvers.kernels import (
     update_regrets,
     values_up,
 )
-from solvers.live import LeafValues, LiveGame, Rows, Strategies
 from solvers.stopping import Stopped, go_on, never
-from solvers.variants import Factors
+from solvers.tree import Floats, ForestArrays, Ints, Lanes
 
 _TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
 _NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)

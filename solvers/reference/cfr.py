@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from solvers.chunk import ChunkStrategy
-from solvers.exploit import Exploitability, expected_value, exploitability
-from solvers.finite import all_finite
-from solvers.forest import Floats
-from solvers.live import LeafValues, LiveGame, Strategies
-from solvers.solver import Measurement, Part, step_by_step
-from solvers.variants import Variant
-from solvers.walk import Walker
+from solvers.discount import Variant
+from solvers.game import LeafValues, LiveGame, Strategies
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.measure import Exploitability, Measurement, expected_value, exploitability
+from solvers.reference.walk import Walker
+from solvers.solver import Part, step_by_step
+from solvers.state import all_finite
+from solvers.tree import Floats
 
 
 class Cfr:

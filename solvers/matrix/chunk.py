@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiled import kernel
+from solvers.discount import Factors, Variant
 from solvers.errors import SolverError
-from solvers.forest import DECISION, Floats, Forest, ForestArrays, Ints
-from solvers.kernels import (
+from solvers.reference.kernels import (
     BEST,
     EVALUATE,
     UPDATE,
@@ -31,7 +31,7 @@ from solvers.kernels import (
     update_regrets,
     values_up,
 )
-from solvers.variants import Factors, Variant
+from solvers.tree import DECISION, Floats, Forest, ForestArrays, Ints
 
 ChunkStrategy = tuple[Floats, Floats]
 """Per player ``[slot, row]``."""

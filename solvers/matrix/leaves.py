@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiled import kernel
-from solvers.forest import Floats, ForestArrays, Ints, Lanes
-from solvers.kernels import terminal_values
+from solvers.reference.kernels import terminal_values
+from solvers.tree import Floats, ForestArrays, Ints, Lanes
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from compiled import inlined, kernel
 from solvers.errors import SolverError
-from solvers.forest import DECISION, Floats, Ints
+from solvers.tree import DECISION, Floats, Ints
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Shape, Strips

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from compiled import kernel
-from solvers.forest import DECISION, Floats, ForestArrays, Ints, Lanes
-from solvers.frequencies import FLOOR
-from solvers.variants import Factors
+from solvers.discount import Factors
+from solvers.state import FLOOR
+from solvers.tree import DECISION, Floats, ForestArrays, Ints, Lanes
 
 UPDATE, BEST, EVALUATE = range(3)
 """What ``values_up`` does at own nodes: learn, take the best action per row, or follow the strategy."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, overload
 
 import numba
 
-from compiled.machine_code import Cache
+from compiled.cache import Cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 

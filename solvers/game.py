@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from solvers.errors import SolverError
-from solvers.forest import Floats, Forest, Ints
+from solvers.tree import Floats, Forest, Ints
 
 
 @dataclass(frozen=True)

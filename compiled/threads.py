@@ -16,8 +16,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from compiled import kernel
-from solvers.vector import Address, intrinsic
+from compiled.decorators import kernel
+from compiled.vector import Address, intrinsic
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
 """Indices of the counters, each on a cache line of its own."""

@@ -9,12 +9,13 @@ are given.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from solvers.live import LiveGame, Strategies
+from solvers.game import LiveGame, Strategies
+from solvers.reference.walk import Walker
 from solvers.stopping import Stopped, never
-from solvers.walk import Walker
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,15 @@ class Exploitability:
     def bracket(self) -> tuple[float, float] | None:
         """Bounds on the game's value for player 0: (−BR1, BR0); None with rake, where a game has no one value."""
         return None if self.expected else (-self.best_response[1], self.best_response[0])
+
+
+class Measurement(NamedTuple):
+    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
+
+    iteration: int
+    seconds: float
+    took: float
+    exploitability: Exploitability
 
 
 def exploitability(walker: Walker, strategies: Strategies, stopped: Stopped = never) -> Exploitability:

@@ -19,10 +19,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from solvers.chunk import Chunk, ChunkStrategy
 from solvers.errors import SolverError
-from solvers.forest import DECISION, FOLD, SHOWDOWN, Floats, Forest, Ints
-from solvers.live import LiveGame, Strategies
+from solvers.game import LiveGame, Strategies
+from solvers.matrix.chunk import Chunk, ChunkStrategy
+from solvers.tree import DECISION, FOLD, SHOWDOWN, Floats, Forest, Ints
 
 Method = Literal["highs", "highs-ds", "highs-ipm"]
 

@@ -1,10 +1,32 @@
-"""A check that arrays hold finite numbers only, at the speed of memory and without a temporary array of their size."""
+"""Regrets and strategy sums as plain arrays: the frequencies they stand for, and whether they are finite."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from solvers.tree import Floats
+
+FLOOR = 1e-30
+"""Every engine plays uniformly where the positive parts of regrets or sums add up to at most this number.
+
+The reciprocal of a number below 2.9e-39 overflows single precision, and infinity times 0 is not a number.
+"""
+
+
+def normalised(sums: Floats) -> Floats:
+    """Frequencies ``[action, row]`` in proportion to positive parts; uniform for rows whose sum is at most `FLOOR`.
+
+    >>> normalised(np.array([[3.0, -1.0, 1e-31], [1.0, 0.0, 0.0]])).tolist()
+    [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]
+    """
+    positive = np.maximum(sums, 0.0)
+    total = positive.sum(axis=0)
+    out = np.full_like(positive, 1.0 / len(sums))
+    np.divide(positive, total, out=out, where=total > FLOOR)
+    return out
+
 
 _EXPONENT: dict[int, np.unsignedinteger[Any]] = {
     2: np.uint16(0x7C00),
