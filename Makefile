@@ -32,6 +32,7 @@ smoke: .venv/ready
 	$(BIN)/python -m benchmarks.studies.clustering --quick --sweeps 50
 	$(BIN)/python -m benchmarks.studies.whole_games study --quick
 	$(BIN)/python -m benchmarks.speed.bot_budget --quick
+	$(BIN)/python -m benchmarks.studies.walks act
 
 fuzz: .venv/ready
 	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)

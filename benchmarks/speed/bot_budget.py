@@ -80,7 +80,7 @@ def main() -> None:
     if options.quick:
         options.budget, options.decisions, options.busy = 0.2, 4, 1
     with ExitStack() as held:
-        folder = options.folder or _small(Path(held.enter_context(TemporaryDirectory())))
+        folder = options.folder or small_folder(Path(held.enter_context(TemporaryDirectory())))
         began = time.monotonic()
         bot = held.enter_context(
             open_bot(folder, resolve=options.resolve, safe=options.safe, seconds=options.budget)
@@ -145,11 +145,17 @@ def _other(hand: Hand, rng: Random) -> str:
     return "r" if hand.game.limit else f"r{rng.choice((bounds[1], rng.randint(*bounds)))}"
 
 
-def _small(folder: Path) -> Path:
+def small_folder(folder: Path) -> Path:
+    """Solve the small game for a few seconds; return the folder of the solve."""
+    solve(Job.load(small_job(folder)), folder / "out")
+    return folder / "out"
+
+
+def small_job(folder: Path) -> Path:
+    """Write the small game and its job file; return the job file."""
     (folder / "small.game").write_text(SMALL_GAME)
     (folder / "job.toml").write_text(SMALL_JOB.format(game=folder / "small.game"))
-    solve(Job.load(folder / "job.toml"), folder / "out")
-    return folder / "out"
+    return folder / "job.toml"
 
 
 def _tell(times: list[float], budget: float) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.paths import ROOT
-from spewy.match.entrants import Folder, entrant, shipped
+from spewy.match.entrant import Folder, entrant, shipped
 from spewy.match.match import Match, play_match
 from spewy.match.opponents import OPPONENTS
 from spewy.system.textfile import replace_text

@@ -1,4 +1,4 @@
-"""Make `spewy/bot/preflop_odds.npz`: how often each of the 169 starting hands beats each other, counted exactly.
+"""Count exactly how often each of the 169 starting hands beats each other: `spewy/competitions/upac/preflop_odds.npz`.
 
     python -m benchmarks.studies.preflop_odds
 
@@ -18,7 +18,7 @@ from benchmarks.paths import ROOT
 from buckets import Deck, hands, preflop_classes, strengths
 from buckets.board_maps import board_map
 
-FILE = ROOT / "spewy" / "bot" / "preflop_odds.npz"
+FILE = ROOT / "spewy/competitions/upac/preflop_odds.npz"
 AT_ONCE = 1024
 N_CLASSES = 169
 

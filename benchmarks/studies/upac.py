@@ -25,17 +25,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from spewy.bot.upac_package import MOST_BYTES, open_tables
-from spewy.bot.upac_runtime.cards import HANDS
-from spewy.bot.upac_runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
-from spewy.bot.upac_runtime.protocol import Table
-from spewy.bot.upac_runtime.river import River
-from spewy.bot.upac_runtime.strength import strengths
-from spewy.bot.upac_runtime.tables import PLAYER, ROUND, Tables
-from spewy.bot.upac_tables import rung_folders
+from spewy.competitions.upac.games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
+from spewy.competitions.upac.package import MOST_BYTES, open_tables
+from spewy.competitions.upac.rules import Rules
+from spewy.competitions.upac.runtime.cards import HANDS
+from spewy.competitions.upac.runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
+from spewy.competitions.upac.runtime.protocol import Table
+from spewy.competitions.upac.runtime.river import River
+from spewy.competitions.upac.runtime.strength import strengths
+from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
+from spewy.competitions.upac.tables import rung_folders
 from spewy.look.play import open_play
-from spewy.match.upac import Rules
-from spewy.match.upac_games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
 from spewy.records.class_policy import board_classes
 
 BIG_BLIND = 2

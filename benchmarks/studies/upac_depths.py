@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lockers import open_store
-from spewy.bot.push_fold import push_fold, values
-from spewy.bot.upac_runtime.player import nearest, share, spent, taken_for
-from spewy.bot.upac_runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
-from spewy.bot.upac_tables import Decides, rung_folders, tree_tables
+from spewy.competitions.upac.push_fold import push_fold, values
+from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
+from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
+from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.play import open_play
 from spewy.records.averages import FOLDER, MOST, write_class
