@@ -10,8 +10,8 @@ from stand_ins import fail
 from solvers.reference.cfr import Cfr
 from spewy.bot import parts
 from spewy.bot.player import LockerBot
-from spewy.bot.transport import Doors
 from spewy.errors import SolveError
+from spewy.match.connection import Doors
 from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
