@@ -53,7 +53,7 @@ def outcomes(
 
     In hold'em a flop gives 1,081 outcomes, a turn 46, a river 1.
 
-    >>> from buckets.cards import hands, parse_cards
+    >>> from buckets.cards.cards import hands, parse_cards
     >>> outcomes(parse_cards("Qs Jh 2h"), hands(Deck(), 2)).shape
     (1326, 1081)
     """

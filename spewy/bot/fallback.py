@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from buckets.cards import equities, hands
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300

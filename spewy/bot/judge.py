@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot, bot_of
 from spewy.bot.ranges import Answer

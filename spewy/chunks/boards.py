@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from buckets.cards import History, Perms, blocked, deals, hand_permutation, strengths
 from buckets.cards.rank_sets import board_strength
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Ints, Problem, Shorts
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from buckets.abstraction import GROUPINGS, outcomes
 from buckets.cards import History, blocked, hand_kinds, preflop_classes
 from buckets.cards.showdown import MAX_BOARDS
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
 from spewy.game.handclass import NUM_HANDS

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import Deck, History, Perms, range_symmetries, stabilizer
-from solvers.forest import Floats
+from solvers.tree import Floats
 
 Ints = NDArray[np.integer]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import History, Perms, hands, range_symmetries, stabilizer, suit_permutations
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from buckets.cards import Deck, History, hands, parse_cards
 from buckets.errors import CardError
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.game.amounts import Unit, UnitName, game_unit

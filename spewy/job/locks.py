@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_cards
 from buckets.errors import CardError
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError

@@ -23,9 +23,9 @@ from buckets.cards import (
     strengths,
     suit_permutations,
 )
-from solvers.forest import Ints
 from solvers.sampled.boards import Board
 from solvers.stopping import Stopped, go_on, never
+from solvers.tree import Ints
 from spewy.game.gamefile import Game
 from spewy.records.class_policy import BoardClasses
 

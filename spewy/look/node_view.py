@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import cards_name, parse_hand
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.hand_kinds import HandKinds, kinds_of
 

@@ -22,7 +22,7 @@ from buckets.cards import (
     strength,
     strengths,
 )
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 SAMPLES = 100

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from buckets.cards import blocked, final_boards, hands, strengths
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 MOST_BOARDS = 1500

@@ -11,7 +11,7 @@ import numpy as np
 from buckets.cards import check_history
 from buckets.errors import BoardError
 from lockers import DamagedLockerError
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game

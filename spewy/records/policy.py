@@ -18,8 +18,8 @@ import numpy as np
 from buckets.cards import History, blocked, cards_name, hand_name, hand_permutation
 from buckets.errors import CardError
 from lockers import Store
-from solvers.forest import Floats
-from solvers.frequencies import normalised
+from solvers.state import normalised
+from solvers.tree import Floats
 from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.place import Place

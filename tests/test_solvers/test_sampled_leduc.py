@@ -8,7 +8,7 @@ from sampled_walk import learn_once
 
 from buckets.abstraction import Abstraction
 from buckets.cards import Deck, hand_index, hands, permute_cards
-from solvers.bundle import Packed
+from compiled.records import Packed
 from solvers.sampled.boards import Board, tree
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
