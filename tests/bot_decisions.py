@@ -16,8 +16,8 @@ from typing import Any
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, any_action, dealt, folder_of
 from moved import processor
 
+from spewy.bot.agent import LockerBot, bot_of
 from spewy.bot.options import Options
-from spewy.bot.player import LockerBot, bot_of
 from spewy.game.hand import Hand
 
 RECORD = Path(__file__).parent / "data/moves/bot.json"
@@ -57,7 +57,7 @@ def decisions(folder: Path, how: str) -> list[str]:
     out = []
     with bot_of(folder, Options(iterations=6, seconds=None, **HOWS[how])) as bot:
         if how.startswith("too large"):
-            bot._games.most_bytes = MOST_BYTES
+            bot._builder.most_bytes = MOST_BYTES
         for seed in range(SEEDS):
             out += _hand(bot, seed, not how.startswith("too large"))
         failures = bot.tally.reasons
@@ -78,7 +78,7 @@ def _hand(bot: LockerBot, seed: int, exact: bool) -> list[str]:
         numbers = hashlib.blake2b(answer.frequencies.tobytes(), digest_size=6)
         for one in bot.ranges(seen):
             numbers.update(one.tobytes())
-        if bot.begins(seen) and exact:
+        if bot.begins_subgame(seen) and exact:
             numbers.update(bot.best_values(seen, seed % 2).tobytes())
         board = "-".join(map(str, hand.board))
         out.append(

@@ -97,15 +97,15 @@ class Folder(_Named):
         Raises:
             InputError: no bot can play from this folder.
         """
+        from spewy.bot.agent import bot_of  # which loads the solvers
         from spewy.bot.options import Options
-        from spewy.bot.player import bot_of  # which loads the solvers
 
         with bot_of(self.path, Options(resolve="never")) as bot:
             return bot.game
 
     def opened(self) -> Reveals:
         """The bot, whatever it plays."""
-        from spewy.bot.player import open_bot  # which loads the solvers
+        from spewy.bot.agent import open_bot  # which loads the solvers
 
         return open_bot(self.path, strict=True, **dict(self.settings))
 

@@ -39,7 +39,7 @@ class Brains:
     Attributes:
         folders: lockers of poker games.
         shelf: folder of what is solved when it is first met.
-        resolve: as of `spewy.bot.player.open_bot`.
+        resolve: as of `spewy.bot.agent.open_bot`.
         seconds: for an answer that is searched for.
         prepare_seconds: for solving a game when it is first met.
         note: hears what is solved, and how games are played.

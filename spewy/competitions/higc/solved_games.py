@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 
 import numpy as np
 
+from spewy.bot.agent import LockerBot, open_bot
 from spewy.bot.options import Resolve
-from spewy.bot.player import LockerBot, open_bot
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
@@ -61,7 +61,7 @@ def kept_bot(
         table: the game.
         seconds: for solving, about.
         note: hears what is solved.
-        resolve: as of `spewy.bot.player.open_bot`.
+        resolve: as of `spewy.bot.agent.open_bot`.
 
     Raises:
         InputError: it cannot be solved within the memory that is allowed, or the folder cannot be written.
