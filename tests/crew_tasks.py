@@ -1,4 +1,4 @@
-"""Tasks for a crew, in a module that its workers can import."""
+"""Tasks for a worker pool, in a module that its workers can import."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import closing
 
-from spewy.system.crew import Crew
+from spewy.system.local_pool import LocalPool
 from spewy.system.outsider import Outsider
 
 
@@ -79,7 +79,7 @@ def with_programs(parent):
 
 def programs_forever():
     """In a process of its own: a worker with programs, whose numbers are written to stdout."""
-    for word in Crew(1).work(with_programs, [()]):
+    for word in LocalPool(1).work(with_programs, [()]):
         if word is not None:
             sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
             sys.stdout.flush()
@@ -87,16 +87,16 @@ def programs_forever():
 
 def with_a_crew(parent):
     """Tell the numbers of this process and of one of its own, and never end."""
-    with closing(Crew(1)) as crew:
+    with closing(LocalPool(1)) as crew:
         for word in crew.work(until_told, [(0,)]):
             if word is not None:
-                (worker,) = crew._workers
-                parent.tell((os.getpid(), worker.process.pid))
+                (worker,) = crew.workers
+                parent.tell((os.getpid(), worker))
 
 
 def run_forever():
-    """In a process of its own: a crew with a crew, whose numbers are written to stdout."""
-    for word in Crew(2).work(with_a_crew, [()]):
+    """In a process of its own: a pool with a pool, whose numbers are written to stdout."""
+    for word in LocalPool(2).work(with_a_crew, [()]):
         if word is not None:
             sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
             sys.stdout.flush()
