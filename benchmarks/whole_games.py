@@ -43,7 +43,7 @@ from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.learn.sampled_engine import PORTION_SECONDS
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
-from spewy.records.class_numbers import Mark, read_mark
+from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.dealt_plan import wish_of
 from spewy.run.dealt_session import DealtSession
 from spewy.run.ready import make_ready
