@@ -1,9 +1,9 @@
 """Weighted subsets of hold'em's 1,755 flops, whose averages of equities come near those of all flops.
 
-Flops are described by what they do to ranges (`benchmarks/flop_subsets.py` makes the table): for sixty pairs of sixteen
-ranges, drawn at random among those that are played, one range's equity against the other and its distribution over the
-hands in twentieths, each less its average over all flops, turned to the 64 longest principal axes, as whole numbers.
-`buckets.representatives` chooses among them.
+Flops are described by what they do to ranges (`benchmarks.studies.flop_subsets` makes the table): for sixty pairs of
+sixteen ranges, drawn at random among those that are played, one range's equity against the other and its distribution
+over the hands in twentieths, each less its average over all flops, turned to the 64 longest principal axes, as whole
+numbers. `buckets.representatives` chooses among them.
 """
 
 from functools import lru_cache

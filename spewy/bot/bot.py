@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 

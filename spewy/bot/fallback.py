@@ -6,7 +6,7 @@ import numpy as np
 
 from buckets.equity import equities
 from buckets.hands import hands
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300

@@ -27,7 +27,7 @@ from buckets.symmetry import (
     deals,
     hand_permutation,
 )
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Ints, Problem, Shorts
 

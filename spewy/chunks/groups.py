@@ -19,7 +19,7 @@ from buckets.grouping import GROUPINGS
 from buckets.hands import blocked, preflop_classes
 from buckets.outcomes import outcomes
 from buckets.symmetry import History, hand_kinds
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
 from spewy.game.handclass import NUM_HANDS

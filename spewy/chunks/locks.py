@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from buckets.cards import Deck
 from buckets.symmetry import History, Perms, range_symmetries, stabilizer
-from solvers.forest import Floats
+from solvers.tree import Floats
 
 Ints = NDArray[np.integer]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from buckets.hands import hands
 from buckets.symmetry import History, Perms, range_symmetries, stabilizer, suit_permutations
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game
 from spewy.game.tree import BettingTree

@@ -20,7 +20,7 @@ from spewy.look.colours import SEATS, Colour, action_colours, between, lightness
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from solvers.forest import Floats
+    from solvers.tree import Floats
     from spewy.look.grid import Grid
 
 WIDTH = 5

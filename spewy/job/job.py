@@ -20,7 +20,7 @@ from buckets.cards import Deck, parse_cards
 from buckets.errors import CardError
 from buckets.hands import hands
 from buckets.symmetry import History
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.game.amounts import Unit, UnitName, game_unit

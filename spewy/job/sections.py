@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from buckets.grouping import GROUPINGS
-from solvers.variants import VARIANTS
+from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import parse_duration, parse_memory, parse_target

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy, reach_of
-from solvers.forest import Floats
+from solvers.matrix.chunk import ChunkStrategy, reach_of
 from solvers.sampled.strips import LINES
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import LineForest, betting_rounds
 from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards

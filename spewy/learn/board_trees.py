@@ -17,9 +17,9 @@ from buckets.cards import cards_name
 from buckets.hands import hands
 from buckets.strength import strengths
 from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
-from solvers.forest import Ints
 from solvers.sampled.boards import Board
 from solvers.stopping import Stopped, go_on, never
+from solvers.tree import Ints
 from spewy.game.gamefile import Game
 from spewy.records.bucket_policy import BoardAbstraction
 

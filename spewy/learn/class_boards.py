@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from buckets.symmetry import History, canonical, suit_permutations
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.chunks.boards import Board, BoardRound, Branch, board_rows, following_deals
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem

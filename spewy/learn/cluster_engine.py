@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import Store
-from solvers.forest import Ints
 from solvers.sampled.numbers import Numbers, Pair
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solvers.forest import Ints
 from solvers.sampled.engine import Dealt
 from solvers.sampled.numbers import Numbers
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
 from spewy.learn.deal_shares import Interval, Shares

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solvers.forest import Ints
+from solvers.tree import Ints
 
 if TYPE_CHECKING:
     from buckets import Abstraction

@@ -10,10 +10,10 @@ import numpy as np
 
 from lockers import Store
 from solvers.errors import SolverError
-from solvers.forest import Ints
-from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
+from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game

@@ -16,7 +16,7 @@ from spewy.look.grid import Grid, Looked
 from spewy.system import html
 
 if TYPE_CHECKING:
-    from solvers.forest import Floats
+    from solvers.tree import Floats
 
 _CELL = "width: 3em; height: 2em; padding: 0 2px; text-align: left; vertical-align: top; font-size: 80%"
 

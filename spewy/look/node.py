@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from buckets.cards import cards_name
 from buckets.hands import parse_hand
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.hand_kinds import HandKinds, kinds_of
 

@@ -20,7 +20,7 @@ from spewy.game.gamefile import Game, load_game
 from spewy.game.tree import BettingTree, Node, build_tree
 
 if TYPE_CHECKING:
-    from solvers.forest import Floats
+    from solvers.tree import Floats
 
 NAMES = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
 """Shipped games that OpenSpiel has under names of their own."""

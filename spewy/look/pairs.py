@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from buckets.rank_sets import board_strength
 from buckets.symmetry import Perms, deals, hand_permutation, stabilizer, suit_permutations
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.problem import Ints
 from spewy.game.gamefile import Game
 

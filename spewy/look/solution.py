@@ -237,8 +237,8 @@ class Solution(Closing):
             InputError: rounds were dropped.
         """
         self._require_whole()
-        from solvers.exploit import exploitability  # which loads kernels
-        from solvers.walk import Walker
+        from solvers.measure import exploitability  # which loads kernels
+        from solvers.reference.walk import Walker
 
         found = exploitability(
             Walker(self.layout.live, self.job.solve.threads), Chunks(self.layout, self.store).whole()

@@ -15,7 +15,7 @@ from buckets.equity import equities, final_boards
 from buckets.hands import blocked, hand_index, hands
 from buckets.strength import CARD_COUNTS, strength, strengths
 from buckets.symmetry import hand_kinds
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 SAMPLES = 100

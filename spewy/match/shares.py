@@ -14,7 +14,7 @@ import numpy as np
 from buckets.equity import final_boards
 from buckets.hands import blocked, hands
 from buckets.strength import strengths
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 MOST_BOARDS = 1500

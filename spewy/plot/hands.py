@@ -14,7 +14,7 @@ from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightn
 from spewy.plot.figures import SIZES, axes_for, font, new_figure
 
 if TYPE_CHECKING:
-    from solvers.forest import Floats
+    from solvers.tree import Floats
     from spewy.look.grid import Grid
 
 NOBODY = 5e-4

@@ -11,7 +11,7 @@ import numpy as np
 from buckets.errors import BoardError
 from buckets.symmetry import check_history
 from lockers import DamagedLockerError
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes

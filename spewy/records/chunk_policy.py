@@ -15,8 +15,8 @@ import numpy as np
 
 from buckets.symmetry import History, hand_permutation
 from lockers import Store
-from solvers.forest import Floats
-from solvers.frequencies import normalised
+from solvers.state import normalised
+from solvers.tree import Floats
 from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.chunks.place import Place

@@ -19,7 +19,7 @@ from buckets.cards import cards_name
 from buckets.errors import CardError
 from buckets.hands import blocked, hand_name
 from buckets.symmetry import History
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.locate import line_to, read_cards
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import chunk_exits, decision_slots

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmark_scripts import script
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
 from stand_ins import Told, fail
 
+from benchmarks.speed import bot_budget
 from buckets.cards import parse_cards
 from buckets.hands import blocked
 from lockers import LockerError
@@ -289,7 +289,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, 
 
 
 def test_the_measuring_of_budgets_ends_where_no_sub_game_takes_long():
-    times, first = script("bot_budget").decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
+    times, first = bot_budget.decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
     assert (times, first < 10) == ([], True)
 
 

@@ -12,12 +12,12 @@ from cli_runs import CliRunner, main, refused
 
 import spewy as spewy_package
 from buckets.hands import blocked, hands
-from spewy.bot.acpc import parse_logged
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Failure, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
+from spewy.match.acpc_text import parse_logged
 from spewy.match.review import Decided
 from spewy.match.terminal import Terminal
 from spewy.match.words import action_text, parse_words
