@@ -15,7 +15,8 @@ from statistics import median
 import numpy as np
 from tqdm import tqdm
 
-from buckets import BoardTree, Deck, blocked, hands, outcomes
+from buckets.abstraction import BoardTree, outcomes
+from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_trees import BucketLocker
 from spewy.system.crew import Crew
 

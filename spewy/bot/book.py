@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.cards import hands
 from lockers import LockerError
 from solvers.tree import Floats
 from spewy.errors import InputError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from buckets.equity import equities
-from buckets.hands import hands
+from buckets.cards import equities, hands
 from solvers.tree import Floats
 from spewy.game.hand import Hand
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from buckets.hands import blocked
+from buckets.cards import blocked
 from solvers.tree import Floats, Ints
 from spewy.bot.book import Book
 from spewy.bot.fallback import by_equity, passive

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.cards import hands
 from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.exact import ExactCfr, supports
 from solvers.game import LiveGame

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.symmetry import Perms
+from buckets.cards import Perms
 from solvers.game import LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game

@@ -31,7 +31,7 @@ from spewy.learn.visit import VisitSettings, local_optimum
 from spewy.records.bucket_payoffs import BucketPayoffs
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 BOARDS = 1
 """Dealt for a visit."""

@@ -39,7 +39,7 @@ from spewy.records.response_cache import FlopFinding
 from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 FEWEST = 64
 """Deals of a share, if the interval is not limited otherwise."""

@@ -27,7 +27,7 @@ from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.response_cache import FlopFinding
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 MOST_COPIES = 2
 """That a worker keeps, of as many solves; the one that was used longest ago goes."""

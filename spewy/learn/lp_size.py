@@ -11,7 +11,7 @@ from math import comb, prod
 
 import numpy as np
 
-from buckets.hands import blocked
+from buckets.cards import blocked
 from solvers.tree import CHANCE, DECISION
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, betting_rounds

@@ -21,8 +21,8 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from buckets.row_kinds import BY_HAND
-from buckets.symmetry import History
+from buckets.abstraction.row_kinds import BY_HAND
+from buckets.cards import History
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Desk

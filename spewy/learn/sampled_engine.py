@@ -26,7 +26,7 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 
 PORTION_SECONDS = 0.3
@@ -152,7 +152,7 @@ class SampledEngine(Closing):
         Raises:
             lockers.DamagedLockerError: what the store holds is not what was written.
         """
-        from buckets.overlap import overlaps
+        from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
         learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)

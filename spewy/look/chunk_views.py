@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import blocked
+from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.chunks.problem import Ints
 from spewy.game.tree import entry

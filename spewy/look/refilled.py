@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from buckets.symmetry import History
+from buckets.cards import History
 from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from buckets.hands import hand_name
+from buckets.cards import hand_name
 from lockers import Store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to

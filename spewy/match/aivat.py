@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, shown

@@ -11,9 +11,7 @@ from math import comb
 
 import numpy as np
 
-from buckets.equity import final_boards
-from buckets.hands import blocked, hands
-from buckets.strength import strengths
+from buckets.cards import blocked, final_boards, hands, strengths
 from solvers.tree import Floats
 from spewy.game.gamefile import Game
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from buckets.cards import check_history
 from buckets.errors import BoardError
-from buckets.symmetry import check_history
 from lockers import DamagedLockerError
 from solvers.tree import Floats, Ints
 from spewy.chunks.locate import board_cards, dealt_error
@@ -23,7 +23,7 @@ from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, Stacked
 from spewy.records.strategy_locker import StrategyLocker
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 
 class BoardAbstraction(Protocol):
@@ -153,7 +153,7 @@ def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstracti
         lockers.DamagedLockerError: an array is missing.
     """
     from buckets.abstraction import Abstraction
-    from buckets.making import ARRAYS
+    from buckets.abstraction.making import ARRAYS
 
     missing = [name for name in ARRAYS if name not in arrays]
     if missing:

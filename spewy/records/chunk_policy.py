@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.symmetry import History, hand_permutation
+from buckets.cards import History, hand_permutation
 from lockers import Store
 from solvers.state import normalised
 from solvers.tree import Floats

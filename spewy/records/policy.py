@@ -15,10 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.cards import cards_name
+from buckets.cards import History, blocked, cards_name, hand_name
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name
-from buckets.symmetry import History
 from solvers.tree import Floats
 from spewy.chunks.locate import line_to, read_cards
 from spewy.chunks.problem import Ints, Problem, Shorts

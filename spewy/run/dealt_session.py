@@ -46,7 +46,7 @@ from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 LONG = 10.0
 """Seconds of getting ready that are announced."""

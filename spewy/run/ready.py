@@ -82,7 +82,7 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     """Deal once in a game of so many rounds whose two hands share a row; judge it, and make its averages bytes."""
     import numpy as np
 
-    from buckets import Dealt
+    from buckets.abstraction import Dealt
     from compiled.records import Packed
     from solvers.sampled.boards import paths
     from solvers.sampled.engine import SampledCfr

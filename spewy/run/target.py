@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from buckets.equity import range_equity
+from buckets.cards import range_equity
 from solvers.measure import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError

@@ -9,8 +9,7 @@ import pytest
 from cli_runs import LEDUC, TURN, good, write
 from jobs import ALIKE, example, parsed_job, toy
 
-from buckets.cards import cards_name, parse_cards
-from buckets.hands import hand_name, parse_hand
+from buckets.cards import cards_name, hand_name, parse_cards, parse_hand
 from lockers import MemoryStore, open_store
 from solvers.state import normalised
 from spewy import open_policy

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jobs import example, solved
 
-from buckets.equity import range_equity
+from buckets.cards import range_equity
 from solvers.discount import VARIANTS
 from solvers.measure import expected_value, exploitability
 from solvers.reference.cfr import Cfr
