@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from buckets import Abstraction, Wish
+from buckets.abstraction import Abstraction, Wish
 from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.quantise import byte_tables, quantise
+from solvers.sampled.quantise import byte_tables, quantise
 from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.records import averages

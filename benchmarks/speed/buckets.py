@@ -14,7 +14,8 @@ from statistics import median
 
 import numpy as np
 
-from buckets import BoardTree, Deck, blocked, hands, outcomes
+from buckets.abstraction import BoardTree, outcomes
+from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_trees import BucketLocker
 from spewy.cli.bars import Bar
 from spewy.system.crew import Crew

@@ -103,9 +103,9 @@ def profile(spot: str) -> None:
     import numba
     import numpy as np
 
+    from compiled.vector import LANES, bare
+    from solvers.discount import EXACT_VARIANT, variant
     from solvers.exact import ExactCfr, kernels
-    from solvers.variants import EXACT_VARIANT, variant
-    from solvers.vector import LANES, bare
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 

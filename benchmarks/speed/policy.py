@@ -20,7 +20,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.paths import ROOT
-from buckets import Deck, cards_name, hand_name, hands
+from buckets.cards import Deck, cards_name, hand_name, hands
 from spewy import Job, solve
 from spewy.game.tree import Node, entry
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_wish, progress_note, real_game, sampled_cfr
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction

@@ -5,8 +5,8 @@
 For every clustering, for uniform and for range weights, and for k = 5 to 160 rows on every board of the spot, the spot
 is solved with regret integration and live leaves for a fixed number of sweeps, long enough that what is left is the
 abstraction's. Exploitability is measured by exact best responses in the real game. The last column is the exact solve
-after as many sweeps. Ward's linkage is Equation 1 without its max factor (`tests/test_buckets/test_agglomeration.py`
-proves it), so one line stands for both.
+after as many sweeps. Ward's linkage is Equation 1 without its max factor
+(`test_agglomeration.py` proves it), so one line stands for both.
 """
 
 import argparse

@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paths import ROOT
-from solvers.chunk import iterate, normalise
-from solvers.forest import Floats
-from solvers.kernels import match
-from solvers.live import LiveGame, Lock
-from solvers.variants import variant
+from solvers.discount import variant
+from solvers.game import LiveGame, Lock
+from solvers.matrix.chunk import iterate, normalise
+from solvers.reference.kernels import match
+from solvers.tree import Floats
 from spewy.bot.subgames import solver_of
 from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Layout

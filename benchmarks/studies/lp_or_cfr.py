@@ -30,12 +30,12 @@ from scipy import sparse
 
 from benchmarks.paths import ROOT
 from benchmarks.studies.dense_simplex import maximise
-from solvers.chunk import iterate, normalise
-from solvers.exploit import exploitability
-from solvers.forest import Floats
-from solvers.lp import SequenceForm, chunk_form, solve_live, solve_lp
-from solvers.variants import VARIANTS
-from solvers.walk import Walker
+from solvers.discount import VARIANTS
+from solvers.matrix.chunk import iterate, normalise
+from solvers.matrix.lp import SequenceForm, chunk_form, solve_live, solve_lp
+from solvers.measure import exploitability
+from solvers.reference.walk import Walker
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn.lp_engine import METHOD
@@ -314,7 +314,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
-    """``solvers.lp``'s program: objective, inequalities and equalities."""
+    """``solvers.matrix.lp``'s program: objective, inequalities and equalities."""
     (n_x, _), (E, F) = form.payoff.shape, form.flow
     upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
     equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()

@@ -28,8 +28,7 @@ import joblib
 import numpy as np
 
 from benchmarks.paths import ROOT
-from buckets.cards import cards_name, parse_cards
-from buckets.symmetry import canonical
+from buckets.cards import canonical, cards_name, parse_cards
 from lockers import open_store
 from solvers.gadget import Gadget
 from spewy.bot.judge import Key, kept_judge, open_judge

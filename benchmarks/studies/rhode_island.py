@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paths import EXAMPLES
-from buckets.symmetry import hand_permutation
-from solvers.exploit import exploitability
-from solvers.live import Strategies
-from solvers.walk import Walker
+from buckets.cards import hand_permutation
+from solvers.game import Strategies
+from solvers.measure import exploitability
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import locate
 from spewy.job.job import Job

@@ -13,8 +13,8 @@ import argparse
 import numpy as np
 
 from benchmarks.paths import EXAMPLES, SPOTS
+from solvers.discount import Variant
 from solvers.exact import ExactCfr
-from solvers.variants import Variant
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 

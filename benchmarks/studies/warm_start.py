@@ -14,11 +14,11 @@ import time
 import numpy as np
 
 from benchmarks.studies.schedules import FILES, course, crossing
-from solvers.cfr import Cfr
+from solvers.discount import EXACT_VARIANT, variant
 from solvers.exact import ExactCfr
-from solvers.kernels import match
-from solvers.live import LiveGame
-from solvers.variants import EXACT_VARIANT, variant
+from solvers.game import LiveGame
+from solvers.reference.cfr import Cfr
+from solvers.reference.kernels import match
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 

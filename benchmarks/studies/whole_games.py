@@ -37,7 +37,7 @@ from benchmarks.studies.whole_game_tables import (
     schedule_table,
     study_table,
 )
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from lockers import holds_store, open_store
 from solvers.sampled.engine import DEFAULT_SCHEDULE
 from solvers.sampled.passes import Schedule

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.cards import hands
 from lockers import LockerError
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node

@@ -20,9 +20,8 @@ from typing import cast
 
 import numpy as np
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import blocked, cards_name, parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked
 from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals

@@ -88,7 +88,7 @@ def buckets(
     if not board:
         raise click.UsageError("expected a BOARD or --precompute")
     check_picture(plot)
-    from buckets import parse_cards
+    from buckets.cards import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
     from spewy.game.gamefile import load_game
     from spewy.game.ranges import parse_range

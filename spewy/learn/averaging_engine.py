@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy, reach_of
-from solvers.forest import Floats
+from solvers.matrix.chunk import ChunkStrategy, reach_of
 from solvers.sampled.strips import LINES
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import LineForest, betting_rounds
 from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
@@ -31,7 +31,7 @@ from spewy.learn.visit import VisitSettings, local_optimum
 from spewy.records.class_payoffs import ClassPayoffs
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 BOARDS = 1
 """Dealt for a visit."""

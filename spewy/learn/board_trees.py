@@ -13,13 +13,19 @@ from math import comb
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.hands import hands
-from buckets.strength import strengths
-from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
-from solvers.forest import Ints
+from buckets.cards import (
+    History,
+    Perms,
+    cards_name,
+    deals,
+    hand_permutation,
+    hands,
+    strengths,
+    suit_permutations,
+)
 from solvers.sampled.boards import Board
 from solvers.stopping import Stopped, go_on, never
+from solvers.tree import Ints
 from spewy.game.gamefile import Game
 from spewy.records.class_policy import BoardClasses
 

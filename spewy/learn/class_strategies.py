@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.chunk import ChunkStrategy
-from solvers.forest import Floats
-from solvers.quantise import byte_tables, restore
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.sampled.quantise import byte_tables, restore
 from solvers.sampled.strips import LINES, Strips
+from solvers.tree import Floats
 from spewy.records.averages import Averages
 
 CLASSES = 64

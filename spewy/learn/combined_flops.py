@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
 from solvers.sampled.first_round import FirstRound
+from solvers.tree import Floats, Ints
 from spewy.records.judged import FlopFinding
 
 

@@ -21,15 +21,15 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from buckets.row_kinds import BY_HAND
-from buckets.symmetry import History
-from solvers.forest import Chance, Floats, Forest
+from buckets.abstraction.row_kinds import BY_HAND
+from buckets.cards import History
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Desk
 from solvers.sampled.numbers import Pair
 from solvers.sampled.strips import Strips
 from solvers.stopping import Stopped, StoppedError, never
+from solvers.tree import Chance, Floats, Forest
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.learn.board_trees import BoardTrees

@@ -10,10 +10,10 @@ import numpy as np
 
 from lockers import Store
 from solvers.errors import SolverError
-from solvers.forest import Ints
-from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
+from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game
@@ -26,7 +26,7 @@ from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 
 PORTION_SECONDS = 0.3
@@ -152,7 +152,7 @@ class SampledEngine(Closing):
         Raises:
             lockers.DamagedLockerError: what the store holds is not what was written.
         """
-        from buckets.overlap import overlaps
+        from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
         learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.amounts import Unit
 from spewy.game.tree import Node, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig

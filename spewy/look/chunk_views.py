@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import blocked
-from solvers.forest import Floats
+from buckets.cards import blocked
+from solvers.tree import Floats
 from spewy.chunks.problem import Ints
 from spewy.game.tree import entry
 from spewy.look.chunk_view import ChunkView, reaches

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from buckets.cards import cards_name
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES

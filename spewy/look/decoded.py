@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.forest import Forest
-from solvers.quantise import Bytes, byte_tables, restore
 from solvers.sampled.numbers import Pair, class_size
+from solvers.sampled.quantise import Bytes, byte_tables, restore
 from solvers.sampled.strips import Strips, all_strips
+from solvers.tree import Forest
 from spewy.chunks.rounds import betting_rounds
 from spewy.game.gamefile import Game
 from spewy.job.job import Job

@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck
-from buckets.hands import blocked, hand_index, hands, parse_hand, preflop_classes
-from solvers.forest import Floats
+from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_classes
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.handclass import NUM_HANDS

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import cards_name
-from buckets.hands import parse_hand
-from solvers.forest import Floats
+from buckets.cards import cards_name, parse_hand
+from solvers.tree import Floats
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.hand_kinds import HandKinds, kinds_of
 

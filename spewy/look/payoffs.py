@@ -17,7 +17,7 @@ from typing import Protocol
 import joblib
 
 from lockers import open_store
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.hands import blocked, hand_name
-from solvers.forest import Floats
+from buckets.cards import blocked, hand_name
+from solvers.tree import Floats
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import Ints
 from spewy.game.nodes import Line

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from buckets.symmetry import History
+from buckets.cards import History
 from lockers import Store
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import solved_board
 from spewy.chunks.part import part_at

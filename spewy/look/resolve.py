@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from buckets.cards import cards_name
-from solvers.cfr import Cfr
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports, useful_threads
-from solvers.forest import Floats
-from solvers.live import LiveGame
+from solvers.game import LiveGame
+from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.errors import InputError, SolveError

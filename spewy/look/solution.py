@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from buckets.hands import hand_name
+from buckets.cards import hand_name
 from lockers import Store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to
@@ -237,8 +237,8 @@ class Solution(Closing):
             InputError: rounds were dropped.
         """
         self._require_whole()
-        from solvers.exploit import exploitability  # which loads kernels
-        from solvers.walk import Walker
+        from solvers.measure import exploitability  # which loads kernels
+        from solvers.reference.walk import Walker
 
         found = exploitability(
             Walker(self.layout.live, self.job.solve.threads), Chunks(self.layout, self.store).whole()

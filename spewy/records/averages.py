@@ -1,7 +1,7 @@
 """The play locker: average strategies by class of boards, as bytes, and what it takes to find one decision's.
 
 It is a folder of its own, so that it can be copied alone, and one job writes it while others read. A class's bytes of
-each player (`solvers.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one decision is
+each player (`sampled.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one decision is
 one read of little. What a class had at one save appears together; other classes may be of an earlier save.
 
 Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import DamagedLockerError, Reads, Store, Transaction, holds_store, open_store
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.errors import InputError
 from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
 from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
-    from solvers.quantise import Bytes
+    from solvers.sampled.quantise import Bytes
     from solvers.sampled.strips import Strips
 
 FOLDER = "play"
@@ -37,7 +37,7 @@ FOLDER = "play"
 PORTION = 1 << 16
 """Bytes of a portion, at least where a strip has so many: what is read and checked for one decision."""
 LANES, MOST = 16, 255
-"""As `solvers.quantise` has them; that would load its kernels."""
+"""As `solvers.sampled.quantise` has them; that would load its kernels."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Lines:
     @classmethod
     def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> Lines:
         """Those of a round whose forest has these strips."""
-        from solvers.quantise import byte_tables
+        from solvers.sampled.quantise import byte_tables
 
         free = np.stack([byte_tables(strips, p, n_rows).n_free for p in (0, 1)])
         return cls(names, strips.lines, free, n_rows)
@@ -226,7 +226,7 @@ class Averages(Closing):
         return out
 
     def class_bytes(self, t: int, class_: int, p: int) -> Bytes:
-        """All bytes of a player in a class of boards of round t, flat as `solvers.quantise.quantise` made them.
+        """All bytes of a player in a class of boards of round t, flat as `solvers.sampled.quantise.quantise` made them.
 
         Raises:
             InputError: nothing was saved of the class.
@@ -315,7 +315,7 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
 
 
 def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:
-    """Keep a class's bytes, per player flat as `solvers.quantise.quantise` makes them."""
+    """Keep a class's bytes, per player flat as `solvers.sampled.quantise.quantise` makes them."""
 
     def write(txn: Transaction) -> None:
         for p, mine in enumerate(both):

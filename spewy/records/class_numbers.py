@@ -21,7 +21,7 @@ import numpy as np
 
 from lockers import DamagedLockerError, Reads, Store, Transaction
 from lockers.codec import Array
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.errors import InputError
 from spewy.records.finite import require_finite
 from spewy.records.keys import META, NUMBERS_KEY, REGRET, SAVED_KEY, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lockers import DamagedLockerError, Store, Transaction, open_store
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.records.finite import require_finite
 from spewy.records.keys import MARK_KEY, META, PAYOFF

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from buckets.cards import check_history
 from buckets.errors import BoardError
-from buckets.symmetry import check_history
 from lockers import DamagedLockerError
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game
@@ -22,7 +22,7 @@ from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, Decides, Decision, Stacked
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 
 class BoardClasses(Protocol):
@@ -127,7 +127,7 @@ def board_classes(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
         lockers.DamagedLockerError: some of it is missing.
     """
     from buckets.abstraction import Abstraction
-    from buckets.making import ARRAYS
+    from buckets.abstraction.making import ARRAYS
 
     missing = [name for name in ARRAYS if name not in arrays]
     if missing:

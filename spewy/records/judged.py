@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lockers import DamagedLockerError, MemoryStore, Store, Transaction
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.records.keys import JUDGED
 from spewy.records.sound import sound_store
 from spewy.system.closing import Closing

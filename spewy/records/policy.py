@@ -15,13 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.cards import cards_name
+from buckets.cards import History, blocked, cards_name, hand_name, hand_permutation
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name
-from buckets.symmetry import History, hand_permutation
 from lockers import Store
-from solvers.forest import Floats
-from solvers.frequencies import normalised
+from solvers.state import normalised
+from solvers.tree import Floats
 from spewy.chunks.boards import BoardRows, board_rows
 from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.place import Place

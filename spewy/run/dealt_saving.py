@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from lockers import Store
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import averages
 from spewy.records.class_numbers import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import holds_store, open_store
-from solvers.variants import DEFAULT_VARIANT
+from solvers.discount import DEFAULT_VARIANT
 from spewy.chunks.abstractions import abstraction
 from spewy.errors import InputError, PeerError, SolveError, path_text, shown
 from spewy.job.job import Job
@@ -46,7 +46,7 @@ from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 LONG = 10.0
 """Seconds of getting ready that are announced."""

@@ -21,7 +21,7 @@ from spewy.records.class_policy import board_classes
 from spewy.run.dealt_plan import DealtPlan
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
 """Sections in which two jobs may differ, one of which starts from the other."""

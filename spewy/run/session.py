@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, shown
 from spewy.job.job import Job

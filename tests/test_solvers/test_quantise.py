@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from naive_averages import class_bytes, in_255ths
 
 from solvers.errors import SolverError
-from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.quantise import LANES, MOST, byte_tables, quantise, restore
+from solvers.sampled.quantise import LANES, MOST, byte_tables, quantise, restore
 from solvers.sampled.strips import all_strips
+from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 from spewy.records import averages
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linprog
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, SolveError, shown
 
 SMALL_BLIND, BIG_BLIND = 1, 2

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets import Abstraction, Deck
-from buckets.board_maps import board_map
-from buckets.percentiles import Percentiles
+from buckets.abstraction import Abstraction
+from buckets.abstraction.percentiles import Percentiles
+from buckets.cards import Deck, board_map
 from spewy.chunks.rounds import decision_slots
 from spewy.competitions.upac.push_fold import equities, push_fold
 from spewy.competitions.upac.runtime.cards import PERMS, canonical

@@ -14,8 +14,7 @@ from jobs import toy
 from stand_ins import Told, fail
 
 from benchmarks.speed import bot_budget
-from buckets.cards import parse_cards
-from buckets.hands import blocked
+from buckets.cards import blocked, parse_cards
 from lockers import LockerError
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot

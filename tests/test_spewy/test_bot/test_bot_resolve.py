@@ -12,8 +12,7 @@ from bot_whole import exploitability_of_bot
 from jobs import toy
 from naive_spot import NaiveSpot
 
-from buckets.cards import parse_cards
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands, parse_cards
 from spewy.bot import pace
 from spewy.bot import resolve as resolving
 from spewy.bot.options import Options

@@ -13,8 +13,8 @@ from jobs import EXAMPLES, example, toy
 from naive_chunks import GAME, three_rounds
 
 from lockers import MemoryStore, open_store
-from solvers.cfr import Cfr
-from solvers.variants import variant
+from solvers.discount import variant
+from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job

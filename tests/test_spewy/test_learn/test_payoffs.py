@@ -12,8 +12,8 @@ from stored_leduc import JOBS, stored
 from without_rights import without_rights
 
 from lockers import DamagedLockerError, open_store
-from solvers.live import LiveGame
-from solvers.walk import Walker
+from solvers.game import LiveGame
+from solvers.reference.walk import Walker
 from spewy.chunks.live_game import with_ranges
 from spewy.job.job import Job
 from spewy.learn.class_matrices import board_chunks, class_payoffs, trembling

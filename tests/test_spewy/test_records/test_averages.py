@@ -11,7 +11,7 @@ from loaded import loaded_by
 from naive_averages import in_255ths
 
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
-from solvers.quantise import quantise
+from solvers.sampled.quantise import quantise
 from spewy.errors import InputError
 from spewy.records import averages
 from spewy.records.averages import Averages

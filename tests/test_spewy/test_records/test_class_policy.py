@@ -6,8 +6,7 @@ from class_numbers import ClassSums
 from cli_runs import good, good_json, refused
 from fake_classes import CountedClasses
 
-from buckets.cards import parse_cards
-from buckets.hands import parse_hand, preflop_classes
+from buckets.cards import parse_cards, parse_hand, preflop_classes
 from spewy import open_policy
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game

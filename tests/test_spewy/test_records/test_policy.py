@@ -9,10 +9,9 @@ import pytest
 from cli_runs import LEDUC, TURN, good, write
 from jobs import ALIKE, example, parsed_job, toy
 
-from buckets.cards import cards_name, parse_cards
-from buckets.hands import hand_name, parse_hand
+from buckets.cards import cards_name, hand_name, parse_cards, parse_hand
 from lockers import MemoryStore, open_store
-from solvers.frequencies import normalised
+from solvers.state import normalised
 from spewy import open_policy
 from spewy.errors import InputError
 from spewy.look.solution import Solution
@@ -189,8 +188,8 @@ def test_sums_that_are_not_positive_play_uniformly():
 
 
 def test_normalised_as_solvers_do_it():
-    from solvers.forest import Chance, Decision, Forest
-    from solvers.kernels import match
+    from solvers.reference.kernels import match
+    from solvers.tree import Chance, Decision, Forest
 
     rng = np.random.default_rng(5)
     leaves = iter(range(11))

@@ -7,9 +7,9 @@ import pytest
 from jobs import example, solved
 
 from lockers import MemoryStore
-from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
+from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.learn.live_engine import LiveEngine

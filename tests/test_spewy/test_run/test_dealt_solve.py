@@ -15,7 +15,7 @@ from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, visits_by_class, visits_in
 from jobs import EXAMPLES
 
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
@@ -804,9 +804,9 @@ def test_a_folder_of_other_classes(leduc, solved):
 
 
 def test_classes_that_were_made_in_another_way(leduc, solved, tmp_path, monkeypatch):
-    import buckets.making
+    import buckets.abstraction.making
 
-    monkeypatch.setattr(buckets.making, "METHOD", buckets.making.METHOD + 1)
+    monkeypatch.setattr(buckets.abstraction.making, "METHOD", buckets.abstraction.making.METHOD + 1)
     assert "abstraction" in refused("solve", leduc[0], "--out", solved[1])
 
 

@@ -5,8 +5,8 @@ import pytest
 from cli_runs import good_json, write
 from dealt_jobs import DEALT_LEDUC, exploitability_of
 
-from solvers.exploit import expected_value, exploitability
-from solvers.walk import Walker
+from solvers.measure import expected_value, exploitability
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.look.play import open_play
