@@ -126,7 +126,7 @@ class Bar:
             transient=not self._keep,
         )
         task = progress.add_task(
-            visible_lines(self._name), total=self._total, completed=self._done, count="", text=""
+            visible_lines(self._name), total=self._total, completed=int(self._done), count="", text=""
         )
         progress.start()
         return progress, task
