@@ -5,10 +5,10 @@ import threading
 from contextlib import contextmanager
 from random import Random
 
-from spewy.bot.client import play
-from spewy.bot.transport import Lines, connect
+from spewy.competitions.acpc.client import play
+from spewy.competitions.acpc.dealer import Dealer, Limits, Logs, Table
 from spewy.game.gamefile import load_game
-from spewy.match.dealer import Dealer, Limits, Logs, Table
+from spewy.match.connection import Lines, connect
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")

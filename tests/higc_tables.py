@@ -2,10 +2,10 @@
 
 import sys
 
-from spewy.bot.higc.spiel import drawn_action, legal, with_actions
-from spewy.bot.higc.text import over_text, state_text
-from spewy.match.peers import Local
-from spewy.match.referee import Limits
+from spewy.competitions.higc.peers import Local
+from spewy.competitions.higc.referee import Limits
+from spewy.competitions.higc.spiel import drawn_action, legal, with_actions
+from spewy.competitions.higc.text import over_text, state_text
 
 QUICK = Limits(act=20.0, chance=0.0, prepare=20.0, leave=20.0, word=20.0)
 """Limits that no busy machine breaks."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from spewy.bot.upac_package import packed
-from spewy.bot.upac_runtime.cards import HANDS
-from spewy.bot.upac_runtime.odds import GRADES
-from spewy.bot.upac_runtime.tables import ALWAYS, CURVE_ONE
-from spewy.bot.upac_tables import push_fold_tables, tree_tables
+from spewy.competitions.upac.package import packed
+from spewy.competitions.upac.runtime.cards import HANDS
+from spewy.competitions.upac.runtime.odds import GRADES
+from spewy.competitions.upac.runtime.tables import ALWAYS, CURVE_ONE
+from spewy.competitions.upac.tables import push_fold_tables, tree_tables
 from spewy.game.gamefile import parse_game
 from spewy.game.tree import build_tree, game_config, player_sizes
 

@@ -53,7 +53,7 @@ MOST_OF_USAGE = 300
 """Characters of a usage error, which tells the wrong argument whole."""
 BAD_INPUT = (
     "spewy.errors.SpewyError",
-    "spewy.bot.upac_runtime.tables.TablesError",
+    "spewy.competitions.upac.runtime.tables.TablesError",
     "lockers.errors.LockerError",
     "buckets.errors.BucketError",
     "solvers.errors.SolverError",

@@ -16,7 +16,7 @@ from spewy.cli.progress import say
 from spewy.system.clock import MOST_SECONDS
 
 if TYPE_CHECKING:
-    from spewy.match.dealer import Action, Limits, Logs, Table
+    from spewy.competitions.acpc.dealer import Action, Limits, Logs, Table
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
 """Milliseconds: the reference dealer's, and the first competition's for starting."""
@@ -91,9 +91,9 @@ def dealer(
       spewy dealer test holdem.limit.2p.reverse_blinds 3000 0 Alice Bob -p 20001,20002
       spewy dealer doyle doyle 1000 7 Alice Bob --rules 2007
     """  # noqa: D301
-    from spewy.bot.transport import Doors
+    from spewy.competitions.acpc.dealer import Dealer, Table, meet
     from spewy.game.gamefile import load_game
-    from spewy.match.dealer import Dealer, Table, meet
+    from spewy.match.connection import Doors
 
     if again and not transactions:
         raise click.UsageError("-a goes on from a transaction log: expected -T too")
@@ -119,7 +119,7 @@ def dealer(
 
 
 def _limits(rules: str, hands: int, given: tuple[int | None, ...]) -> Limits:
-    from spewy.match.dealer import Limits
+    from spewy.competitions.acpc.dealer import Limits
 
     defaults = (-1, -1, PER_HAND, START) if rules == "2007" else (RESPONSE, RESPONSE, PER_HAND, -1)
     response, hand, per_hand, start = (
@@ -169,7 +169,7 @@ def _check_cards(log: Path, game: str, seed: int) -> None:
 
 def _actions_before(path: Path) -> list[Action]:
     """The whole lines of a transaction log; one that was not written to its end is cut off."""
-    from spewy.match.dealer import parse_actions
+    from spewy.competitions.acpc.dealer import parse_actions
     from spewy.system.textfile import read_text, replace_text
 
     text = read_text(path, f"transaction log {path}")
@@ -182,7 +182,7 @@ def _actions_before(path: Path) -> list[Action]:
 
 @contextmanager
 def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool) -> Iterator[Logs]:
-    from spewy.match.dealer import Logs
+    from spewy.competitions.acpc.dealer import Logs
 
     def note(text: str) -> None:
         if not quiet or text.startswith(("WARNING", "ERROR")):

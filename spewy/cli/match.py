@@ -117,7 +117,7 @@ def match(
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
-    from spewy.match.entrants import entrant
+    from spewy.match.entrant import entrant
     from spewy.match.match import Match
     from spewy.match.match import outcome as stands
     from spewy.match.phh import variant
@@ -148,7 +148,7 @@ def match(
 
 def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
     """What a bot is, for who finds its logs: its word, and of a folder how it is played from."""
-    from spewy.match.entrants import Folder
+    from spewy.match.entrant import Folder
     from spewy.match.names import parse_named
 
     text, entrant = bot
@@ -162,7 +162,7 @@ def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
 def _tell_ports(played: Match) -> None:
     """Who is waited for: somebody has to start them."""
     from spewy.errors import InputError
-    from spewy.match.entrants import Remote
+    from spewy.match.entrant import Remote
     from spewy.match.remote import HOST
 
     waited = [each for each in played.entrants if isinstance(each, Remote) and each.port]
@@ -206,7 +206,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
     from spewy.errors import InputError
     from spewy.game.gamefile import load_game
-    from spewy.match.entrants import Folder, shipped
+    from spewy.match.entrant import Folder, shipped
 
     if name is not None:
         return load_game(name)

@@ -43,7 +43,7 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
       spewy package acpc results/limit-holdem submission
       spewy package acpc results/nolimit-200bb submission --resolve always
     """  # noqa: D301
-    from spewy.bot.package import package_acpc
+    from spewy.competitions.acpc.package import package_acpc
 
     open_bot(folder, resolve=resolve, ready=False).close()  # which says if it cannot be played from
     n_bytes = package_acpc(folder, out, resolve)
@@ -72,8 +72,8 @@ def upac(out: Path, ladder: Path | None) -> None:
       spewy package upac spewy-bot.zip --ladder results/upac-ladder
       spewy package upac short-stacks.zip
     """  # noqa: D301
-    from spewy.bot.upac_package import write_package
-    from spewy.bot.upac_tables import ladder_tables, rung_folders
+    from spewy.competitions.upac.package import write_package
+    from spewy.competitions.upac.tables import ladder_tables, rung_folders
 
     check_file(out, (".zip",))
     tables = ladder_tables(rung_folders(ladder) if ladder else [], say)

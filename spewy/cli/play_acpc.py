@@ -15,8 +15,8 @@ from spewy.cli.options import Seconds, json_option, log_option, verbose_option
 from spewy.cli.tables import facts, json_text
 
 if TYPE_CHECKING:
-    from spewy.bot.client import Match
     from spewy.bot.tally import Tally
+    from spewy.competitions.acpc.client import Match
 
 
 @click.command()
@@ -74,9 +74,9 @@ def acpc(
       {"hands", "faults", "seconds": {"n", "median", "p99", "most"}, "start": seconds, "memory_mib",
        "sources": {"stored": 90, "re-solved": 8, "translated": 1, "fallback": 1}, "failures": {"SolveError": 1}}
     """  # noqa: D301
-    from spewy.bot.client import play
     from spewy.bot.tally import tally_of
-    from spewy.bot.transport import connect
+    from spewy.competitions.acpc.client import play
+    from spewy.match.connection import connect
 
     begun = time.monotonic()
     bot = open_bot(folder, **how)

@@ -19,10 +19,10 @@ from spewy.errors import path_text, short
 from spewy.system.interrupts import interruptible
 
 if TYPE_CHECKING:
-    from spewy.bot.higc.talk import Brain
-    from spewy.bot.higc.text import Dialect
     from spewy.bot.options import Resolve
-    from spewy.match.brains import Brains
+    from spewy.competitions.higc.agents import Brains
+    from spewy.competitions.higc.session import Brain
+    from spewy.competitions.higc.text import Dialect
 
 
 @click.command()
@@ -101,7 +101,7 @@ def higc(
       spewy play higc --prepare "liars_dice" --prepare-seconds 600
       spewy referee leduc_poker "spewy play higc" random --matches 100
     """  # noqa: D301
-    from spewy.match.brains import Brains
+    from spewy.competitions.higc.agents import Brains
 
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
@@ -137,9 +137,9 @@ def _play(
     patience: float,
     note: Callable[[str], None],
 ) -> None:
-    from spewy.bot.higc.client import MOST_OF_LINE, converse
-    from spewy.bot.higc.talk import Talk
-    from spewy.bot.pipes import PipeReader, stdout_alone
+    from spewy.competitions.higc.client import MOST_OF_LINE, converse
+    from spewy.competitions.higc.session import Talk
+    from spewy.match.pipes import PipeReader, stdout_alone
 
     with stdout_alone() as writer:
         talk = Talk(prepare, dialect, note, seed)

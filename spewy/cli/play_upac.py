@@ -30,9 +30,9 @@ def upac(package: Path, seed: int | None, log: Path | None) -> None:
       spewy play upac spewy-bot.zip
       spewy play upac spewy-bot.zip --seed 7 --log game.txt < lines.txt
     """  # noqa: D301
-    from spewy.bot.upac_package import open_tables
-    from spewy.bot.upac_runtime.player import Player
-    from spewy.bot.upac_runtime.serve import serve
+    from spewy.competitions.upac.package import open_tables
+    from spewy.competitions.upac.runtime.player import Player
+    from spewy.competitions.upac.runtime.serve import serve
 
     drawn = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     with closing(open_tables(package)) as tables, line_writer(log, add=True) as write:

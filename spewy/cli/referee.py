@@ -15,7 +15,7 @@ from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
 
 if TYPE_CHECKING:
-    from spewy.match.series import Contender, Series, Standing
+    from spewy.competitions.higc.series import Contender, Series, Standing
 
 MOST_TOLD = 5
 """Faults of a bot that are printed; the logs have them all."""
@@ -98,8 +98,8 @@ def referee(
        "faults": {"a": {"illegal": 1, ..}, ..}, "late": [share of matches, ..], "disqualified": []}
     """  # noqa: D301
     require("pyspiel")
-    from spewy.match.referee import Limits
-    from spewy.match.series import Series, play_series, standing
+    from spewy.competitions.higc.referee import Limits
+    from spewy.competitions.higc.series import Series, play_series, standing
 
     bots = _named(first, second, shelf_folder(shelf), lockers, search_seconds)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
@@ -125,8 +125,8 @@ def _named(
 ) -> tuple[Contender, Contender]:
     from dataclasses import replace
 
+    from spewy.competitions.higc.series import contender
     from spewy.match.names import apart
-    from spewy.match.series import contender
 
     one, two = (contender(word, shelf, lockers, seconds) for word in (first, second))
     return one, replace(two, name=apart(one.name, two.name)[1])

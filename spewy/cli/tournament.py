@@ -17,8 +17,8 @@ from spewy.cli.tables import json_text, render
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.match.tournament import Outcome, Stage
-    from spewy.match.tournament_file import TournamentFile
+    from spewy.competitions.tournament.file import TournamentFile
+    from spewy.competitions.tournament.tournament import Outcome, Stage
 
 
 @click.command(epilog=FOREIGN_CODE)
@@ -67,9 +67,9 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     """  # noqa: D301
     if page is not None:
         check_file(page, (".md",))
-    from spewy.match.tournament import play_tournament
-    from spewy.match.tournament_file import read_tournament
-    from spewy.match.tournament_page import page_text
+    from spewy.competitions.tournament.file import read_tournament
+    from spewy.competitions.tournament.page import page_text
+    from spewy.competitions.tournament.tournament import play_tournament
 
     found = read_tournament(file)
     if found.higc is not None:
@@ -106,7 +106,7 @@ def _tell_ports(found: TournamentFile) -> None:
 def _pairs(stage: Stage) -> Table:
     from rich.table import Table
 
-    from spewy.match.tournament_page import cell
+    from spewy.competitions.tournament.page import cell
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(f"{stage.title}, {stage.unit}", no_wrap=True)
@@ -120,7 +120,7 @@ def _pairs(stage: Stage) -> Table:
 def _places(outcome: Outcome) -> Table:
     from rich.table import Table
 
-    from spewy.match.standings import place_of
+    from spewy.competitions.tournament.standings import place_of
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("place", "bot", *(["rating"] if outcome.ratings else [])):
@@ -131,7 +131,7 @@ def _places(outcome: Outcome) -> Table:
 
 
 def _json(outcome: Outcome) -> dict[str, Any]:
-    from spewy.match.standings import place_of
+    from spewy.competitions.tournament.standings import place_of
 
     return {
         "name": outcome.name,

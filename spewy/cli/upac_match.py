@@ -14,7 +14,7 @@ from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
-    from spewy.match.upac_games import Entrants, Game
+    from spewy.competitions.upac.games import Entrants, Game
 
 MOST_TOLD = 5
 
@@ -88,8 +88,8 @@ def upac_match(
       half: half of the 95 % interval of the share; spent: seconds and MiB at most; unasked: number of lines that a
       bot wrote while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
-    from spewy.match.upac import Rules
-    from spewy.match.upac_games import Entrants, play_games
+    from spewy.competitions.upac.games import Entrants, play_games
+    from spewy.competitions.upac.rules import Rules
 
     rules = Rules(chips, rounds, most, old_labels)
     n_seeds = (games + 1) // 2
@@ -114,7 +114,7 @@ def upac_match(
 def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
     from dataclasses import asdict
 
-    from spewy.match.upac_games import standing
+    from spewy.competitions.upac.games import standing
 
     found = standing(games)
     names = [entrant.name for entrant in entrants.both]

@@ -41,6 +41,11 @@ def deals(game: Game, seed: int) -> Iterator[Dealt]:
         yield Dealt((drawn[:size], drawn[size : 2 * size]), drawn[2 * size :])
 
 
+def hand_seed(seed: int, number: int) -> int:
+    """Seed for a bot's random draws in one hand of a match."""
+    return seed << 32 | number
+
+
 def _drawn(rng: Random, deck: list[int], number: int) -> tuple[int, ...]:
     """Cards drawn one by one, the last of the deck filling the gap."""
     out = []

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spewy.bot.acpc import LoggedHand, parse_logged
 from spewy.errors import InputError, path_text
 from spewy.game.gamefile import Game
+from spewy.match.acpc_text import LoggedHand, parse_logged
 from spewy.match.phh import SUFFIXES, read_phh
 from spewy.system.textfile import read_text
 

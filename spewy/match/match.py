@@ -17,11 +17,11 @@ from typing import Protocol
 import joblib
 import numpy as np
 
-from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Bot
 from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
+from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
 from spewy.match.names import apart

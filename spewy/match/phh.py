@@ -14,10 +14,10 @@ from typing import Any
 
 from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
-from spewy.bot.acpc import LoggedHand
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
+from spewy.match.acpc_text import LoggedHand
 
 UNKNOWN = "????"
 SUFFIXES = (".phh", ".phhs")

@@ -8,12 +8,11 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 
-from spewy.bot.acpc import COMMENTS, VERSION, is_spoken, read_reply, state_text
-from spewy.bot.transport import Doors, Lines, TimedOutError
 from spewy.errors import InputError, PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.dealer import heard_version
+from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
+from spewy.match.connection import Doors, Lines, TimedOutError
 from spewy.match.replay import decisions
 from spewy.match.table import BotGoneError
 from spewy.system.closing import Closing
@@ -159,6 +158,21 @@ class RemoteBot(Closing):
                     self._strays.append(
                         f"passed over a line that answers another state or none: {shown(told)}"
                     )
+
+
+def heard_version(lines: Lines, deadline: float | None) -> str:
+    """Receive a client's first line, which is the version that it speaks.
+
+    Raises:
+        PeerError: the line is no version, or does not come in time.
+    """
+    line = lines.receive(deadline)
+    if line is None:
+        raise PeerError(f"{lines.peer}: expected {VERSION} as its first line, found the connection closed")
+    try:
+        return parse_version(line)
+    except InputError as error:
+        raise PeerError(f"{lines.peer}: {error}") from None
 
 
 def _started(command: str, port: int) -> Outsider:

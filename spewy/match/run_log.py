@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from spewy.bot.acpc import MOST_TOLD, LoggedHand
 from spewy.bot.tally import SOURCES, Failure, Tally
 from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
+from spewy.match.acpc_text import MOST_TOLD, LoggedHand
 from spewy.match.log import read_log
 from spewy.match.table import Played
 from spewy.system.textfile import exists, read_text, replace_text

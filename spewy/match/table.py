@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
-from spewy.bot.acpc import read_action
 from spewy.bot.bot import Bot, Mix, Reveals
 from spewy.bot.tally import Tally, is_expected, tally_of
 from spewy.errors import error_line, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
+from spewy.match.acpc_text import read_action
 from spewy.match.cards import Dealt
 
 Answer = TypeVar("Answer")

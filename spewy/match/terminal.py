@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from buckets.cards import cards_name
-from spewy.bot.acpc import LoggedHand
 from spewy.bot.bot import Reveals
-from spewy.bot.client import hand_seed
 from spewy.errors import InputError, error_line
 from spewy.game.hand import Hand
-from spewy.match.cards import Dealt, deals
+from spewy.match.acpc_text import LoggedHand
+from spewy.match.cards import Dealt, deals, hand_seed
 from spewy.match.replay import decisions
 from spewy.match.review import Decided, review_hand
 from spewy.match.words import HELP, action_text, parse_words, words_text

@@ -7,11 +7,11 @@ import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from stand_ins import fail
 
-from solvers.cfr import Cfr
+from solvers.reference.cfr import Cfr
 from spewy.bot import parts
 from spewy.bot.player import LockerBot
-from spewy.bot.transport import Doors
 from spewy.errors import SolveError
+from spewy.match.connection import Doors
 from spewy.match.match import play_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")

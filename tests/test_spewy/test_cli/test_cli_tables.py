@@ -14,11 +14,11 @@ from stand_ins import fail
 
 import spewy as spewy_package
 from spewy.bot import parts
-from spewy.bot.acpc import parse_logged
-from spewy.bot.transport import Doors, connect
+from spewy.competitions.acpc.dealer import Dealer, meet
 from spewy.errors import InputError, PeerError, SolveError
 from spewy.game.gamefile import load_game
-from spewy.match.dealer import Dealer, meet
+from spewy.match.acpc_text import parse_logged
+from spewy.match.connection import Doors, connect
 
 
 class Process:

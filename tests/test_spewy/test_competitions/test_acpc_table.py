@@ -28,13 +28,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from buckets.cards import cards_name
-from spewy.bot.acpc import parse_logged, parse_score
-from spewy.bot.client import MOST_STRAY, play
-from spewy.bot.transport import Lines
+from spewy.competitions.acpc.client import MOST_STRAY, play
+from spewy.competitions.acpc.dealer import MOST_WARNINGS, Limits, parse_actions
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
+from spewy.match.acpc_text import parse_logged, parse_score
 from spewy.match.cards import deals
-from spewy.match.dealer import MOST_WARNINGS, Limits, parse_actions
+from spewy.match.connection import Lines
 
 TRANSCRIPTS = pytest.mark.parametrize(
     ("game", "lines", "transcript", "log", "first"),

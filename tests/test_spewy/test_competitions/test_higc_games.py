@@ -7,17 +7,17 @@ import pyspiel
 import pytest
 from higc_tables import QUICK, lines_of, local
 
-from spewy.bot.higc.gin import GinBrain
-from spewy.bot.higc.search import SearchBrain
-from spewy.bot.higc.spiel import SpielGame
-from spewy.bot.higc.spiel_cfr import exploitability, shares, solve_tree, values
-from spewy.bot.higc.spiel_tree import spiel_tree
-from spewy.bot.higc.tabular import Tabular, TabularBrain, tabular_path
-from spewy.bot.higc.talk import Talk
+from spewy.competitions.higc.agents import Brains
+from spewy.competitions.higc.gin import GinBrain
+from spewy.competitions.higc.peers import RandomBrain
+from spewy.competitions.higc.referee import greet, play
+from spewy.competitions.higc.search import SearchBrain
+from spewy.competitions.higc.session import Talk
+from spewy.competitions.higc.spiel import SpielGame
+from spewy.competitions.higc.spiel_cfr import exploitability, shares, solve_tree, values
+from spewy.competitions.higc.spiel_tree import spiel_tree
+from spewy.competitions.higc.tabular import Tabular, TabularBrain, tabular_path
 from spewy.errors import InputError, MissingError
-from spewy.match.brains import Brains
-from spewy.match.peers import RandomBrain
-from spewy.match.referee import greet, play
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
 

@@ -8,13 +8,13 @@ from higc_tables import HOLDEM, lines_of
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from open_spiel.python.policy import TabularPolicy
 
-from spewy.bot.higc.follow import Follower
-from spewy.bot.higc.shelf import is_small, kept_bot, shelf_name
-from spewy.bot.higc.spiel import SpielGame
-from spewy.bot.higc.spiel_poker import poker_table
-from spewy.bot.higc.talk import Talk
+from spewy.competitions.higc.agents import Brains
+from spewy.competitions.higc.follow import Follower
+from spewy.competitions.higc.session import Talk
+from spewy.competitions.higc.solved_games import is_small, kept_bot, shelf_name
+from spewy.competitions.higc.spiel import SpielGame
+from spewy.competitions.higc.spiel_poker import poker_table
 from spewy.errors import InputError
-from spewy.match.brains import Brains
 
 GAMES = {
     "kuhn": "kuhn_poker",

@@ -10,11 +10,11 @@ import pytest
 from cli_runs import good_json, refused, spewy
 from higc_tables import QUICK, Scripted, local, program
 
-from spewy.bot.higc.spiel import SpielGame
+from spewy.competitions.higc.peers import Local, Program, RandomBrain
+from spewy.competitions.higc.referee import greet, play
+from spewy.competitions.higc.series import Series, contender, play_series, standing
+from spewy.competitions.higc.spiel import SpielGame
 from spewy.errors import InputError
-from spewy.match.peers import Local, Program, RandomBrain
-from spewy.match.referee import greet, play
-from spewy.match.series import Series, contender, play_series, standing
 
 RANDOM = """
 import random, sys
@@ -235,7 +235,7 @@ def test_prints_of_the_bot_never_reach_stdout(tmp_path):
     import subprocess
 
     text = (
-        "import os\nfrom spewy.bot.pipes import PipeReader, stdout_alone, write_line\n"
+        "import os\nfrom spewy.match.pipes import PipeReader, stdout_alone, write_line\n"
         "with stdout_alone() as writer:\n"
         "    print('chatter'); os.system('echo more')\n"
         "    write_line(writer, '1', 'referee')\n"

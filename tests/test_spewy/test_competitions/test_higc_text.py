@@ -8,9 +8,10 @@ from higc_tables import QUICK, Scripted, lines_of, local
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spewy.bot.higc.spiel import SpielGame
-from spewy.bot.higc.talk import Talk
-from spewy.bot.higc.text import (
+from spewy.competitions.higc.referee import greet, play
+from spewy.competitions.higc.session import Talk
+from spewy.competitions.higc.spiel import SpielGame
+from spewy.competitions.higc.text import (
     compressed,
     over_text,
     parse_answer,
@@ -20,7 +21,6 @@ from spewy.bot.higc.text import (
     tensor_values,
 )
 from spewy.errors import InputError
-from spewy.match.referee import greet, play
 
 # Kuhn's game as player 0 with the queen: nothing is dealt, the card, the other's card, a pass, the other's bet, a call.
 NOTHING = "AACAPwAAAAAAAAAAAAAAAAAAAAAAAIA/AACAPw=="

@@ -11,11 +11,11 @@ from without_rights import without_rights
 
 import spewy as spewy_package
 from lockers import open_store
-from spewy.bot.package import package_acpc
-from spewy.bot.transport import Doors
+from spewy.competitions.acpc.dealer import Dealer, meet
+from spewy.competitions.acpc.package import package_acpc
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
-from spewy.match.dealer import Dealer, meet
+from spewy.match.connection import Doors
 
 
 @pytest.fixture(scope="module")

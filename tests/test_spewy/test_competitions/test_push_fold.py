@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from buckets import equities, hands, preflop_classes
-from buckets.cards import Deck
-from buckets.strength import strengths
-from spewy.bot.push_fold import equities as start_equities
-from spewy.bot.push_fold import odds, push_fold, values
+from buckets.cards import Deck, equities, hands, preflop_classes, strengths
+from spewy.competitions.upac.push_fold import equities as start_equities
+from spewy.competitions.upac.push_fold import odds, push_fold, values
 from spewy.errors import InputError
 
 CLASSES, NAMES = preflop_classes()

@@ -4,8 +4,7 @@ from random import Random
 
 import pytest
 
-from spewy.errors import InputError
-from spewy.match.standings import (
+from spewy.competitions.tournament.standings import (
     Table,
     elo,
     expected_score,
@@ -17,6 +16,7 @@ from spewy.match.standings import (
     runoff,
     voted,
 )
+from spewy.errors import InputError
 
 # The two games of the example in the HIGC's rules.
 G1 = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})

@@ -8,7 +8,7 @@ from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from jobs import EXAMPLES
 from match_tables import clients_at
 
-from spewy.match.tournament_file import read_tournament
+from spewy.competitions.tournament.file import read_tournament
 
 BOTS = "".join(
     f'[[bots]]\nname = "{name}"\nbot = "{bot}"\n'

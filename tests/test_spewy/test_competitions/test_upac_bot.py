@@ -15,17 +15,16 @@ from jobs import EXAMPLES
 from test_upac_text import HOLE, hear, odd_lines
 from upac_tables import betting_tree, fake_tables, packed_tables
 
-from buckets import canonical as canonical_history
-from buckets import hand_index, hands, preflop_classes, strengths
-from buckets.cards import Deck
-from spewy.bot.push_fold import push_fold
-from spewy.bot.upac_package import MOST_BYTES, open_tables, write_package
-from spewy.bot.upac_runtime import cards, odds
-from spewy.bot.upac_runtime.player import Player
-from spewy.bot.upac_runtime.serve import serve
-from spewy.bot.upac_runtime.strength import strengths as runtime_strengths
-from spewy.bot.upac_runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
-from spewy.bot.upac_tables import tree_tables
+from buckets.cards import Deck, hand_index, hands, preflop_classes, strengths
+from buckets.cards import canonical as canonical_history
+from spewy.competitions.upac.package import MOST_BYTES, open_tables, write_package
+from spewy.competitions.upac.push_fold import push_fold
+from spewy.competitions.upac.runtime import cards, odds
+from spewy.competitions.upac.runtime.player import Player
+from spewy.competitions.upac.runtime.serve import serve
+from spewy.competitions.upac.runtime.strength import strengths as runtime_strengths
+from spewy.competitions.upac.runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
+from spewy.competitions.upac.tables import tree_tables
 from spewy.errors import InputError
 from spewy.look.play import open_play
 
@@ -197,7 +196,7 @@ def test_a_package_runs_with_numpy_alone(package, tmp_path):
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < MOST_BYTES
     code = (
         "import runpy, sys\n"
-        "try:\n    runpy.run_module('spewy.bot.upac_runtime', run_name='__main__', alter_sys=True)\n"
+        "try:\n    runpy.run_module('spewy.competitions.upac.runtime', run_name='__main__', alter_sys=True)\n"
         "except SystemExit as end:\n    assert end.code == 0, end.code\n"
         "roots = {name.partition('.')[0] for name in sys.modules}\n"
         "assert not roots & {'scipy', 'numba', 'lmdb', 'buckets', 'solvers', 'lockers', 'click'}, roots\n"

@@ -15,14 +15,14 @@ from cli_runs import good, good_json, refused, spewy
 from upac_tables import fake_tables, sample_rounds
 
 from buckets.cards import parse_cards
-from spewy.bot.upac_package import packed as packed_tables
-from spewy.bot.upac_package import write_package
-from spewy.bot.upac_runtime.protocol import Table
+from spewy.competitions.upac.games import Game, elo_difference, play_games, rated, standing
+from spewy.competitions.upac.games import RuleEntrant as Rule
+from spewy.competitions.upac.package import packed as packed_tables
+from spewy.competitions.upac.package import write_package
+from spewy.competitions.upac.rules import BadReplyError, Cards, Rules, dealt, play_hand
+from spewy.competitions.upac.runtime.protocol import Table
+from spewy.competitions.upac.seats import RULES
 from spewy.errors import InputError
-from spewy.match.upac import BadReplyError, Cards, Rules, dealt, play_hand
-from spewy.match.upac_games import Game, elo_difference, play_games, rated, standing
-from spewy.match.upac_games import RuleEntrant as Rule
-from spewy.match.upac_seats import RULES
 
 SEATS = {"Defender": 0, "Challenger": 1}
 BOARD = "2c 7d 9h Js Kd"
@@ -300,7 +300,7 @@ def packed(file, config):
     ids=["deep", "null", "fails", "tells", "lingers", "hangs"],
 )
 def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
-    monkeypatch.setattr("spewy.match.upac_games.BUILD_SECONDS", 0.2 if "no end" in told else 60)
+    monkeypatch.setattr("spewy.competitions.upac.games.BUILD_SECONDS", 0.2 if "no end" in told else 60)
     assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from upac_tables import packed_tables
 
-from spewy.bot.upac_runtime.cards import HANDS, start_class
-from spewy.bot.upac_runtime.player import Player
-from spewy.bot.upac_runtime.protocol import Spot
-from spewy.bot.upac_runtime.river import River
-from spewy.bot.upac_runtime.strength import strengths
-from spewy.bot.upac_runtime.tables import FOLD, PLAYER, ROUND, SPENT_0, SPENT_1, TOTAL, Tables
+from spewy.competitions.upac.runtime.cards import HANDS, start_class
+from spewy.competitions.upac.runtime.player import Player
+from spewy.competitions.upac.runtime.protocol import Spot
+from spewy.competitions.upac.runtime.river import River
+from spewy.competitions.upac.runtime.strength import strengths
+from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, ROUND, SPENT_0, SPENT_1, TOTAL, Tables
 
 BOARD = (3, 14, 25, 36, 51)
 

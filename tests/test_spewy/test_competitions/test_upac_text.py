@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from upac_tables import sample_rounds
 
-from spewy.bot.upac_runtime.protocol import Table
+from spewy.competitions.upac.runtime.protocol import Table
 
 HOLE = "PREFLOP As Kd"
 

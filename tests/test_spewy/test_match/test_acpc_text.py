@@ -18,7 +18,10 @@ from acpc_tables import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spewy.bot.acpc import (
+from spewy.errors import InputError
+from spewy.game.gamefile import load_game
+from spewy.game.hand import Hand
+from spewy.match.acpc_text import (
     LoggedHand,
     Score,
     check_name,
@@ -31,9 +34,6 @@ from spewy.bot.acpc import (
     read_reply,
     state_text,
 )
-from spewy.errors import InputError
-from spewy.game.gamefile import load_game
-from spewy.game.hand import Hand
 
 GAMES = [load_game(n) for n in ("kuhn", "leduc", "rhode-island", "upac", "flop-holdem")] + [
     LIMIT,

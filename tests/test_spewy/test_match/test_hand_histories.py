@@ -7,9 +7,9 @@ import pytest
 from stand_ins import Told
 from test_match import one_hand
 
-from spewy.bot.acpc import LoggedHand, parse_logged
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
+from spewy.match.acpc_text import LoggedHand, parse_logged
 from spewy.match.cards import deals
 from spewy.match.log import read_log
 from spewy.match.phh import phh_text, read_phh

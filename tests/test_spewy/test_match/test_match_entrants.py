@@ -13,7 +13,7 @@ from match_tables import CLIENT, clients_at, logs, play
 
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
-from spewy.match.entrants import Folder, Judge, Remote, Rules, entrant
+from spewy.match.entrant import Folder, Judge, Remote, Rules, entrant
 from spewy.match.match import Match
 from spewy.match.names import parse_named
 

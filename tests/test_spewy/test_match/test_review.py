@@ -7,10 +7,10 @@ import pytest
 from naive_matches import ends, public, shares_of
 from stand_ins import Told, all_deals
 
-from spewy.bot.acpc import LoggedHand
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
+from spewy.match.acpc_text import LoggedHand
 from spewy.match.review import review_hand, review_hands, summary
 
 KUHN, LEDUC = load_game("kuhn"), load_game("leduc")

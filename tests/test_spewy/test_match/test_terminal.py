@@ -11,13 +11,13 @@ from acpc_tables import LIMIT, NO_LIMIT, Seat
 from cli_runs import CliRunner, main, refused
 
 import spewy as spewy_package
-from buckets.hands import blocked, hands
-from spewy.bot.acpc import parse_logged
+from buckets.cards import blocked, hands
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Failure, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
+from spewy.match.acpc_text import parse_logged
 from spewy.match.review import Decided
 from spewy.match.terminal import Terminal
 from spewy.match.words import action_text, parse_words
@@ -219,7 +219,7 @@ def test_the_end_of_a_line_that_is_too_long_is_no_action(monkeypatch):
 
 def test_ctrl_c_leaves(tmp_path):
     code = (
-        "import sys; sys.path[:0] = ['tests', 'tests/test_spewy']\n"
+        "import sys; sys.path[:0] = ['tests', 'tests/test_spewy/test_match']\n"
         "import spewy\nfrom test_terminal import KUHN, Tells\n"
         "spewy.open_bot = lambda *args, **options: Tells(KUHN)\n"
         "from spewy.__main__ import main\nsys.argv = ['spewy', 'play', 'terminal', '--lockers', 'x']\nmain()"

@@ -1,0 +1,1 @@
+"""Competitions of poker bots: their protocols, rules, bots and packages."""

@@ -1,0 +1,1 @@
+"""The Annual Computer Poker Competition: dealer, client, and a bot packed into a folder."""

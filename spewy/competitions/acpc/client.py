@@ -1,0 +1,143 @@
+"""A bot at an ACPC dealer's table: reads match states, answers where it is its turn, and ends when the dealer does.
+
+What a dealer should not send is noted and passed over; only so many lines of it, for so long. A bot's failure is noted
+too, and the hand goes on with a check, or a fold where checking is not free.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from spewy.bot.bot import Bot
+from spewy.errors import InputError, PeerError, error_line, visible
+from spewy.match.acpc_text import VERSION, MatchState, is_comment, parse_state
+from spewy.match.cards import hand_seed
+from spewy.match.connection import Lines
+
+PATIENCE = 1800.0
+"""Seconds without a match state after which a dealer counts as gone: the other player may take 600 for an answer."""
+MOST_STRAY = 1000
+"""Lines without a match state in a row that are passed over."""
+
+Note = Callable[[str], None]
+
+
+@dataclass
+class Match:
+    """What a client has played.
+
+    Attributes:
+        hands: that were played to their end.
+        seconds: that each answer took.
+        faults: answers that the bot had not to give, or did not.
+    """
+
+    hands: int = 0
+    seconds: list[float] = field(default_factory=list)
+    faults: int = 0
+
+
+def play(
+    lines: Lines, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
+) -> Match:
+    """Play until the dealer closes the connection, which stays open on this side.
+
+    Args:
+        lines: to the dealer, nothing sent or read yet.
+        bot: who plays; it stays open.
+        seed: of what the bot draws.
+        patience: seconds to wait for a match state.
+        note: hears each line sent and received, and what went wrong.
+
+    Raises:
+        PeerError: the dealer vanished in the middle of a hand, or nothing sensible came for too long.
+    """
+    return _Client(lines, bot, seed, patience, note or (lambda text: None)).play()
+
+
+class _Client:
+    def __init__(self, lines: Lines, bot: Bot, seed: int, patience: float, note: Note) -> None:
+        self._lines, self._bot, self._seed, self._patience, self._note = lines, bot, seed, patience, note
+        self._last: MatchState | None = None
+        self._over = False
+        self._match = Match()
+
+    def play(self) -> Match:
+        self._send(VERSION)
+        while (state := self._state()) is not None:
+            self._heard(state)
+        if self._last is None or not self._over:
+            where = "before the first hand" if self._last is None else f"in hand {self._last.number}"
+            raise PeerError(
+                f"{self._lines.peer}: expected to play to the end of a hand, found it gone {where}"
+            )
+        return self._match
+
+    def _state(self) -> MatchState | None:
+        """The next match state; None at the end."""
+        deadline = time.monotonic() + self._patience
+        for _ in range(MOST_STRAY):
+            line = self._lines.receive(deadline)
+            if line is None:
+                return None
+            self._note(f"FROM {visible(line.decode('ascii', errors='backslashreplace'))}")
+            if is_comment(line):
+                continue
+            try:
+                return parse_state(self._bot.game, line)
+            except InputError as error:
+                self._note(f"WARNING: passed over: {error}")
+        raise PeerError(
+            f"{self._lines.peer}: expected match states, found {MOST_STRAY:,} other lines in a row"
+        )
+
+    def _heard(self, state: MatchState) -> None:
+        last, self._last = self._last, state
+        if last is None or not _follows(last, state):
+            if last is not None and not self._over:
+                self._note(f"WARNING: hand {last.number}: the dealer went on without an end of this hand")
+            self._over = False
+            self._told(
+                lambda: self._bot.new_hand(state.hand, state.position, hand_seed(self._seed, state.number))
+            )
+        if state.hand.is_over:
+            if not self._over:
+                self._told(lambda: self._bot.hand_over(state.hand))
+                self._match.hands += 1
+            self._over = True
+        elif state.is_asking:
+            self._send(self._answer(state))
+
+    def _answer(self, state: MatchState) -> str:
+        begun = time.monotonic()
+        try:
+            text = state.reply(self._bot.act(state.hand))
+        except Exception as error:  # whatever it is, the match goes on
+            self._failed(error)
+            text = state.reply(state.hand.betting.passive)
+        self._match.seconds.append(time.monotonic() - begun)
+        return text
+
+    def _told(self, tell: Callable[[], None]) -> None:
+        try:
+            tell()
+        except Exception as error:  # whatever it is, the match goes on
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._match.faults += 1
+        self._note(f"ERROR: the bot failed: {error_line(error)}")
+
+    def _send(self, text: str) -> None:
+        self._note(f"TO {text}")
+        self._lines.send(text, time.monotonic() + self._patience)
+
+
+def _follows(before: MatchState, state: MatchState) -> bool:
+    """Whether a state is of the same hand, at the same place or further on."""
+    same = (before.position, before.number) == (state.position, state.number)
+    held = before.hand.hole[before.position] == state.hand.hole[state.position]
+    dealt = state.hand.board[: len(before.hand.board)] == before.hand.board
+    return same and held and dealt and state.hand.betting.line.startswith(before.hand.betting.line)

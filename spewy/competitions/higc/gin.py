@@ -1,0 +1,106 @@
+"""Gin rummy by rules of thumb: collect melds, knock as soon as it is allowed, lay off what can be."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+from spewy.competitions.higc.spiel import SpielGame
+from spewy.competitions.higc.text import State, tensor_values
+
+STANDARD = {"num_ranks": 13, "num_suits": 4, "hand_size": 10}
+"""Parameters of games whose tensors and actions are as below."""
+SIZE, CARDS = 644, 52
+HANDS, UPCARD = 2, 118
+"""Where in a tensor the hands and the upcard begin."""
+DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
+"""Actions; those before are cards, and those after are melds."""
+
+
+class GinBrain:
+    """Plays one seat; a `spewy.competitions.higc.session.Brain`.
+
+    Args:
+        game: gin rummy with the standard deck and hands.
+        seat: which player it is.
+        seed: of what is drawn where several actions are as good.
+    """
+
+    def __init__(self, game: SpielGame, seat: int, seed: int) -> None:
+        import pyspiel
+
+        knock = int(game.game.get_parameters()["knock_card"])
+        self._utils = pyspiel.gin_rummy.GinRummyUtils(STANDARD["num_ranks"], STANDARD["num_suits"], knock)
+        self._seat, self._rng = seat, Random(seed)
+        self.new_match()
+
+    @staticmethod
+    def plays(game: SpielGame) -> bool:
+        """Whether a game is one that it knows."""
+        found = game.game.get_parameters()
+        known = game.game.get_type().short_name == "gin_rummy" and game.dialect == "rules"
+        return known and all(found[key] == value for key, value in STANDARD.items())
+
+    def new_match(self) -> None:
+        """A match begins."""
+        self._hand: list[int] = []
+        self._upcard: list[int] = []
+
+    def see(self, state: State) -> None:
+        """The next state.
+
+        Raises:
+            InputError: its tensor is of another game.
+        """
+        values = tensor_values(state.tensors[0], SIZE, "rules")
+        hands = values[HANDS : HANDS + 2 * CARDS].reshape(2, CARDS)
+        self._hand = np.flatnonzero(hands[self._seat]).tolist()
+        self._upcard = np.flatnonzero(values[UPCARD : UPCARD + CARDS]).tolist()
+
+    def act(self, legal: tuple[int, ...]) -> int:
+        """A legal action."""
+        if DRAW_UPCARD in legal:
+            return self._drawn(legal)
+        if KNOCK in legal:
+            return KNOCK
+        cards = [action for action in legal if action < CARDS]
+        if cards and PASS not in legal:
+            return self._discarded(cards)
+        return self._laid(legal, cards)
+
+    def close(self) -> None:
+        """Give back nothing."""
+
+    def _drawn(self, legal: tuple[int, ...]) -> int:
+        """The upcard, if deadwood is less with it; else another, or none."""
+        if self._upcard and self._least([*self._hand, *self._upcard]) < self._deadwood(self._hand):
+            return DRAW_UPCARD
+        return next(action for action in (PASS, DRAW_STOCK, DRAW_UPCARD) if action in legal)
+
+    def _discarded(self, cards: list[int]) -> int:
+        """What leaves the least deadwood; of those the card that counts most."""
+        return min(
+            cards, key=lambda card: (self._without(card), -self._utils.card_value(card), self._rng.random())
+        )
+
+    def _laid(self, legal: tuple[int, ...], cards: list[int]) -> int:
+        """The next of the best melds, then a card to lay off that is in none of them, then nothing more."""
+        group = self._utils.best_meld_group(self._hand)
+        held = {card for meld in group for card in meld}
+        for meld in group:
+            action = MELDS + self._utils.meld_to_int(meld)
+            if action in legal:
+                return int(action)
+        loose = [card for card in cards if card not in held]
+        return loose[0] if loose else PASS if PASS in legal else legal[0]
+
+    def _least(self, hand: list[int]) -> int:
+        """Deadwood after the best discard."""
+        return min(self._deadwood([card for card in hand if card != out]) for out in hand)
+
+    def _without(self, card: int) -> int:
+        return self._deadwood([held for held in self._hand if held != card])
+
+    def _deadwood(self, hand: list[int]) -> int:
+        return int(self._utils.min_deadwood(hand))

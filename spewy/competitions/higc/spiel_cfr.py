@@ -1,0 +1,180 @@
+"""CFR over the whole tree of a small game, level by level: DCFR(1.5, 0, 2) with both players in turn.
+
+N. Brown and T. Sandholm, "Solving Imperfect-Information Games via Discounted Regret Minimization", AAAI 2019. The
+chunked solver knows poker alone; OpenSpiel's own solver takes information states, which a bot at a referee's table
+does not get.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.tree import Floats, Ints
+from spewy.competitions.higc.spiel_tree import SpielTree
+from spewy.learn.engine import Stop
+
+POSITIVE, SUMS = 1.5, 2.0
+"""DCFR's exponents of positive regrets and of sums; negative regrets are halved."""
+CHECK_EVERY = 25
+
+
+@dataclass(frozen=True)
+class SpielStrategy:
+    """What was found.
+
+    Attributes:
+        average: ``[slot]``: how often each action is taken.
+        exploitability: in the game's units.
+        iterations: how many.
+    """
+
+    average: Floats
+    exploitability: float
+    iterations: int
+
+
+def solve_tree(
+    tree: SpielTree, target: float, seconds: float, most: int = 100_000, stop: Stop | None = None
+) -> SpielStrategy:
+    """Solve until an exploitability is reached, or the time is over.
+
+    Args:
+        tree: of the game.
+        target: exploitability to stop at.
+        seconds: to stop after.
+        most: iterations.
+        stop: ends it too.
+    """
+    begun, run = time.monotonic(), SpielCfr(tree)
+    while True:
+        for _ in range(CHECK_EVERY):
+            run.iterate()
+        average = run.average()
+        found = exploitability(tree, average)
+        over = time.monotonic() - begun >= seconds or (stop is not None and stop.is_set())
+        if found <= target or run.iterations >= most or over:
+            return SpielStrategy(average, found, run.iterations)
+
+
+class SpielCfr:
+    """Regrets and sums of a tree.
+
+    Args:
+        tree: of the game.
+    """
+
+    def __init__(self, tree: SpielTree) -> None:
+        self.tree = tree
+        self.iterations = 0
+        self._regrets, self._sums = np.zeros(len(tree.actions)), np.zeros(len(tree.actions))
+
+    def iterate(self) -> None:
+        """Improve both players, one after the other."""
+        self.iterations += 1
+        for player in (0, 1):
+            self._improve(player)
+
+    def average(self) -> Floats:
+        """``[slot]``: the average strategy."""
+        return shares(self.tree, self._sums)
+
+    def _improve(self, player: int) -> None:
+        tree, t = self.tree, float(self.iterations)
+        strategy = shares(tree, self._regrets)
+        reach = reaches(tree, strategy)
+        value = values(tree, strategy)
+        own = (tree.slot >= 0) & (tree.owner[tree.parent] == player)
+        nodes, slots = np.flatnonzero(own), tree.slot[own]
+        parents = tree.parent[nodes]
+        gain = (value[nodes] - value[parents]) * (1 if player == 0 else -1)
+        weight = tree.chance[parents] * reach[1 - player][parents]
+        instant = np.bincount(slots, weight * gain, len(strategy))
+        mine = np.unique(slots)
+        held = self._regrets[mine]
+        scale = np.where(held > 0, t**POSITIVE / (t**POSITIVE + 1), 0.5)
+        self._regrets[mine] = held * scale + instant[mine]
+        # All nodes of an information set have the same reach of the player's own.
+        played = np.zeros(len(strategy))
+        played[slots] = reach[player][nodes]
+        self._sums[mine] = self._sums[mine] * ((t - 1) / t) ** SUMS + played[mine]
+
+
+def shares(tree: SpielTree, weights: Floats) -> Floats:
+    """``[slot]``: positive weights as shares of their information set, even where there are none."""
+    positive = np.maximum(weights, 0.0)
+    sizes = np.diff(tree.first)
+    totals = np.repeat(np.add.reduceat(positive, tree.first[:-1]), sizes)
+    out = np.repeat(1.0 / sizes, sizes)
+    np.divide(positive, totals, out=out, where=totals > 0)
+    return out
+
+
+def reaches(tree: SpielTree, strategy: Floats) -> Floats:
+    """``[player, node]``: what each player contributes to the probability of a node."""
+    out = np.ones((2, len(tree.owner)))
+    for low, high in _levels(tree)[1:]:
+        parents, slots = tree.parent[low:high], tree.slot[low:high]
+        out[:, low:high] = out[:, parents]
+        taken = np.flatnonzero(slots >= 0)
+        out[tree.owner[parents[taken]], low + taken] *= strategy[slots[taken]]
+    return out
+
+
+def values(tree: SpielTree, strategy: Floats) -> Floats:
+    """``[node]``: what player 0 wins from there on."""
+    out = tree.payoff.copy()
+    for low, high in _levels(tree)[:0:-1]:
+        _give(tree, out, low, high, _shares_of(tree, strategy, low, high))
+    return out
+
+
+def exploitability(tree: SpielTree, strategy: Floats) -> float:
+    """Half of what best responses of both players win against a strategy together."""
+    return (best_value(tree, strategy, 0) + best_value(tree, strategy, 1)) / 2
+
+
+def best_value(tree: SpielTree, strategy: Floats, player: int) -> float:
+    """What a best response of a player wins against the other's strategy."""
+    sign = 1 if player == 0 else -1
+    out = sign * tree.payoff
+    reach = reaches(tree, strategy)[1 - player] * tree.chance
+    best = strategy.copy()
+    for low, high in _levels(tree)[:0:-1]:
+        slots, parents = tree.slot[low:high], tree.parent[low:high]
+        own = (slots >= 0) & (tree.owner[parents] == player)
+        if own.any():
+            weights = reach[parents[own]] * out[low:high][own]
+            worth = np.bincount(slots[own], weights, len(strategy)).astype(np.float64)
+            _choose(tree, best, worth, np.unique(slots[own]))
+        _give(tree, out, low, high, _shares_of(tree, best, low, high))
+    return float(out[0])
+
+
+def _choose(tree: SpielTree, best: Floats, worth: Floats, slots: Ints) -> None:
+    """Put the whole weight of each information set that has these slots on its best one."""
+    numbers, sizes = np.arange(len(worth)), np.diff(tree.first)
+    highest = np.repeat(np.maximum.reduceat(worth, tree.first[:-1]), sizes)
+    candidates = np.where(worth >= highest, numbers, len(worth))
+    chosen = np.repeat(np.minimum.reduceat(candidates, tree.first[:-1]), sizes)
+    best[slots] = chosen[slots] == slots
+
+
+def _shares_of(tree: SpielTree, strategy: Floats, low: int, high: int) -> Floats:
+    """``[node of a level]``: how often it follows its parent."""
+    slots = tree.slot[low:high]
+    # Chance is kept as the probability of a whole path; a root's is 1.
+    dealt = tree.chance[low:high] / tree.chance[tree.parent[low:high]]
+    found: Floats = np.where(slots >= 0, strategy[slots], dealt)
+    return found
+
+
+def _give(tree: SpielTree, out: Floats, low: int, high: int, weight: Floats) -> None:
+    """Add what a level's nodes are worth to their parents."""
+    out += np.bincount(tree.parent[low:high], weight * out[low:high], len(out))
+
+
+def _levels(tree: SpielTree) -> list[tuple[int, int]]:
+    return list(zip(tree.levels[:-1].tolist(), tree.levels[1:].tolist(), strict=True))

@@ -1,0 +1,231 @@
+"""The poker games of OpenSpiel as games of this project: rules, tensors and actions, without OpenSpiel.
+
+>>> table = poker_table("leduc_poker", "rules")
+>>> table.game.name, table.size
+('leduc', 16)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from solvers.tree import Floats
+from spewy.competitions.higc.text import Dialect, State, tensor_values
+from spewy.errors import InputError, shown
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game, load_game, parse_game
+
+Actions = Literal["kuhn", "limit", "full", "menu"]
+"""Numbers of actions: Kuhn's pass and bet; fold, call, raise; raises by their total; fold, call and a few bets."""
+
+DEFAULTS = {
+    "betting": "nolimit",
+    "bettingAbstraction": "fcpa",
+    "blind": "100 100",
+    "boardCards": "",
+    "firstPlayer": "1 1",
+    "handReaches": "",
+    "maxRaises": "",
+    "numBoardCards": "0 1",
+    "numHoleCards": "1",
+    "numPlayers": "2",
+    "numRanks": "6",
+    "numRounds": "2",
+    "numSuits": "4",
+    "potSize": "0",
+    "raiseSize": "100 100",
+    "stack": "1200 1200",
+}
+"""OpenSpiel's of universal_poker, but for one that changes no play."""
+CALC = "calcOddsNumSims"
+UNLIKE = ("boardCards", "handReaches", "potSize")
+"""What begins a game in its middle."""
+MENUS: Mapping[str, Mapping[int, float]] = {
+    "fc": {},
+    "fcpa": {2: 1.0, 3: np.inf},
+    "fchpa": {2: 1.0, 3: np.inf, 4: 0.5},
+}
+"""By the name of a betting abstraction: its bets as shares of the pot after a call, by their numbers; inf: all-in."""
+_NAME = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Public:
+    """What a tensor of a poker game tells.
+
+    Attributes:
+        hole: the player's own cards.
+        board: the public cards, in no order.
+        spent: chips that each player has put in.
+    """
+
+    hole: tuple[int, ...]
+    board: tuple[int, ...]
+    spent: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PokerTable:
+    """A poker game of OpenSpiel.
+
+    Attributes:
+        game: its rules.
+        actions: how its actions are numbered.
+        menu: its bets, where it has a few only; as in `MENUS`.
+        dialect: in which tensors come.
+        sizes: of the tensors.
+        hole, board, spent: where in them, one behind the other, the cards and chips stand.
+    """
+
+    game: Game
+    actions: Actions
+    menu: Mapping[int, float]
+    dialect: Dialect
+    sizes: tuple[int, ...]
+    hole: slice
+    board: slice
+    spent: slice
+
+    @property
+    def size(self) -> int:
+        """Numbers of all tensors."""
+        return sum(self.sizes)
+
+    def read(self, state: State) -> Public:
+        """What a state's tensors tell.
+
+        Raises:
+            InputError: they are not of this game.
+        """
+        parts = zip(state.tensors, self.sizes, strict=True)
+        values = np.concatenate([tensor_values(data, size, self.dialect) for data, size in parts])
+        chips = values[self.spent]
+        if not (np.abs(chips) < 2**31).all():
+            raise InputError(f"tensor: expected chips from 0 on, found {shown(chips.tolist())}")
+        return Public(
+            self._cards(values[self.hole]), self._cards(values[self.board]), (int(chips[0]), int(chips[1]))
+        )
+
+    def total(self, number: int, betting: Betting) -> int | None:
+        """The total that an action raises to; None of folds, calls, and raises that are not legal."""
+        bounds = betting.raise_bounds()
+        if bounds is None or number < (1 if self.actions == "kuhn" else 2):
+            return None
+        if self.actions in ("kuhn", "limit"):
+            return bounds[0]
+        if self.actions == "full":
+            return number
+        share, highest = self.menu.get(number, np.inf), max(betting.spent)
+        return bounds[1] if share == np.inf else min(highest + round(share * 2 * highest), bounds[1])
+
+    def number(self, action: str, betting: Betting, legal: tuple[int, ...]) -> int:
+        """The legal action that is nearest to an ACPC action.
+
+        Raises:
+            InputError: none is of its kind.
+        """
+        if action[0] != "r":
+            return _listed(self._plain(action, betting), action, legal)
+        bounds = betting.raise_bounds()
+        wanted = bounds[0] if action == "r" and bounds else int(action[1:] or 0)
+        raises = {number: self.total(number, betting) for number in legal}
+        near = [(abs(total - wanted), number) for number, total in raises.items() if total is not None]
+        return min(near)[1] if near else _listed(self._plain("c", betting), action, legal)
+
+    def _plain(self, action: str, betting: Betting) -> int:
+        """The number of a fold, a check or a call; to call Kuhn's bet is to bet, and to fold is to pass."""
+        if self.actions == "kuhn":
+            return int(action == "c" and betting.can_fold)
+        return int(action == "c")
+
+    def _cards(self, bits: Floats) -> tuple[int, ...]:
+        return tuple(self.game.deck.cards[place] for place in np.flatnonzero(bits))
+
+
+def poker_table(name: str, dialect: Dialect) -> PokerTable | None:
+    """The poker game of a name as OpenSpiel writes it; None: it is none, or one that this project cannot follow.
+
+    Raises:
+        InputError: its parameters make no game.
+    """
+    found = _NAME.fullmatch(name.strip())
+    if found is None:
+        return None
+    short, given = found[1], _parameters(found[2] or "")
+    if short == "kuhn_poker" and given.get("players", "2") == "2":
+        return _small("kuhn", "kuhn", dialect)
+    if short == "leduc_poker" and given in ({}, {"players": "2"}):
+        return _small("leduc", "limit", dialect)
+    if short == "universal_poker" and dialect == "rules":
+        return _universal(given)
+    return None
+
+
+def _small(name: str, actions: Actions, dialect: Dialect) -> PokerTable:
+    """Kuhn or Leduc: the player, its card, the community card where there is one, and chips.
+
+    The older dialect has all but the private card in the first tensor, which names the player where there is a
+    community card, and the player and its card in the second one.
+    """
+    game = load_game(name)
+    n = game.num_ranks * game.num_suits
+    m = n if sum(game.num_board_cards) else 0
+    if dialect == "rules":
+        end = 2 + n + m
+        return PokerTable(
+            game, actions, {}, dialect, (end + 2,), slice(2, 2 + n), slice(2 + n, end), slice(end, end + 2)
+        )
+    start = 2 if m else 0
+    first = start + m + 2
+    hole = slice(first + 2, first + 2 + n)
+    board, spent = slice(start, start + m), slice(start + m, first)
+    return PokerTable(game, actions, {}, dialect, (first, 2 + n), hole, board, spent)
+
+
+def _universal(given: Mapping[str, str]) -> PokerTable | None:
+    """universal_poker with parameters beside the default ones."""
+    fields = {**DEFAULTS, **given}
+    unlike = any(fields[key] != DEFAULTS[key] for key in UNLIKE)
+    if unlike or fields["numPlayers"] != "2" or set(fields) - set(DEFAULTS) - {CALC}:
+        return None
+    limit, abstraction = fields["betting"] == "limit", fields["bettingAbstraction"]
+    if not limit and abstraction not in (*MENUS, "fullgame"):
+        return None
+    game = parse_game(_game_text(fields, limit), "universal_poker")
+    n = game.num_ranks * game.num_suits
+    full = not limit and abstraction == "fullgame"
+    return PokerTable(
+        game,
+        "limit" if limit else "full" if full else "menu",
+        {} if limit or full else MENUS[abstraction],
+        "rules",
+        (4 + 2 * n,),
+        slice(2, 2 + n),
+        slice(2 + n, 2 + 2 * n),
+        slice(2 + 2 * n, 4 + 2 * n),
+    )
+
+
+def _game_text(fields: Mapping[str, str], limit: bool) -> str:
+    """The same game as an ACPC game file."""
+    keys = ["numPlayers", "numRounds", "stack", "blind", "firstPlayer", "maxRaises"]
+    keys += ["raiseSize"] if limit else []
+    keys += ["numSuits", "numRanks", "numHoleCards", "numBoardCards"]
+    lines = [f"{key} = {fields[key]}" for key in keys if fields[key].strip()]
+    return "\n".join(["GAMEDEF", fields["betting"], *lines, "END GAMEDEF", ""])
+
+
+def _parameters(text: str) -> dict[str, str]:
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    return {key.strip(): value.strip() for key, _, value in parts}
+
+
+def _listed(number: int, action: str, legal: tuple[int, ...]) -> int:
+    if number not in legal:
+        raise InputError(f"action {action!r}: expected one of {shown(list(legal))}, found {number}")
+    return number

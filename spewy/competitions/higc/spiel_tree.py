@@ -1,0 +1,175 @@
+"""The whole tree of a small game of OpenSpiel as arrays, for a solver.
+
+An information set is the stream of states that a player at the table sees (`spewy.competitions.higc.stream`). Where
+both players move at once, player 1's decision follows player 0's, which player 1 does not see.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solvers.tree import Floats, Ints
+from spewy.competitions.higc import stream
+from spewy.competitions.higc.spiel import SpielGame, SpielState, legal
+from spewy.learn.engine import Stop
+
+CHANCE, END = -1, -2
+
+
+@dataclass(frozen=True)
+class SpielTree:
+    """A tree; nodes are ordered by depth, the root first.
+
+    Attributes:
+        levels: ``[level + 1]``: where each depth's nodes begin, and where the last one's end.
+        owner: ``[node]``: who acts; `CHANCE` or `END`.
+        parent: ``[node]``: of the root itself.
+        slot: ``[node]``: the action that leads there, by its number among all actions; -1: chance, or the root.
+        chance: ``[node]``: the probability that chance brings the node about.
+        payoff: ``[node]``: player 0's at the end, else 0.
+        first: ``[set + 1]``: the first slot of each information set, and their number.
+        player: ``[set]``: whose it is.
+        actions: ``[slot]``: OpenSpiel's actions.
+        keys: ``[set]``: streams, as unsigned numbers.
+    """
+
+    levels: Ints
+    owner: Ints
+    parent: Ints
+    slot: Ints
+    chance: Floats
+    payoff: Floats
+    first: Ints
+    player: Ints
+    actions: Ints
+    keys: Ints
+
+
+def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = None) -> SpielTree | None:
+    """The tree of a game; None: it has more nodes, or takes longer to walk through.
+
+    Args:
+        game: with sums of zero.
+        most: nodes.
+        seconds: for the walk.
+        stop: ends the walk too.
+    """
+    if not game.is_zero_sum:
+        return None
+    return _Walk(game, most, time.monotonic() + seconds, stop).tree()
+
+
+@dataclass
+class _Walk:
+    """Goes through a game; what is found of each node, in the order of the walk."""
+
+    game: SpielGame
+    most: int
+    deadline: float
+    stop: Stop | None
+    found: list[tuple[int, int, int, int, float, float]] = field(default_factory=list)
+    """Depth, owner, parent, slot, chance, payoff."""
+    sets: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    """The first slot of each information set."""
+    actions: list[int] = field(default_factory=list)
+
+    def tree(self) -> SpielTree | None:
+        """The tree; None where it is too large."""
+        keys = (stream.START, stream.START)
+        waiting: list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]] = [
+            (self.game.start(), 0, 0, -1, 1.0, keys)
+        ]
+        while waiting:
+            if len(self.found) > self.most or time.monotonic() > self.deadline:
+                return None
+            if self.stop is not None and self.stop.is_set():
+                return None
+            waiting.extend(self._children(*waiting.pop()))
+        return self._arrays()
+
+    def _children(
+        self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
+    ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
+        """Note a node; what follows it."""
+        if state.is_terminal():
+            self._note(depth, END, parent, slot, chance, state.returns()[0])
+            return []
+        views = self.game.seen(state, 0), self.game.seen(state, 1)
+        keys = stream.seen(keys[0], views[0]), stream.seen(keys[1], views[1])
+        if state.is_chance_node():
+            node = self._note(depth, CHANCE, parent, slot, chance)
+            return [
+                (state.child(action), depth + 2, node, -1, chance * share, keys)
+                for action, share in state.chance_outcomes()
+            ]
+        if state.is_simultaneous_node():
+            return self._both(state, depth, parent, slot, chance, keys)
+        player = state.current_player()
+        node, first = (
+            self._note(depth, player, parent, slot, chance),
+            self._set(player, keys, views[player].legal),
+        )
+        return [
+            (state.child(action), depth + 2, node, first + i, chance, _after(keys, player, action))
+            for i, action in enumerate(views[player].legal)
+        ]
+
+    def _both(
+        self, state: SpielState, depth: int, parent: int, slot: int, chance: float, keys: tuple[bytes, bytes]
+    ) -> list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]]:
+        """Both move at once: player 1's nodes stand at the depth between this and the next state."""
+        menus = [legal(state, player) or (0,) for player in (0, 1)]
+        firsts = [self._set(player, keys, menus[player]) for player in (0, 1)]
+        node, out = self._note(depth, 0, parent, slot, chance), []
+        for i, one in enumerate(menus[0]):
+            below = self._note(depth + 1, 1, node, firsts[0] + i, chance)
+            for j, two in enumerate(menus[1]):
+                child = state.clone()
+                child.apply_actions([one, two])
+                after = _after(_after(keys, 0, one), 1, two)
+                out.append((child, depth + 2, below, firsts[1] + j, chance, after))
+        return out
+
+    def _note(
+        self, depth: int, owner: int, parent: int, slot: int, chance: float, payoff: float = 0.0
+    ) -> int:
+        self.found.append((depth, owner, parent, slot, chance, payoff))
+        return len(self.found) - 1
+
+    def _set(self, player: int, keys: tuple[bytes, bytes], menu: tuple[int, ...]) -> int:
+        """The first slot of an information set."""
+        key = player, keys[player]
+        if key not in self.sets:
+            self.sets[key] = len(self.actions)
+            self.actions.extend(menu)
+        return self.sets[key]
+
+    def _arrays(self) -> SpielTree:
+        depth, owner, parent, slot = (
+            np.array([node[i] for node in self.found], dtype=np.int64) for i in range(4)
+        )
+        chance, payoff = (np.array([node[i] for node in self.found], dtype=np.float64) for i in (4, 5))
+        order = np.argsort(depth, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        _, starts = np.unique(depth[order], return_index=True)
+        return SpielTree(
+            levels=np.append(starts, len(order)),
+            owner=owner[order],
+            parent=place[parent[order]],
+            slot=slot[order],
+            chance=chance[order],
+            payoff=payoff[order],
+            first=np.array([*self.sets.values(), len(self.actions)], dtype=np.int64),
+            player=np.array([player for player, _ in self.sets], dtype=np.int64),
+            actions=np.array(self.actions, dtype=np.int64),
+            keys=np.array([int.from_bytes(key, "little") for _, key in self.sets], dtype=np.uint64),
+        )
+
+
+def _after(keys: tuple[bytes, bytes], player: int, action: int) -> tuple[bytes, bytes]:
+    key = stream.did(keys[player], action)
+    return (key, keys[1]) if player == 0 else (keys[0], key)

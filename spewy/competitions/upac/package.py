@@ -1,0 +1,144 @@
+"""UPAC's bot as a zip file that can be sent away: the runtime's source, tables, and what the competition wants."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+from collections.abc import Mapping
+from copy import copy
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from spewy.competitions.upac.runtime.tables import Tables
+from spewy.errors import InputError, path_text, shown
+from spewy.system.child import HOME
+from spewy.system.failures import failure_text
+
+MOST_BYTES = 5_000_000
+"""Of the zip file, and of the folder that it becomes."""
+MOST_UNPACKED, MOST_FILES = 64 * 2**20, 1000
+"""Largest size in bytes, unpacked, and number of files of somebody else's package.
+
+The limits are above those of the competition, since a package may bring files that only its build needs.
+"""
+_IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compression methods that can be unpacked piece by piece; with others a few bytes may become gigabytes at once."""
+_PIECE = 2**20
+TABLES = "bot/tables.npz"
+RUNTIME = "spewy/competitions/upac/runtime"
+STUB = '"""Of this package only the bot is here."""\n'
+_DATE = (2024, 1, 1, 0, 0, 0)
+"""Of all members, so that the same tables give the same bytes."""
+
+
+def write_package(tables: Mapping[str, np.ndarray], out: Path) -> int:
+    """Write a package.
+
+    Args:
+        tables: what the bot plays from.
+        out: the zip file.
+
+    Returns:
+        The bytes of the folder that it becomes.
+
+    Raises:
+        InputError: it is larger than the competition takes.
+    """
+    members = {"bot/bot.json": _json(), TABLES: packed(tables)}
+    members |= {f"bot/{name}": text.encode() for name, text in _sources().items()}
+    n_bytes = sum(map(len, members.values()))
+    if n_bytes > MOST_BYTES:
+        raise InputError(
+            f"package {path_text(out)}: expected at most {MOST_BYTES:,} bytes, found {n_bytes:,}; "
+            "fewer rungs, classes or lines take less"
+        )
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), data, zipfile.ZIP_DEFLATED)
+    return n_bytes
+
+
+def open_tables(file: Path) -> Tables:
+    """The tables in a package.
+
+    Raises:
+        InputError: the file cannot be read, or is no package.
+        spewy.competitions.upac.runtime.tables.TablesError: its tables are damaged.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            require_small(archive)
+            data = archive.read(TABLES)
+        if zipfile.is_zipfile(io.BytesIO(data)):  # for other data `Tables` raises the error
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                require_small(archive)
+    except Exception as error:  # zip files fail in many ways
+        if failure_text(error) is not None:
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"package {path_text(file)}: expected one of UPAC's, found: {reason}") from None
+    return Tables(io.BytesIO(data), path_text(file))
+
+
+def require_small(archive: zipfile.ZipFile) -> None:
+    """Refuse a zip file that is too large when unpacked, or that would write outside the folder it is unpacked to.
+
+    Raises:
+        InputError: the zip file has too many bytes or files, a link, a name that leaves the folder, a member that is
+            neither stored nor deflated, or one that becomes more bytes than it declares.
+    """
+    members = archive.infolist()
+    if len(members) > MOST_FILES:
+        raise InputError(f"{len(members):,} files, of which at most {MOST_FILES:,} are unpacked")
+    n_bytes = sum(member.file_size for member in members)
+    if n_bytes > MOST_UNPACKED:
+        raise InputError(f"{n_bytes:,} bytes, of which at most {MOST_UNPACKED:,} are unpacked")
+    for member in members:
+        path, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
+        if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
+            raise InputError(f"a name that leaves the folder, {shown(member.filename)}")
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise InputError(f"a link or a device, {shown(member.filename)}")
+        if member.compress_type not in _IN_PIECES:
+            raise InputError(f"a member that is neither stored nor deflated, {shown(member.filename)}")
+        _require_size(archive, member)
+
+
+def _require_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Refuse a member that becomes more bytes than it says."""
+    whole, n_bytes = copy(member), 0
+    whole.file_size = 2 * MOST_UNPACKED  # else what comes after the size that it says is not looked at
+    with archive.open(whole) as file:
+        while piece := file.read(_PIECE):
+            n_bytes += len(piece)
+            if n_bytes > member.file_size:
+                raise InputError(
+                    f"more than the {member.file_size:,} bytes that {shown(member.filename)} is said to have"
+                )
+
+
+def packed(tables: Mapping[str, np.ndarray]) -> bytes:
+    """Tables as NumPy's ``.npz``, compressed as far as it goes, the same bytes each time."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in tables.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue(), zipfile.ZIP_DEFLATED, 9)
+    return out.getvalue()
+
+
+def _json() -> bytes:
+    command = f"exec python3 -m {RUNTIME.replace('/', '.')}"
+    return json.dumps({"name": "Spewy", "build": "true", "run": command}, indent=2).encode() + b"\n"
+
+
+def _sources() -> dict[str, str]:
+    """The bot's code by its path, which is that of this project; the rest of the house stays here."""
+    parents = PurePosixPath(RUNTIME).parents
+    above = {f"{parent}/__init__.py": STUB for parent in parents if parent.name}
+    files = sorted((Path(HOME) / RUNTIME).glob("*.py"))
+    return above | {f"{RUNTIME}/{file.name}": file.read_text(encoding="utf-8") for file in files}

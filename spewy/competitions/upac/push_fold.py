@@ -1,0 +1,116 @@
+"""Push or fold before the flop, exactly: the small blind goes all in or folds, the big blind calls or folds.
+
+With 169 starting hands, card removal counted exactly, and stacks of S chips this is one linear program. With W the
+pairs of hands, p the small blind's pushes and D[a, b] = wins of a over b minus losses, as a share of the boards,
+
+``max_p  Σ_a -(1 - p[a]) W[a] + Σ_b v[b],  v[b] <= Σ_a p[a] W[a, b] min(2, S),  v[b] <= Σ_a p[a] W[a, b] S D[a, b]``
+
+and the big blind's calls are the multipliers of the second kind of rows. The equities are those of
+`benchmarks/studies/preflop_odds.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linprog
+
+from solvers.tree import Floats
+from spewy.errors import InputError, SolveError, shown
+
+SMALL_BLIND, BIG_BLIND = 1, 2
+MOST_STACK = 10**6
+_FILE = Path(__file__).with_name("preflop_odds.npz")
+_BOARDS = comb(48, 5)
+
+
+@dataclass(frozen=True)
+class PushFold:
+    """An equilibrium.
+
+    Attributes:
+        stack: effective, in chips.
+        push: ``[class]``: how often the small blind goes all in, classes as `buckets.preflop_classes` numbers them.
+        call: ``[class]``: how often the big blind calls.
+        value: chips that the small blind wins per hand.
+        exploitability: what best responses win, (small blind's + big blind's) / 2, in chips.
+    """
+
+    stack: int
+    push: Floats
+    call: Floats
+    value: float
+    exploitability: float
+
+
+@lru_cache(maxsize=128)
+def push_fold(stack: int) -> PushFold:
+    """Solve push or fold with blinds 1 and 2.
+
+    Args:
+        stack: the smaller one, blinds included; a blind that is larger is all in.
+
+    Raises:
+        InputError: the stack is no number of chips from 1 on.
+    """
+    if not 1 <= stack <= MOST_STACK:
+        raise InputError(f"stack: expected 1 to {MOST_STACK:,} chips, found {shown(stack)}")
+    pairs, margin = odds()
+    weight = pairs / pairs.sum()
+    n, own = len(weight), weight.sum(axis=1)
+    small, big = min(SMALL_BLIND, stack), min(BIG_BLIND, stack)
+    gained = np.concatenate([weight.T * big, (weight * stack * margin).T])
+    rows = np.hstack([-gained, np.tile(np.eye(n), (2, 1))])
+    found = linprog(
+        -np.concatenate([own * small, np.ones(n)]),
+        A_ub=rows,
+        b_ub=np.zeros(2 * n),
+        bounds=[(0, 1)] * n + [(None, None)] * n,
+        method="highs",
+    )
+    if not found.success:
+        raise SolveError(f"push or fold with {stack} chips: expected a solution, found: {found.message}")
+    folds, calls = -found.ineqlin.marginals[:n], -found.ineqlin.marginals[n:]
+    push, call = np.clip(found.x[:n], 0, 1), np.clip(calls / (folds + calls), 0, 1)
+    push.flags.writeable = call.flags.writeable = False  # the next who asks gets the same arrays
+    value, lost = values(stack, push, call)
+    return PushFold(stack, push, call, value, lost)
+
+
+def values(stack: int, push: Floats, call: Floats) -> tuple[float, float]:
+    """What the small blind wins per hand, and the exploitability, both in chips.
+
+    Args:
+        stack: the smaller one.
+        push: ``[class]``.
+        call: ``[class]``.
+    """
+    pairs, margin = odds()
+    weight = pairs / pairs.sum()
+    own, small, big = weight.sum(axis=1), min(SMALL_BLIND, stack), min(BIG_BLIND, stack)
+    pushed = (weight * (1 - call)).sum(axis=1) * big + (weight * stack * margin) @ call
+    value = float(push @ pushed - (1 - push) @ own * small)
+    best_push = float(np.maximum(pushed, -own * small).sum())
+    folded, called = (push @ weight) * big, push @ (weight * stack * margin)
+    best_call = float(np.minimum(folded, called).sum() - (1 - push) @ own * small)
+    return value, (best_push - best_call) / 2
+
+
+@lru_cache(maxsize=1)
+def odds() -> tuple[Floats, Floats]:
+    """``[class, class]`` each: pairs of hands that share no card, and wins minus losses as a share of the boards."""
+    with np.load(_FILE) as found:
+        wins, pairs = found["wins"].astype(np.float64), found["pairs"].astype(np.float64)
+    margin = np.divide(wins - wins.T, pairs * _BOARDS, out=np.zeros_like(wins), where=pairs > 0)
+    return pairs, margin
+
+
+def equities() -> Floats:
+    """``[class]``: the share of the pot that a starting hand wins against any other, all in."""
+    pairs, margin = odds()
+    out: Floats = (pairs * (1 + margin) / 2).sum(axis=1) / pairs.sum(axis=1)
+    return out

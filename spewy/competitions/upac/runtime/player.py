@@ -1,0 +1,267 @@
+"""What the bot does: push or fold where stacks are short, a rung of the ladder where they are not, else by odds.
+
+**The rule between depths.** A stack plays the tree whose stack is nearest by ratio. Bets keep their shares of the pot,
+and all-in is all-in.
+
+**Bets between those of a tree** are taken for one of the two beside them by the pseudo-harmonic mapping (S. Ganzfried
+and T. Sandholm, "Action Translation in Extensive-Form Games with Large Action Spaces", IJCAI 2013).
+
+**Rivers** are solved when they are reached, in the rung's tree, hand by hand, with the ranges that the tables play to.
+"""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import numpy as np
+
+from spewy.competitions.upac.runtime.cards import HANDS, hand_number, start_class
+from spewy.competitions.upac.runtime.odds import Floats, equity
+from spewy.competitions.upac.runtime.protocol import Spot
+from spewy.competitions.upac.runtime.river import River
+from spewy.competitions.upac.runtime.strength import strengths
+from spewy.competitions.upac.runtime.tables import (
+    CALL,
+    FOLD,
+    PLAYER,
+    ROUND,
+    SPENT_0,
+    SPENT_1,
+    TOTAL,
+    Tables,
+    Tree,
+)
+
+PUSH_OR_FOLD = 10
+"""Chips of the smaller stack, five big blinds, up to which the bot pushes or folds before the flop."""
+MARGIN = 0.04
+"""Of equity, which a call wants beyond its price where no table helps, since bets are not made with any hand."""
+AHEAD, FAR_AHEAD = 0.62, 0.85
+"""Equities that bet half the pot, and go all in, where no table helps."""
+RIVER_ROUND = 3
+BOARD_CARDS = (0, 3, 4, 5)
+"""By round."""
+SECONDS = 0.35
+"""Of solving a river, at most: fewer decide what is done on slow machines only, where hands are not repeatable."""
+LEAST = 0.01
+"""That a hand is believed to do of what was done: nobody plays by our tables alone."""
+RARE = 1e-4
+"""Of a range's largest weight, below which a hand is left out."""
+
+Came = list[tuple[int, int]]
+"""Decisions of a tree, each with the number of the action that was taken."""
+
+
+class Player:
+    """Answers questions, hand after hand.
+
+    Args:
+        tables: what to play from.
+        seed: of all that is drawn at random.
+        seconds: of solving a river; 0: it is played from the tables.
+    """
+
+    def __init__(self, tables: Tables, seed: int = 0, seconds: float = SECONDS) -> None:
+        self._tables = tables
+        self._seed = seed
+        self._seconds = seconds
+        self._hand = 0
+        self._rng = Random(seed)
+        self._taken: dict[int, int] = {}
+        """By how many actions came before it, the child that an action of this hand was taken for."""
+        self._river: dict[int, Floats] = {}
+        """``[action]`` by decision, of the own hand on the river of this hand, where it was solved."""
+
+    def answer(self, spot: Spot) -> str:
+        """``F``, ``C`` or ``R`` and a number of chips."""
+        if spot.number != self._hand:
+            self._hand = spot.number
+            self._rng = Random(f"{self._seed} {spot.number}")
+            self._taken, self._river = {}, {}
+        if spot.is_settled:
+            return "C"
+        if spot.effective <= PUSH_OR_FOLD and not spot.board:
+            return self._push_or_fold(spot)
+        return self._by_table(spot) or self._by_odds(spot)
+
+    def _push_or_fold(self, spot: Spot) -> str:
+        own, other = spot.pushed
+        class_, effective = start_class(spot.hole), spot.effective
+        if other >= effective or (spot.button and own == 1):
+            often = (self._tables.push if spot.button else self._tables.call)[effective, class_]
+            return _all_in(spot) if self._rng.random() < often else "F"
+        return self._by_odds(spot)
+
+    def _by_table(self, spot: Spot) -> str:
+        """By the rung of the ladder; empty where its tree has nothing for it."""
+        if spot.rounds is None or not self._tables.stacks:
+            return ""
+        rung = nearest(self._tables.stacks, spot.effective)
+        tree = self._tables.tree(rung)
+        came = self._came(tree, spot)
+        if came is None:
+            return ""
+        path, node = came
+        if self._seconds and tree.nodes[node, ROUND] == RIVER_ROUND:
+            if node not in self._river:
+                self._river = self._solved(rung, [*path, (node, 0)], spot)
+            found = self._river[node]
+        else:
+            found = self._tables.frequencies(rung, node, spot.hole, spot.board)
+        place = _drawn(found, self._rng.random())
+        self._taken[sum(map(len, spot.rounds))] = place
+        return _at_table(tree, tree.children(node)[place], node, spot)
+
+    def _solved(self, rung: int, path: Came, spot: Spot) -> dict[int, Floats]:
+        """What the own hand does at each decision of a river, solved; the path ends on it.
+
+        A slow machine does few iterations, which can be worse than the tables: best responses tell.
+        """
+        tree = self._tables.tree(rung)
+        first = next(i for i, (node, _) in enumerate(path) if tree.nodes[node, ROUND] == RIVER_ROUND)
+        weights = ranges(self._tables, rung, path[:first], spot.board)
+        me, own = int(spot.button), hand_number(spot.hole)
+        weights[me][own] = max(weights[me][own], RARE * weights[me].max())
+        river = River(tree, path[first][0], weights, strengths([*np.array(spot.board)[:, None], *HANDS.T]))
+        mine = [node for node in river.decisions if tree.nodes[node, PLAYER] == me]
+        by_table = {
+            node: self._tables.all_frequencies(rung, node, spot.board)[:, river.held[me]] for node in mine
+        }
+        found = min(
+            (river.solve(self._seconds), by_table),
+            key=lambda play: float(river.weights[1 - me] @ river.best(play, 1 - me)),
+        )
+        at = int(np.searchsorted(river.held[me], own))
+        return {node: found[node][:, at] for node in mine}
+
+    def _came(self, tree: Tree, spot: Spot) -> tuple[Came, int] | None:
+        """The decision of a tree that stands for a spot, and how it came there; None: there is none."""
+        assert spot.rounds is not None
+        node, done = 0, 0
+        path: Came = []
+        highest = min(2, spot.effective)
+        for actions in spot.rounds:
+            for action in actions:
+                if tree.nodes[node, PLAYER] < 0:
+                    return None
+                if done not in self._taken:
+                    place = self._taken_for(tree, node, action, highest, spot.effective)
+                    if place is None:
+                        return None
+                    self._taken[done] = place
+                if action[0] == "r":
+                    highest = int(action[1:])
+                path.append((node, self._taken[done]))
+                node = tree.children(node)[self._taken[done]]
+                done += 1
+        mine = int(tree.nodes[node, PLAYER]) == int(spot.button)
+        same_round = int(tree.nodes[node, ROUND]) == len(spot.rounds) - 1
+        return (path, node) if mine and same_round else None
+
+    def _taken_for(self, tree: Tree, node: int, action: str, highest: int, effective: int) -> int | None:
+        """The number of the action of a tree that one is taken for; None: there is none of its kind."""
+        totals = [int(tree.nodes[child, TOTAL]) for child in tree.children(node)]
+        if action == "c":
+            return totals.index(CALL)
+        raises = [(total, place) for place, total in enumerate(totals) if total > CALL]
+        if not raises:
+            return None
+        total = int(action[1:])
+        if total >= effective:
+            return raises[-1][1]
+        before = spent(tree, node)
+        sizes = [share(size, before) for size, _ in raises]
+        return raises[taken_for(share(total, highest), sizes, self._rng.random())][1]
+
+    def _by_odds(self, spot: Spot) -> str:
+        """By equity against any hand, where no table has anything."""
+        wins = self._equity(spot)
+        pot = sum(min(pushed, spot.effective) for pushed in spot.pushed)
+        if wins >= FAR_AHEAD or (not spot.board and spot.effective <= PUSH_OR_FOLD and wins >= 0.5):
+            return _all_in(spot)
+        if spot.to_call:
+            return "C" if wins >= spot.to_call / (pot + spot.to_call) + MARGIN else "F"
+        return f"R{max(pot // 2, 1)}" if wins >= AHEAD else "C"
+
+    def _equity(self, spot: Spot) -> float:
+        if not spot.board:
+            return float(self._tables.equity[start_class(spot.hole)])
+        return equity(spot.hole, spot.board)
+
+
+def ranges(tables: Tables, rung: int, path: Came, board: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Per player ``[hand]``: how often each hand of a rung's tree comes so far, at most 1, rare ones left out."""
+    tree = tables.tree(rung)
+    there: Floats = np.where(np.isin(HANDS, board).any(axis=1), 0.0, 1.0)
+    weights = there, there.copy()
+    for node, place in path:
+        often = tables.all_frequencies(rung, node, board[: BOARD_CARDS[tree.nodes[node, ROUND]]])[place]
+        weights[tree.nodes[node, PLAYER]][:] *= np.maximum(often, LEAST)
+    for mine in weights:
+        mine[mine < RARE * mine.max()] = 0.0
+    return weights
+
+
+def nearest(stacks: tuple[int, ...], stack: int) -> int:
+    """The number of the stack that is nearest by ratio, of equals the smaller.
+
+    >>> nearest((12, 20, 40), 15), nearest((12, 20, 40), 16), nearest((12, 20, 40), 500)
+    (0, 1, 2)
+    """
+    away = [abs(math.log(each / stack)) for each in stacks]
+    return away.index(min(away))
+
+
+def taken_for(size: float, sizes: list[float], draw: float) -> int:
+    """The number of the size that one is taken for: pseudo-harmonic between two, the nearest outside of all.
+
+    >>> taken_for(0.75, [0.5, 1.0], 0.42), taken_for(0.75, [0.5, 1.0], 0.43), taken_for(9.0, [0.5, 1.0], 0.0)
+    (0, 1, 1)
+    """
+    above = sum(each < size for each in sizes)
+    if above in (0, len(sizes)):
+        return min(above, len(sizes) - 1)
+    low, high = sizes[above - 1], sizes[above]
+    smaller = (high - size) * (1 + low) / ((high - low) * (1 + size))
+    return above - 1 if draw < smaller else above
+
+
+def spent(tree: Tree, node: int) -> int:
+    """Chips that whoever has put in more has at a decision."""
+    return max(int(tree.nodes[node, SPENT_0]), int(tree.nodes[node, SPENT_1]))
+
+
+def share(total: int, highest: int) -> float:
+    """A raise to a total as a share of the pot after a call."""
+    return (total - highest) / (2 * highest)
+
+
+def _drawn(frequencies: Floats, draw: float) -> int:
+    """The number of an action, drawn; ``draw`` is from [0, 1)."""
+    total = 0.0
+    for place, often in enumerate(frequencies.tolist()):
+        total += often
+        if draw < total:
+            return place
+    return int(frequencies.argmax())
+
+
+def _at_table(tree: Tree, child: int, node: int, spot: Spot) -> str:
+    """The answer that stands for an action of a tree."""
+    total = int(tree.nodes[child, TOTAL])
+    if total == FOLD:
+        return "F" if spot.to_call else "C"
+    if total == CALL:
+        return "C"
+    if total >= tree.stack:
+        return _all_in(spot)
+    highest = min(max(spot.pushed), spot.effective)
+    before = spent(tree, node)
+    return f"R{max(round(share(total, before) * 2 * highest), 1)}"
+
+
+def _all_in(spot: Spot) -> str:
+    """A raise by all that is left, or a call where that is all."""
+    more = spot.effective - min(spot.pushed[1], spot.effective)
+    return f"R{more}" if more else "C"

@@ -1,0 +1,234 @@
+"""UPAC's protocol as text: what the engine's lines say of a hand, and the line that answers.
+
+Nothing here knows streams or strategies, and no line raises. What is not of the protocol is passed over and told; a
+question that cannot be read is answered by a call, since silence loses the game. Chips are those that a player has
+pushed in the whole hand, blinds included. An action is ``c`` (check or call) or ``r8`` (raise to 8 in all).
+
+The label of START is not trusted: engines before October 2023 print the other one. Who has the small blind is told by
+the first STACK of a hand, whose owner has pushed 1 chip against 2.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from spewy.competitions.upac.runtime.cards import NUMBERS
+
+MOST_CHIPS = 10**6
+"""In an answer, and in a question that is believed."""
+SMALL_BLIND, BIG_BLIND = 1, 2
+
+_CARDS = {"PREFLOP": 2, "FLOP": 3, "TURN": 1, "RIVER": 1}
+_ROUNDS = {"FLOP": 0, "TURN": 3, "RIVER": 4}
+"""How many board cards must be there before."""
+_NUMBER = re.compile(r"[0-9]{1,7}")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What is known where an answer is due.
+
+    Attributes:
+        number: of the hand, from 1.
+        hole: the own cards.
+        board: public cards.
+        button: whether this is the small blind, who acts first before the flop and last after it.
+        pushed: own chips and the other's.
+        stacks: own and the other's when the hand began.
+        rounds: for each betting round the actions so far; None: what was heard does not fit together.
+    """
+
+    number: int
+    hole: tuple[int, ...]
+    board: tuple[int, ...]
+    button: bool
+    pushed: tuple[int, int]
+    stacks: tuple[int, int]
+    rounds: tuple[tuple[str, ...], ...] | None
+
+    @property
+    def effective(self) -> int:
+        """The smaller stack, more than which nobody can push."""
+        return min(self.stacks)
+
+    @property
+    def to_call(self) -> int:
+        """Chips that a call takes."""
+        return max(min(self.pushed[1], self.effective) - self.pushed[0], 0)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no answer but a fold changes anything: nothing to call, or nothing left to call with."""
+        all_in = max(self.pushed) >= self.effective
+        return self.pushed[0] >= self.effective or (all_in and not self.to_call)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a line of the engine's was.
+
+    Attributes:
+        spot: where an answer is due; None: none is, or the question cannot be read.
+        asked: whether an answer is due.
+        wrong: what was not of the protocol; empty: nothing.
+    """
+
+    spot: Spot | None = None
+    asked: bool = False
+    wrong: str = ""
+
+
+@dataclass
+class _Hand:
+    """What was heard of the hand that is played."""
+
+    labelled: str = ""
+    hole: tuple[int, ...] = ()
+    board: tuple[int, ...] = ()
+    button: bool | None = None
+    pushed: tuple[int, int] = (0, 0)
+    rounds: list[list[str]] = field(default_factory=lambda: [[]])
+    raised: bool = False
+    """Whether the last action is an own raise, to which the other player has to answer."""
+    sound: bool = True
+
+
+class Table:
+    """A seat at the engine's table: hears lines, and keeps what it answered."""
+
+    def __init__(self) -> None:
+        self.hands = 0
+        self._hand = _Hand()
+
+    def hear(self, line: str) -> Heard:
+        """Take in a line."""
+        word, *rest = line.split()[:16] or [""]
+        if word == "STACK":
+            return self._stack(rest, line)
+        if word == "START":
+            return self._start(rest, line)
+        if word in _CARDS:
+            return self._cards(word, rest, line)
+        if word == "END":
+            self._hand = _Hand()
+            return Heard()
+        return Heard(wrong=_wrong(line, "START, PREFLOP, FLOP, TURN, RIVER, STACK or END"))
+
+    def answered(self, spot: Spot, text: str) -> None:
+        """Keep what was answered to a question."""
+        added = int(text[1:]) if text.startswith("R") else 0
+        own, other = min(spot.pushed[0], spot.effective), min(spot.pushed[1], spot.effective)
+        total = min(other + added, spot.effective)
+        hand = self._hand
+        hand.raised = total > other
+        hand.rounds[-1].append(f"r{total}" if hand.raised else "c")
+        hand.pushed = (max(total, own), other)
+
+    def _start(self, rest: list[str], line: str) -> Heard:
+        self.hands += 1
+        self._hand = _Hand()
+        if rest not in (["SB"], ["BB"]):
+            return Heard(wrong=_wrong(line, "START SB or START BB"))
+        self._hand.labelled = rest[0]
+        return Heard()
+
+    def _cards(self, word: str, rest: list[str], line: str) -> Heard:
+        hand = self._hand
+        cards = tuple(NUMBERS.get(name, -1) for name in rest)
+        known = {*hand.hole, *hand.board} if word != "PREFLOP" else set()
+        wanted = f"{word} and {_CARDS[word]} cards that were not dealt yet"
+        if -1 in cards or len(cards) != _CARDS[word] or len({*cards, *known}) < len(cards) + len(known):
+            hand.sound = False
+            return Heard(wrong=_wrong(line, wanted))
+        if word == "PREFLOP":
+            hand.hole = tuple(sorted(cards))
+            return Heard()
+        if len(hand.board) != _ROUNDS[word]:
+            hand.sound = False
+            return Heard(wrong=_wrong(line, f"{word} after {_ROUNDS[word]} board cards"))
+        hand.board += tuple(sorted(cards))
+        return Heard()
+
+    def _stack(self, rest: list[str], line: str) -> Heard:
+        hand = self._hand
+        numbers = [int(text) for text in rest if _NUMBER.fullmatch(text)]
+        wanted = "STACK and four numbers of chips, pushed and in all, of which there is at least 1"
+        if len(rest) != 4 or len(numbers) != 4 or max(numbers) > MOST_CHIPS:
+            hand.sound = False
+            return Heard(asked=True, wrong=_wrong(line, wanted))
+        own, own_stack, other, other_stack = numbers
+        if not (0 <= own <= own_stack and 0 <= other <= other_stack and own_stack and other_stack):
+            hand.sound = False
+            return Heard(asked=True, wrong=_wrong(line, wanted))
+        if len(hand.hole) != 2:
+            return Heard(asked=True, wrong=_wrong(line, "PREFLOP before it"))
+        stacks = (own_stack, other_stack)
+        if hand.button is None:
+            hand.button = _is_button(own, other, stacks, hand.labelled)
+        wrong = _follow(hand, (own, other), min(stacks))
+        if wrong:
+            hand.sound = False
+        rounds = tuple(tuple(actions) for actions in hand.rounds) if hand.sound else None
+        spot = Spot(self.hands, hand.hole, hand.board, hand.button, (own, other), stacks, rounds)
+        return Heard(spot, asked=True, wrong=_wrong(line, wrong) if wrong else "")
+
+
+def _is_button(own: int, other: int, stacks: tuple[int, int], labelled: str) -> bool:
+    """Whether the owner of the first question has the small blind.
+
+    With one chip behind either blind both have pushed 1, and the label is all there is; nothing is to be decided then.
+    """
+    if min(stacks) == 1:
+        return labelled == "SB"
+    return own == SMALL_BLIND and other == BIG_BLIND
+
+
+def _follow(hand: _Hand, pushed: tuple[int, int], effective: int) -> str:
+    """Add what the other player did since the last answer; what would have been expected where that cannot be."""
+    current = {0: 0, 3: 1, 4: 2, 5: 3}[len(hand.board)]
+    own, other = min(pushed[0], effective), min(pushed[1], effective)
+    first = hand.pushed == (0, 0)
+    if first:
+        if current:
+            return "the first question before the flop"
+        hand.pushed = (own, min(SMALL_BLIND if not hand.button else BIG_BLIND, effective))
+    behind = hand.pushed[1]
+    if own != hand.pushed[0]:
+        return f"{hand.pushed[0]} own chips pushed"
+    if other < behind:
+        return f"at least {behind} chips of the other player"
+    if first and hand.button:
+        return ""
+    return _closed(hand, current, (own, other), first)
+
+
+def _closed(hand: _Hand, current: int, pushed: tuple[int, int], first: bool) -> str:
+    """Add the other player's actions that lead to a round; what would have been expected where none do."""
+    own, other = pushed
+    behind = max(hand.pushed)
+    passed = len(hand.rounds) - 1
+    if current not in (passed, passed + 1):
+        return "a question in every round"
+    if current == passed:
+        if other < own or (other == own and not (first and not hand.button)):
+            return f"more than {own} chips of the other player, or the next round"
+        hand.rounds[-1].append(f"r{other}" if other > behind else "c")
+        hand.pushed = pushed
+        return ""
+    answer_due = hand.raised or len(hand.rounds[-1]) == 1
+    bet = other if hand.button and other > own else 0
+    if not bet and other != own:
+        return f"{own} chips of the other player"
+    if answer_due:
+        hand.rounds[-1].append("c")
+    hand.rounds.append([])
+    hand.raised = False
+    if hand.button:
+        hand.rounds[-1].append(f"r{other}" if bet else "c")
+    hand.pushed = pushed
+    return ""
+
+
+def _wrong(line: str, expected: str) -> str:
+    return f"line {line[:60]!r}: expected {expected}"

@@ -1,0 +1,184 @@
+"""A river solved at the table: both ranges hand by hand, with card removal, by CFR+ on the tree of a rung.
+
+Nobody's cards are known to both: a hand of one player meets the other's that share no card with it. Values are in the
+tree's chips, weighed by the other player's range and not by chance.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spewy.competitions.upac.runtime.cards import HANDS, NUM_CARDS, Ints
+from spewy.competitions.upac.runtime.tables import FOLD, PLAYER, SPENT_0, SPENT_1, TOTAL, Tree
+
+Floats = NDArray[np.float64]
+
+ITERATIONS = 60
+"""Where there is time."""
+
+
+class River:
+    """The betting of a river from a node of a tree on.
+
+    Args:
+        tree: of a rung.
+        root: where the river begins.
+        weights: per player ``[hand]``, a row of `HANDS` each; 0: it is not held.
+        strengths: ``[hand]``, those of hands that the board hits are not asked for.
+    """
+
+    def __init__(self, tree: Tree, root: int, weights: tuple[Floats, Floats], strengths: Ints) -> None:
+        self.tree, self.root = tree, root
+        first, second = (np.flatnonzero(mine) for mine in weights)
+        self.held = first, second
+        self.weights = weights[0][first], weights[1][second]
+        self._met = _Met(first, second, strengths), _Met(second, first, strengths)
+        self.decisions: list[int] = []
+        self._ends: list[tuple[int, int]] = []
+        """Nodes where betting ends, with who folded; -1: nobody."""
+        queue = [root]
+        for node in queue:  # it grows
+            self.decisions.append(node)
+            for child in tree.children(node):
+                if tree.nodes[child, PLAYER] >= 0:
+                    queue.append(child)
+                else:
+                    folded = tree.nodes[child, TOTAL] == FOLD
+                    self._ends.append((child, int(tree.nodes[node, PLAYER]) if folded else -1))
+
+    def solve(self, seconds: float, iterations: int = ITERATIONS) -> dict[int, Floats]:
+        """Average strategies ``[action, hand]`` by node, hands as in ``held``.
+
+        Args:
+            seconds: after which no other iteration begins.
+            iterations: at most; at least one is made.
+        """
+        until = time.monotonic() + seconds
+        shapes = {
+            node: (len(self.tree.children(node)), len(self.held[self._player(node)]))
+            for node in self.decisions
+        }
+        regrets = {node: np.zeros(shape) for node, shape in shapes.items()}
+        sums = {node: np.zeros(shape) for node, shape in shapes.items()}
+        for number in range(1, iterations + 1):
+            for p in (0, 1):
+                play = {node: _shares(mine) for node, mine in regrets.items()}
+                reach, own = self.reach(play, 1 - p), self.reach(play, p)
+                for node, found, value in self._values(play, reach, p):
+                    regrets[node] = np.maximum(regrets[node] + found - value, 0)
+                    sums[node] += number * own[node] * play[node]
+            if time.monotonic() >= until:
+                break
+        return {node: _shares(mine) for node, mine in sums.items()}
+
+    def _player(self, node: int) -> int:
+        return int(self.tree.nodes[node, PLAYER])
+
+    def reach(self, play: dict[int, Floats], p: int) -> dict[int, Floats]:
+        """``[hand]`` of a player at each node."""
+        reach = {self.root: self.weights[p]}
+        for node in self.decisions:
+            for number, child in enumerate(self.tree.children(node)):
+                reach[child] = reach[node] * play[node][number] if self._player(node) == p else reach[node]
+        return reach
+
+    def ends(self, reach: dict[int, Floats], p: int) -> dict[int, Floats]:
+        """What the ends of the betting are worth to a player's hands, the other's reach given."""
+        out: dict[int, Floats] = {}
+        for folds, found in ((True, self._met[p].all), (False, self._met[p].beaten)):
+            ends = [(node, folded) for node, folded in self._ends if (folded >= 0) == folds]
+            if not ends:
+                continue
+            columns = found(np.stack([reach[node] for node, _ in ends], axis=1))
+            for (node, folded), mine in zip(ends, columns.T, strict=True):
+                chips = int(self.tree.nodes[node, [SPENT_0, SPENT_1]].min())
+                out[node] = mine * (-chips if folded == p else chips)
+        return out
+
+    def best(self, play: dict[int, Floats], p: int) -> Floats:
+        """``[hand]``: what a player's best response makes against the other's play; of that player none is needed."""
+        values = self.ends(self.reach(play, 1 - p), p)
+        for node in reversed(self.decisions):
+            found = np.stack([values[child] for child in self.tree.children(node)])
+            values[node] = found.max(axis=0) if self._player(node) == p else found.sum(axis=0)
+        return values[self.root]
+
+    def _values(
+        self, play: dict[int, Floats], reach: dict[int, Floats], p: int
+    ) -> list[tuple[int, Floats, Floats]]:
+        """A player's decisions, the last first: ``[action, hand]`` of actions and ``[hand]`` of what is played."""
+        values, out = self.ends(reach, p), []
+        for node in reversed(self.decisions):
+            found = np.stack([values[child] for child in self.tree.children(node)])
+            if self._player(node) == p:
+                values[node] = (play[node] * found).sum(axis=0)
+                out.append((node, found, values[node]))
+            else:
+                values[node] = found.sum(axis=0)
+        return out
+
+
+class _Met:
+    """What one player's hands meet of the other's: those that share no card with them.
+
+    Args:
+        mine, theirs: rows of `HANDS`.
+        strengths: ``[hand]``.
+    """
+
+    def __init__(self, mine: Ints, theirs: Ints, strengths: Ints) -> None:
+        self._order = np.argsort(strengths[theirs], kind="stable")
+        ordered = theirs[self._order]
+        self._cards, self._with_card = HANDS[mine], np.full((NUM_CARDS, NUM_CARDS), len(theirs))
+        own, other = strengths[mine], strengths[ordered]
+        self._low, self._high = np.searchsorted(other, own, "left"), np.searchsorted(other, own, "right")
+        self._card_low, self._card_high = np.empty_like(self._cards), np.empty_like(self._cards)
+        for card in range(NUM_CARDS):
+            held = np.flatnonzero((HANDS[ordered] == card).any(axis=1))
+            self._with_card[card, : len(held)] = held
+            at = self._cards == card
+            asked = own[at.any(axis=1)]
+            self._card_low[at] = np.searchsorted(other[held], asked, "left")
+            self._card_high[at] = np.searchsorted(other[held], asked, "right")
+        place = np.full(len(HANDS), len(theirs))
+        place[ordered] = np.arange(len(theirs))
+        self._same = place[mine]
+        """Where the own hand is among the other's, the weakest first; behind all: nowhere."""
+
+    def all(self, reach: Floats) -> Floats:
+        """``[hand, column]``: the sum of what is met of ``[hand, column]``."""
+        ordered = self._ordered(reach)
+        by_card = ordered[self._with_card].sum(axis=1)
+        first, second = self._cards.T
+        out: Floats = reach.sum(axis=0) - by_card[first] - by_card[second] + ordered[self._same]
+        return out
+
+    def beaten(self, reach: Floats) -> Floats:
+        """``[hand, column]``: the sum of the weaker hands that are met, less that of the stronger."""
+        ordered = self._ordered(reach)
+        sums = _sums(ordered[:-1])
+        out: Floats = sums[self._low] + sums[self._high] - sums[-1]
+        by_card = _sums(ordered[self._with_card].swapaxes(0, 1))
+        for cards, low, high in zip(self._cards.T, self._card_low.T, self._card_high.T, strict=True):
+            out -= by_card[low, cards] + by_card[high, cards] - by_card[-1, cards]
+        return out
+
+    def _ordered(self, reach: Floats) -> Floats:
+        """The weakest hands first, and nothing behind them."""
+        return np.vstack([reach[self._order], np.zeros((1, reach.shape[1]))])
+
+
+def _sums(found: Floats) -> Floats:
+    """Sums of the first 0, 1, 2, ... along the first axis."""
+    out = np.zeros((len(found) + 1, *found.shape[1:]))
+    np.cumsum(found, axis=0, out=out[1:])
+    return out
+
+
+def _shares(positive: Floats) -> Floats:
+    """Each column by its sum; even where that is nothing."""
+    total = positive.sum(axis=0)
+    return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(positive))

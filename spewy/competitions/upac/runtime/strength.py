@@ -1,0 +1,89 @@
+"""The strength of seven cards, for many hands at once: larger is stronger, equal is a tie.
+
+A strength is ``category << 26 | main << 13 | kickers``, where both sets of ranks have bit r for rank r: the ranks that
+make the category, then those that break ties, as `buckets.cards.strength` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+_SETS = 1 << 13
+_SHIFT = 26
+(_HIGH, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL, _QUADS, _STRAIGHT_FLUSH) = range(9)
+
+
+def _tops() -> Ints:
+    """``[k, set]``: the highest k ranks of a set, k from 0 to 5."""
+    out = np.zeros((6, _SETS), dtype=np.int64)
+    rest = np.arange(_SETS)
+    for k in range(1, 6):
+        highest = np.where(rest > 0, 1 << np.frexp(np.maximum(rest, 1))[1].astype(np.int64) - 1, 0)
+        out[k] = out[k - 1] | highest
+        rest = rest & ~highest
+    return out
+
+
+def _straights() -> Ints:
+    """``[set]``: the highest rank of the best straight in a set, as a set; 0: there is none."""
+    sets = np.arange(_SETS)
+    out = np.zeros(_SETS, dtype=np.int64)
+    for top, ranks in [(3, 0b1000000001111), *((low + 4, 0b11111 << low) for low in range(9))]:
+        out[sets & ranks == ranks] = 1 << top
+    return out
+
+
+_TOP = _tops()
+_STRAIGHT_TOP = _straights()
+_FIVE = _TOP[5] != _TOP[4]
+"""``[set]``: whether it has five ranks or more."""
+
+
+def strengths(cards: Sequence[Ints]) -> Ints:
+    """The strength of the best five of seven cards.
+
+    Args:
+        cards: seven arrays, whose shapes go together; those of the board first, which then take little time.
+    """
+    once, twice, thrice, four = (np.zeros((), dtype=np.int64) for _ in range(4))
+    suited = [np.zeros((), dtype=np.int64) for _ in range(4)]
+    for card in cards:
+        bit = np.left_shift(1, card >> 2)
+        four = four | (thrice & bit)
+        thrice = thrice | (twice & bit)
+        twice = twice | (once & bit)
+        once = once | bit
+        suited = [ranks | np.where(card & 3 == suit, bit, 0) for suit, ranks in enumerate(suited)]
+    out = _of_ranks(once, twice, thrice, four)
+    for ranks in suited:
+        five = _FIVE[ranks]
+        some = ranks[five]
+        straight = _STRAIGHT_TOP[some]
+        flush = np.where(straight > 0, _made(_STRAIGHT_FLUSH, straight, 0), _made(_FLUSH, 0, _TOP[5][some]))
+        out[five] = np.maximum(out[five], flush)
+    return out
+
+
+def _of_ranks(once: Ints, twice: Ints, thrice: Ints, four: Ints) -> Ints:
+    """The strength without flushes, of the ranks that come at least once, twice, three and four times."""
+    pairs = _TOP[2][twice]
+    top_pair = _TOP[1][twice]
+    trips = _TOP[1][thrice]
+    with_trips = _TOP[1][twice & ~trips]
+    straight = _STRAIGHT_TOP[once]
+    out = _made(_HIGH, 0, _TOP[5][once])
+    out = np.where(twice > 0, _made(_PAIR, top_pair, _TOP[3][once & ~top_pair]), out)
+    out = np.where(pairs != top_pair, _made(_TWO_PAIR, pairs, _TOP[1][once & ~pairs]), out)
+    out = np.where(thrice > 0, _made(_TRIPS, trips, _TOP[2][once & ~trips]), out)
+    out = np.where(straight > 0, _made(_STRAIGHT, straight, 0), out)
+    out = np.where((thrice > 0) & (with_trips > 0), _made(_FULL, trips, with_trips), out)
+    return np.where(four > 0, _made(_QUADS, four, _TOP[1][once & ~four]), out)
+
+
+def _made(category: int, main: Ints | int, kickers: Ints | int) -> Ints:
+    return np.asarray(category << _SHIFT | np.asarray(main) << 13 | np.asarray(kickers))

@@ -1,0 +1,174 @@
+"""What the bot plays from, in one file: push or fold, classes of boards, and a betting tree for each of some depths.
+
+The file is NumPy's ``.npz``, compressed; a member is read when it is asked for first. Its members:
+
+=====================  =====================================================================================
+``push``, ``call``     ``[stack, class]``: how often a starting hand goes all in, and calls all in
+``equity``             ``[class]``: of a starting hand against any other
+``N-keys``             ``[board]``, differences: numbers of the boards of N cards, as `cards.canonical` has them
+``N-classes``          ``[board]``
+``3-rows``             ``[board, hand]``, 255 where the board hits the hand
+``4-curves``           ``[class, row, point]``: mean curves of rows on turns, 32,767 for 1
+``5-rows``             ``[class, grade]``
+``stacks``             ``[rung]``: effective stacks of the trees, in chips, ascending
+``R-tree``             ``[node, column]`` of a rung, see `Tree`
+``R-play-T``           ``[slot, class, row]``: what is done in round T, 15 for always
+=====================  =====================================================================================
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spewy.competitions.upac.runtime.cards import (
+    HANDS,
+    PERMS,
+    Ints,
+    canonical,
+    hand_number,
+    hand_numbers,
+    start_class,
+)
+from spewy.competitions.upac.runtime.odds import Floats, all_curves, all_grades, curve, grades
+
+ALWAYS = 15
+"""What stands for a frequency of 1."""
+CURVE_ONE = 32767
+FLOP, TURN, RIVER = 3, 4, 5
+"""Cards of a board."""
+(PLAYER, ROUND, FIRST_CHILD, N_CHILDREN, TOTAL, SLOT, SPENT_0, SPENT_1) = range(8)
+FOLD, CALL = -1, 0
+"""In the column of totals; else the chips that a raise goes to."""
+_MOST_KEPT = 24
+
+
+class TablesError(Exception):
+    """A file of tables that is none."""
+
+
+class Tree(NamedTuple):
+    """A betting tree; player 0 is the big blind.
+
+    Attributes:
+        stack: effective, in chips.
+        nodes: ``[node, column]``: who acts (-1: nobody), the round, first child and how many there are, what the last
+            action went to, the first slot, and chips that both have put in.
+    """
+
+    stack: int
+    nodes: Ints
+
+    def children(self, node: int) -> range:
+        """The nodes that actions lead to, folding first."""
+        first = int(self.nodes[node, FIRST_CHILD])
+        return range(first, first + int(self.nodes[node, N_CHILDREN]))
+
+
+class Tables:
+    """A file of tables, opened.
+
+    Args:
+        file: its path, or what it holds.
+        name: what errors call it.
+
+    Raises:
+        TablesError: it is missing, or none.
+    """
+
+    def __init__(self, file: Path | BytesIO, name: str) -> None:
+        self.name = name
+        try:
+            self._found = np.load(file, allow_pickle=False)
+            if not isinstance(self._found, np.lib.npyio.NpzFile):
+                raise ValueError("an array by itself")
+        except Exception as error:  # zip files fail in many ways
+            raise TablesError(f"tables {name}: expected a file that spewy wrote, found: {error}") from None
+        self._array = lru_cache(_MOST_KEPT)(self._read)
+        self._tree = lru_cache(_MOST_KEPT)(self._read_tree)
+        self.row = lru_cache(_MOST_KEPT)(self._row)
+        self.rows = lru_cache(_MOST_KEPT)(self._rows)
+        self.push, self.call, self.equity = self._array("push"), self._array("call"), self._array("equity")
+        self.stacks: tuple[int, ...] = tuple(self._array("stacks").tolist())
+
+    def tree(self, rung: int) -> Tree:
+        """The betting tree of a rung of the ladder."""
+        return self._tree(rung)
+
+    def _row(self, hole: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, int]:
+        """The class of a board, and the row of a hand there."""
+        if not board:
+            return 0, start_class(hole)
+        n = len(board)
+        numbers, perms = canonical(np.array([board]))
+        place = int(np.searchsorted(self._keys(n), numbers[0]))
+        class_ = int(self._array(f"{n}-classes")[place])
+        if n == FLOP:
+            moved = PERMS[perms[0]][list(hole)].tolist()
+            return class_, int(self._array(f"{FLOP}-rows")[place, hand_number(moved)])
+        if n == TURN:
+            means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
+            away = ((means - curve(hole, board, means.shape[1])) ** 2).sum(axis=1)
+            return class_, int(np.argmin(away))
+        grade = int(grades(hole, np.array([board]))[0])
+        return class_, int(self._array(f"{RIVER}-rows")[class_, grade])
+
+    def _rows(self, board: tuple[int, ...]) -> tuple[int, Ints]:
+        """The class of a board, and ``[hand]`` the rows of all hands there; of those that it hits any."""
+        if not board:
+            return 0, np.array([start_class(hole) for hole in HANDS.tolist()])
+        n = len(board)
+        numbers, perms = canonical(np.array([board]))
+        place = int(np.searchsorted(self._keys(n), numbers[0]))
+        class_ = int(self._array(f"{n}-classes")[place])
+        if n == FLOP:
+            return class_, self._array(f"{FLOP}-rows")[place, hand_numbers(PERMS[perms[0]][HANDS])].astype(
+                np.int64
+            )
+        if n == TURN:
+            means = self._array(f"{TURN}-curves")[class_].astype(np.float64) / CURVE_ONE
+            found = all_curves(board, means.shape[1])
+            return class_, ((found[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        return class_, self._array(f"{RIVER}-rows")[class_, all_grades(np.array([board]))[0]].astype(np.int64)
+
+    def all_frequencies(self, rung: int, node: int, board: tuple[int, ...]) -> Floats:
+        """``[action, hand]``: what all hands do at a decision of a rung's tree."""
+        class_, rows = self.rows(board)
+        return self._whole(rung, node, class_, rows)
+
+    def frequencies(self, rung: int, node: int, hole: tuple[int, ...], board: tuple[int, ...]) -> Floats:
+        """``[action]``: what a hand does at a decision of a rung's tree."""
+        class_, row = self.row(hole, board)
+        return self._whole(rung, node, class_, np.array([row]))[:, 0]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._found.close()
+
+    def _whole(self, rung: int, node: int, class_: int, rows: Ints) -> Floats:
+        """``[action, hand]`` of hands in these rows."""
+        nodes = self.tree(rung).nodes
+        first, n = int(nodes[node, SLOT]), int(nodes[node, N_CHILDREN])
+        found = self._array(f"{rung}-play-{nodes[node, ROUND]}")[first : first + n - 1, class_]
+        free = found[:, np.minimum(rows, found.shape[1] - 1)].astype(np.float64) / ALWAYS
+        whole = np.vstack([free, np.maximum(1.0 - free.sum(axis=0), 0.0)])
+        out: Floats = whole / whole.sum(axis=0)
+        return out
+
+    def _keys(self, n_cards: int) -> Ints:
+        return np.asarray(self._array(f"{n_cards}-keys"))
+
+    def _read(self, name: str) -> NDArray[Any]:
+        try:
+            found: NDArray[Any] = self._found[name]
+        except Exception as error:  # zip files fail in many ways
+            raise TablesError(f"tables {self.name}: expected a member {name}, found: {error}") from None
+        return np.cumsum(found, dtype=np.int64) if name.endswith("-keys") else found
+
+    def _read_tree(self, rung: int) -> Tree:
+        return Tree(self.stacks[rung], self._array(f"{rung}-tree").astype(np.int64))

@@ -1,0 +1,286 @@
+"""Tables for UPAC's bot from the lockers of a ladder: what `spewy.competitions.upac.runtime.tables` reads.
+
+The rungs share classes of boards and rows. A board's class and a hand's row on a flop and on a river are kept as they
+are. Rows on a turn, of which there are too many, are kept as mean curves, and a hand goes to the nearest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from buckets.abstraction import Abstraction
+from buckets.abstraction.percentiles import Percentiles
+from buckets.cards import Deck, board_map
+from spewy.chunks.rounds import decision_slots
+from spewy.competitions.upac.push_fold import equities, push_fold
+from spewy.competitions.upac.runtime.cards import PERMS, canonical
+from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
+from spewy.errors import InputError, path_text
+from spewy.game.tree import Node, entry, find_node
+from spewy.look.play import holds_play, open_play
+from spewy.records.bucket_policy import BucketPolicy, board_abstraction
+from spewy.records.strategy_locker import MOST
+
+Arrays = dict[str, np.ndarray]
+Progress = Callable[[str], None]
+
+DEEPEST = 100
+"""Chips of the deepest push or fold."""
+N_POINTS = 23
+TURNS = 24
+"""Boards of a class, at most, that mean curves are taken of."""
+_SHARED = ("canonical", "classes", "rows", "n_rows")
+"""Arrays of an abstraction that all rungs must have alike."""
+
+
+def ladder_tables(folders: Sequence[Path], progress: Progress = lambda text: None) -> Arrays:
+    """Everything that the bot plays from.
+
+    Args:
+        folders: of the solves, a rung each, in any order; none: push or fold alone.
+        progress: told what is done.
+
+    Raises:
+        InputError: a folder is not of UPAC's game from the deal, or the rungs do not go together.
+        lockers.LockerError: nothing is there, or it is damaged.
+    """
+    progress("push or fold")
+    tables = push_fold_tables()
+    with ExitStack() as opened:
+        rungs = sorted(((_rung(opened, folder)) for folder in folders), key=lambda rung: rung[0])
+        _require_together(rungs, folders)
+        tables["stacks"] = np.array([stack for stack, _, _ in rungs], dtype=np.int32)
+        if rungs:
+            progress("classes and rows of boards")
+            tables |= board_tables(rungs[0][2])
+        for number, (stack, policy, abstraction) in enumerate(rungs):
+            progress(f"stacks of {stack} chips")
+            found = _rung_tables(policy, abstraction.n_classes)
+            tables |= {f"{number}-{name}": array for name, array in found.items()}
+    return tables
+
+
+def rung_folders(ladder: Path) -> list[Path]:
+    """The folders of solves in a ladder's folder.
+
+    Raises:
+        InputError: there are none.
+    """
+    try:
+        found = sorted(path for path in ladder.iterdir() if holds_play(path))
+    except OSError as error:
+        raise InputError(
+            f"folder {path_text(ladder)}: expected one of solves, found: {error.strerror or error}"
+        ) from None
+    if not found:
+        raise InputError(f"folder {path_text(ladder)}: expected folders of solves in it, found none")
+    return found
+
+
+def push_fold_tables() -> Arrays:
+    """Push or fold for all stacks, and the equities of starting hands; row 0 is nobody's."""
+    found = [push_fold(max(stack, 1)) for stack in range(DEEPEST + 1)]
+    return {
+        "push": np.stack([each.push for each in found]),
+        "call": np.stack([each.call for each in found]),
+        "equity": equities(),
+        "stacks": np.zeros(0, dtype=np.int32),
+    }
+
+
+def board_tables(abstraction: Abstraction) -> Arrays:
+    """Classes of boards and rows of hands, as the bot finds them."""
+    deck = Deck()
+    finals = board_map(deck, (RIVER,))
+    flops, turns = (board_map(deck, (n,)).boards for n in (FLOP, TURN))
+    flop_keys, flop_boards = _in_order(flops)
+    classes, rows = abstraction.boards(1, flop_boards)
+    out: Arrays = {f"{FLOP}-keys": flop_keys, f"{FLOP}-classes": classes.astype(np.uint8)}
+    out[f"{FLOP}-rows"] = rows.astype(np.uint8)
+    turn_keys, turn_boards = _in_order(turns)
+    classes, _ = abstraction.boards(2, turn_boards)
+    out |= {f"{TURN}-keys": turn_keys, f"{TURN}-classes": classes.astype(np.uint8)}
+    percentiles = Percentiles.of(deck, 2, finals)
+    out[f"{TURN}-curves"] = _mean_curves(percentiles, abstraction, turn_boards, classes)
+    river_keys, river_boards = _in_order(finals.boards)
+    classes, river_rows = _river_rows(abstraction, river_boards)
+    return out | {
+        f"{RIVER}-keys": river_keys,
+        f"{RIVER}-classes": classes.astype(np.uint8),
+        f"{RIVER}-rows": river_rows,
+    }
+
+
+def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
+    """Stack, strategies and classes of a solve."""
+    policy = opened.enter_context(open_play(folder))
+    game = policy.problem.game
+    stacks = game.stacks or (0, 1)
+    if game.limit or game.blinds != (2, 1) or game.board_sizes != (0, 3, 4, 5) or stacks[0] != stacks[1]:
+        raise InputError(
+            f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
+        )
+    classes = board_abstraction(game, policy.strategies.arrays())
+    if classes.remembers:
+        raise InputError(
+            f"folder {path_text(folder)}: expected classes of boards that forget the flop's, found boards.remember"
+        )
+    return stacks[0], policy, classes
+
+
+def _require_together(
+    rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
+) -> None:
+    """Refuse two rungs of one depth, and rungs of different classes and rows."""
+    stacks = [stack for stack, _, _ in rungs]
+    if len(set(stacks)) < len(stacks):
+        raise InputError(f"{len(folders)} folders: expected each stack once, found stacks {stacks}")
+    for stack, _, abstraction in rungs[1:]:
+        first = rungs[0][2].arrays
+        if not all(np.array_equal(first[name], abstraction.arrays[name]) for name in _SHARED):
+            raise InputError(
+                f"stacks of {stack} chips: expected the classes and rows of those of {stacks[0]}, found others"
+            )
+
+
+def _in_order(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Boards in the order of the bot's numbers: differences of these, and the boards as the bot turns them."""
+    keys, _ = canonical(boards)
+    order = np.argsort(keys)
+    _, perms = canonical(boards[order])
+    moved = np.sort(PERMS[perms[:, None], boards[order]], axis=1)
+    return np.diff(keys[order], prepend=0).astype(np.uint32), moved
+
+
+def _mean_curves(
+    percentiles: Percentiles, abstraction: Abstraction, boards: np.ndarray, classes: np.ndarray
+) -> np.ndarray:
+    """``[class, row, point]``: means of the curves of each row's hands on some boards of a class."""
+    n_classes, n_rows = abstraction.n_classes[2], abstraction.n_rows[2]
+    out = np.full((n_classes, n_rows, N_POINTS), 2.0)  # a row that is nobody's is far from every curve
+    for class_ in range(n_classes):
+        some = np.random.default_rng(class_).permutation(np.flatnonzero(classes == class_))[:TURNS]
+        _, rows = abstraction.boards(2, boards[some])
+        curves = percentiles.curves(boards[some], N_POINTS)
+        for row in np.unique(rows[rows >= 0]).tolist():
+            out[class_, row] = curves[rows == row].mean(axis=0)
+    kept: np.ndarray = np.rint(out * CURVE_ONE).astype(np.uint16)
+    return kept
+
+
+def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``[board]`` classes, and ``[class, grade]`` rows."""
+    arrays = abstraction.arrays
+    start, n = int(arrays["starts"][3, 2]), abstraction.n_classes[3]
+    rows = arrays["rows"][start:].reshape(n, -1)
+    classes = np.concatenate(
+        [abstraction.boards(3, boards[first : first + 4096])[0] for first in range(0, len(boards), 4096)]
+    )
+    return classes, np.ascontiguousarray(rows)
+
+
+def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
+    """The tree of a rung, and what is done in each round."""
+    nodes, decisions = tree_tables(policy.problem.tree.root)
+    out: Arrays = {"tree": nodes}
+    for t, n in enumerate(n_classes):
+        n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
+        play = np.zeros((n_slots, n, policy.strategies.lines(t).n_rows), dtype=np.uint8)
+        for p in (0, 1):
+            mine = [each for each in decisions if (each.round, each.player) == (t, p)]
+            wanted = [(each.enters, each.first_free, each.n_actions) for each in mine]
+            for class_ in range(n):
+                found = policy.strategies.free_slots(t, class_, p, wanted)
+                for each, free in zip(mine, found, strict=True):
+                    play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
+        out[f"play-{t}"] = play
+    return out
+
+
+def _coarse(free: np.ndarray) -> np.ndarray:
+    """``[action but the last, row]`` in fifteenths from bytes ``[row, action but the last]``."""
+    out: np.ndarray = np.rint(free.T.astype(np.float64) * (ALWAYS / MOST)).astype(np.uint8)
+    return out
+
+
+class Decides(NamedTuple):
+    """A decision of a tree: where what is done there comes from, and where it goes.
+
+    Attributes:
+        round, player: whose it is.
+        enters: the line that enters the round.
+        first_free: its first free slot in its chunk: those of all actions but the last, player by player.
+        n_actions: how many there are.
+        slot: its first slot in the bot's table of the round.
+    """
+
+    round: int
+    player: int
+    enters: str
+    first_free: int
+    n_actions: int
+    slot: int
+
+
+def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
+    """A betting tree ``[node, column]`` as the bot has it, breadth first, and its decisions."""
+    nodes: list[list[int]] = []
+    decisions: list[Decides] = []
+    queue, n_queued = deque([(root, CALL)]), 1
+    n_slots: dict[int, int] = {}
+    free = _FreeSlots()
+    while queue:
+        node, total = queue.popleft()
+        row = [-1, node.round, 0, 0, total, 0, *node.put_in]
+        if node.kind == "decision":
+            assert node.player is not None
+            n, slot = len(node.actions), n_slots.get(node.round, 0)
+            n_slots[node.round] = slot + n - 1
+            row[:4], row[5] = [node.player, node.round, n_queued, n], slot
+            first = free.first(root, node)
+            decisions.append(Decides(node.round, node.player, entry(node.line), first, n, slot))
+            n_queued += n
+            queue.extend(_followed(node))
+        nodes.append(row)
+    return np.array(nodes, dtype=np.int32), decisions
+
+
+def _followed(node: Node) -> Iterator[tuple[Node, int]]:
+    """What follows the actions of a decision, deals passed over, and what each went to."""
+    for action, child in zip(node.actions, node.children, strict=True):
+        below = child
+        while below.kind == "chance":
+            below = below.children[0]
+        yield below, _total(action.acpc)
+
+
+def _total(acpc: str) -> int:
+    return FOLD if acpc == "f" else CALL if acpc == "c" else int(acpc[1:])
+
+
+class _FreeSlots:
+    """First free slots of decisions in their chunks: those of all actions but the last, player by player."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Mapping[str, int]] = {}
+
+    def first(self, root: Node, node: Node) -> int:
+        """The first free slot of a decision."""
+        enters = entry(node.line)
+        if enters not in self._known:
+            self._known[enters] = self._of(root, enters)
+        return self._known[enters][node.line]
+
+    def _of(self, root: Node, enters: str) -> Mapping[str, int]:
+        out, seen = {}, [0, 0]
+        for line, (node, slot) in decision_slots(find_node(root, enters))[0].items():
+            assert node.player is not None
+            out[line] = slot - seen[node.player]
+            seen[node.player] += 1
+        return out
