@@ -291,7 +291,9 @@ class LocalPool(WorkerPool):
         if self._executor is None:
             from joblib.externals.loky import ProcessPoolExecutor
 
-            _silence_loky()
+            # A worker that has grown is replaced, which is no news to the user.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+            _start_trackers()
             self._mark = new_mark()
             safe_before = SAFE_PATH in os.environ
             self._executor = ProcessPoolExecutor(
@@ -319,15 +321,21 @@ class LocalPool(WorkerPool):
         return folder
 
 
-def _silence_loky() -> None:
-    """Let loky replace workers that have grown, and clean up after workers that were killed, without a warning."""
-    from joblib.externals.loky.backend.resource_tracker import ensure_running
+def _start_trackers() -> None:
+    """Start the processes that clean up after killed workers.
 
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+    loky would start them with the first worker, which would then hear signals of a terminal; and they would warn of
+    what they clean up.
+    """
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = "ignore"
     try:
-        ensure_running()  # the process that cleans up
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
     finally:
         del os.environ["PYTHONWARNINGS"]
         if before is not None:

@@ -77,6 +77,10 @@ class WorkerPool(Closing):
                 elif message.kind == "died":
                     raise ChildProcessError(f"a worker process {message.value} during its task")
 
+    def share(self, data: Any) -> Any:
+        """Send data to all workers; return what stands for the data among the arguments of a task."""
+        return data
+
     @abstractmethod
     def stop(self) -> None:
         """Ask the running tasks to return early; their results count as any other."""
