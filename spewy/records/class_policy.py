@@ -15,8 +15,7 @@ from solvers.tree import Ints
 from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.game.gamefile import Game
-from spewy.game.nodes import Node
-from spewy.game.tree import entry
+from spewy.game.nodes import Node, entry_line
 from spewy.records.averages import Averages
 from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, Decides, Decision, Stacked
@@ -67,7 +66,7 @@ class ClassPolicy(Decides):
         class_, rows = self._rows(node.round, cards)
         hands = np.flatnonzero(rows >= 0)
         found = self.averages.frequencies(
-            node.round, class_, entry(node.line), player, free, len(node.actions)
+            node.round, class_, entry_line(node.line), player, free, len(node.actions)
         )
         deck = self.problem.hands
         return Decision(node.line, cards, player, node.actions, deck, hands, found[:, rows[hands]])
@@ -82,7 +81,7 @@ class ClassPolicy(Decides):
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
         """The decisions at lines, their player, and what `Averages.many_frequencies` is asked for."""
         slots = [self._slot(line) for line in lines]
-        wanted = [(entry(node.line), free, len(node.actions)) for node, free, _ in slots]
+        wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted
 
     def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
@@ -92,7 +91,7 @@ class ClassPolicy(Decides):
         assert player is not None
         before = sum(
             other.player == player and slot < first
-            for other, slot in self._betting(entry(node.line))[0].values()
+            for other, slot in self._betting(entry_line(node.line))[0].values()
         )
         return node, first - before, player
 

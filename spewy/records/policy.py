@@ -28,7 +28,7 @@ from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Action, Node, decision_at, entry, find_node
+from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
 from spewy.records.chunks import Kind, require_size, split
 from spewy.records.overlay import Overlay
 from spewy.records.progress import dropped_error, saved_sweeps
@@ -202,13 +202,13 @@ class Decides(Closing):
         """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
         line = read_line(self.problem.tree, line)
         try:
-            decisions, slots = self._betting(entry(line))
+            decisions, slots = self._betting(entry_line(line))
             return *decisions[line], slots
         except (InputError, KeyError):
             further = line_to(self.problem, line, board)
             if further != line:
                 return self._node(further)
-            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
+            decision_at(self.problem.tree.entered(entry_line(line)), line)  # says where the line goes wrong
             raise
 
     def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
@@ -293,7 +293,7 @@ class Policy(Decides):
         size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
         if not size:  # nobody has a decision, or the board leaves neither player a hand
             return _nothing(slots, n_rows)
-        key = held.key(node.round, entry(node.line))
+        key = held.key(node.round, entry_line(node.line))
         found = self._reads.get(Kind.SUMS, key)
         if found is None and dropped is not None and node.round >= dropped:
             raise dropped_error(subject, dropped, self.problem.game.num_rounds)
