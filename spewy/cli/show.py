@@ -112,7 +112,9 @@ def show(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Show a decision: the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
+    """Show the strategy at one decision.
+
+    The table has the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
 
     A terminal shows hold'em as a grid: the mean over the hands of each class, in colour the share of each action, the
     brighter the larger the reach; without colour the most frequent action, how often it is taken in %, and the reach.
