@@ -57,7 +57,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     """  # noqa: D301
     from lockers import open_store
     from spewy.look.drop_numbers import drop_regrets
-    from spewy.look.stored import stored_job, walked_job
+    from spewy.look.folder import stored_job, walked_job
     from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):
