@@ -1,6 +1,6 @@
 """A random sample of the texts that people read, to be judged by somebody who has not written them.
 
-``python tests/word_sample.py --seed 31`` prints 100 docstrings, 50 option helps and 40 paragraphs of the README and docs.
+``python tests/word_sample.py --seed 31`` prints 100 docstrings, 50 option helps and 40 paragraphs of the pages.
 """
 
 import ast
