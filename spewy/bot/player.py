@@ -34,7 +34,7 @@ from spewy.bot.translate import drawn
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.records.policy import Decides
+from spewy.records.policy import Policy
 from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class LockerBot(Closing):
         InputError: the lockers are those of a spot.
     """
 
-    def __init__(self, policy: Decides, options: Options | None = None) -> None:
+    def __init__(self, policy: Policy, options: Options | None = None) -> None:
         self.options = options or Options()
         self._book = Book(policy)
         self._games = SubGames(self._book.config)

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
-    """Drop the last rounds of a solve from its folder, or its regrets and sums, and give the disk space back.
+    """Drop rounds or regrets to free disk space.
+
+    The command deletes the last rounds of a solve, or its regrets and sums.
 
     --round: strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is
     kept, so EVs there stay what they are. show and report solve a dropped chunk anew when they look at it, from the
@@ -55,7 +57,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     """  # noqa: D301
     from lockers import open_store
     from spewy.look.drop_numbers import drop_regrets
-    from spewy.look.stored import stored_job, walked_job
+    from spewy.look.folder import stored_job, walked_job
     from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from solvers.tree import Floats
     from spewy.game.ranges.hand_kinds import HandKinds
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""

@@ -35,7 +35,7 @@ from spewy.learn.engine import Stop
 from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records.judged import FlopFinding
+from spewy.records.response_cache import FlopFinding
 from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
 
 if TYPE_CHECKING:

@@ -145,7 +145,7 @@ class ChunkView:
     def values(self) -> dict[str, tuple[Floats, Floats]]:
         """By line, per player ``[hand]``, counterfactual values."""
         assert self._leaves is not None
-        found = dict(zip(self.play.exits, zip(*self._leaves, strict=True), strict=True))
+        found = dict(zip(self.play.chance_leaves, zip(*self._leaves, strict=True), strict=True))
         for node in self.play.nodes:
             if node.kind in ("fold", "showdown"):
                 found[node.line] = self._paid(node, 0), self._paid(node, 1)

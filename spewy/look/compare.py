@@ -21,7 +21,7 @@ from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, line_as_written
 from spewy.look.chunk_view import NodeTotals
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 from spewy.look.report import words_of
 from spewy.look.solution import Solution
 

@@ -22,7 +22,7 @@ SIZE = 13
 
 
 class Looked(Protocol):
-    """What is read here of a `spewy.look.node_view.NodeView`, which shows itself as a grid."""
+    """What is read here of a `spewy.look.node.NodeView`, which shows itself as a grid."""
 
     @property
     def board(self) -> tuple[int, ...]:

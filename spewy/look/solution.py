@@ -25,12 +25,12 @@ from spewy.game.amounts import Unit
 from spewy.game.nodes import Node, entry_line
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
+from spewy.look.folder import require_solved, walked_job
 from spewy.look.grid import is_holdem
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.selection import Selection
-from spewy.look.stored import require_solved, walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.system import html

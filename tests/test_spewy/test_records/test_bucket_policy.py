@@ -13,9 +13,9 @@ from spewy.game.gamefile import load_game
 from spewy.job.job import Job
 from spewy.look.grid import Grid
 from spewy.look.played import played
-from spewy.records import class_policy
-from spewy.records.averages import Averages
-from spewy.records.class_policy import ClassPolicy
+from spewy.records import bucket_policy
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.strategy_locker import StrategyLocker
 
 CLASSES, ROWS = (1, 3), (7, 5)
 BOARD = "Qs Jh 3h"
@@ -50,14 +50,14 @@ def folder(job, sums, tmp_path_factory):
 def counted(job, monkeypatch):
     """Commands read boards' classes by hand."""
     monkeypatch.setattr(
-        class_policy, "board_classes", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
+        bucket_policy, "board_abstraction", lambda game, arrays: CountedClasses(game, CLASSES, ROWS)
     )
 
 
 @pytest.fixture
 def policy(job, folder):
-    with ClassPolicy(
-        job.problem, Averages.open(folder / "play"), CountedClasses(job.rules, CLASSES, ROWS)
+    with BucketPolicy(
+        job.problem, StrategyLocker.open(folder / "play"), CountedClasses(job.rules, CLASSES, ROWS)
     ) as found:
         yield found
 
@@ -186,3 +186,15 @@ def test_show_of_a_game_that_nothing_was_saved_of(job, tmp_path, sums, counted):
     with sums.create(tmp_path / "play", job.manifest()):
         pass
     assert "not solved yet, it holds no saved strategy" in refused("show", tmp_path)
+
+
+@pytest.mark.parametrize(("line", "board"), [("", None), ("rc/", BOARD)])
+def test_a_chunk_has_all_its_decisions_one_by_one(policy, line, board):
+    play = policy.chunk(line, board)
+    assert play.solved is None
+    decisions = [node.line for node in play.nodes if node.kind == "decision"]
+    assert sorted(decisions) == sorted(play.frequencies)
+    for at in decisions:
+        found = policy.decision(at, board)
+        np.testing.assert_array_equal(play.hands[found.player], found.hands)
+        np.testing.assert_array_equal(play.frequencies[at], found.frequencies)

@@ -1,14 +1,15 @@
-"""A store of dropped rounds, with the sums of chunks that were solved again laid over it; nothing is written."""
+"""Reads of a store that hold what another process, or nobody, has written: chunks solved again, and snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lockers import Reads
 from lockers.codec import Array
 from spewy.chunks.layout import Layout
 from spewy.records.chunks import Kind, join
+from spewy.records.keys import DROPPED_KEY, META, PAYOFF, SWEEP_KEY
 from spewy.records.leaves import Pair, are_kept, hands_on, read_leaves
 from spewy.records.progress import first_dropped
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
     from solvers.matrix.chunk import ChunkStrategy
 
 
-class Overlay:
-    """Reads a store; of dropped rounds what was put here."""
+class PatchedReads:
+    """Reads a store, and for dropped rounds the strategies and leaf values that were put here; it writes nothing."""
 
     def __init__(self, store: Reads) -> None:
         self._store = store
         self.first = first_dropped(store)
-        """The first dropped round of the game; None: nothing was dropped."""
+        """First dropped round of the game, or None."""
         self._values: dict[bytes, Array] = {}
         self._leaves: dict[bytes, Pair] = {}
         self._kept: dict[int, bool] = {}
@@ -62,3 +63,35 @@ class Overlay:
 
 def _round_of(key: bytes) -> int:
     return int(key.partition(b".")[0])
+
+
+class Snapshot:
+    """Entries of a store as they were when the snapshot was taken; it can be pickled.
+
+    Args:
+        store: store to copy from.
+        arrays: by kind, keys of the chunks whose arrays are copied.
+        payoffs: keys of the chunks whose payoff matrices are copied.
+    """
+
+    def __init__(
+        self, store: Reads, arrays: Mapping[Kind, Iterable[bytes]], payoffs: Iterable[bytes]
+    ) -> None:
+        self._values: dict[tuple[str, bytes], Array | None] = {}
+        for locker, keys in (*arrays.items(), (PAYOFF, payoffs), (META, (SWEEP_KEY, DROPPED_KEY))):
+            mine = list(dict.fromkeys(keys))
+            found = store.get_many(locker, mine)
+            self._values.update(((str(locker), key), array) for key, array in zip(mine, found, strict=True))
+
+    def get(self, locker: str, key: bytes) -> Array | None:
+        """What the store held.
+
+        Raises:
+            KeyError: it was not taken along, whether the store had it or not.
+        """
+        found = self._values[str(locker), key]
+        return None if found is None else found.copy()
+
+    def get_many(self, locker: str, keys: Sequence[bytes]) -> list[Array | None]:
+        """The same for several keys."""
+        return [self.get(locker, key) for key in keys]

@@ -40,7 +40,7 @@ class FlopFinding:
     seconds: float
 
 
-class JudgedBoards(Closing):
+class ResponseCache(Closing):
     """Findings, in a folder or in memory.
 
     Args:
@@ -51,7 +51,7 @@ class JudgedBoards(Closing):
         self._store = store
 
     @classmethod
-    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> JudgedBoards:
+    def within(cls, folder: Path, manifest: Mapping[str, Any]) -> ResponseCache:
         """Those in a folder, made where there are none; who may not write there keeps them while the process lives.
 
         Args:

@@ -17,9 +17,9 @@ from spewy.chunks.rounds import betting_rounds
 from spewy.game.gamefile import Game
 from spewy.job.job import Job
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.look.stored import stored_job
-from spewy.records.averages import Averages
-from spewy.records.class_policy import board_classes
+from spewy.look.folder import stored_job
+from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Decoder:
     """A play locker and the game that it is of.
 
     Args:
-        averages: the locker.
+        strategies: the locker.
         job: that it was made for.
     """
 
-    averages: Averages
+    strategies: StrategyLocker
     job: Job
 
     @classmethod
-    def of(cls, averages: Averages, folder: Path) -> Decoder:
+    def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
         """Of a locker in a folder.
 
         Raises:
@@ -67,13 +67,13 @@ class Decoder:
         """
         mark = hashlib.blake2b(digest_size=12)
         for t, strips in enumerate(self.strips):
-            n_rows = self.averages.saved.rows[t]
+            n_rows = self.strategies.saved.rows[t]
             for p in (0, 1):
                 tables = byte_tables(strips, p, n_rows)
                 sums = np.zeros(class_size(strips, p, n_rows), dtype=np.float32)
                 with _file(folder, t, p).open("wb") as file:  # mapped, a full disk would end the process
-                    for class_ in range(self.averages.saved.classes[t]):
-                        found = self.averages.class_bytes(t, class_, p)
+                    for class_ in range(self.strategies.saved.classes[t]):
+                        found = self.strategies.class_bytes(t, class_, p)
                         mark.update(found.tobytes())
                         restore(found, n_rows, tables, sums)
                         file.write(sums.astype(self._dtype).tobytes())
@@ -94,11 +94,11 @@ class Decoder:
         return self._parcel(tuple((self._bytes(t, 0), self._bytes(t, 1)) for t in rounds))
 
     def _parcel(self, found: tuple[tuple[Bytes, Bytes], ...]) -> Parcel:
-        saved = self.averages.saved
+        saved = self.strategies.saved
         return Parcel(
             self.job.rules,
             tuple(self.forests),
-            dict(self.averages.arrays()),
+            dict(self.strategies.arrays()),
             tuple(saved.classes),
             tuple(saved.rows),
             self._dtype,
@@ -107,8 +107,8 @@ class Decoder:
 
     def _bytes(self, t: int, p: int) -> Bytes:
         """``[class, byte]``."""
-        classes = range(self.averages.saved.classes[t])
-        return np.stack([self.averages.class_bytes(t, class_, p) for class_ in classes])
+        classes = range(self.strategies.saved.classes[t])
+        return np.stack([self.strategies.class_bytes(t, class_, p) for class_ in classes])
 
     @property
     def _dtype(self) -> np.dtype[np.floating]:
@@ -119,7 +119,7 @@ class Decoder:
         return np.memmap(_file(folder, t, p), self._dtype, mode="r")
 
     def _size(self, t: int, p: int) -> int:
-        saved = self.averages.saved
+        saved = self.strategies.saved
         return saved.classes[t] * class_size(self.strips[t], p, saved.rows[t])
 
 
@@ -151,7 +151,7 @@ class Parcel:
 
     def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
         """The game, to be judged; ``sums`` are its strategies where they are unpacked already."""
-        classes, symmetric = board_classes(self.rules, self.arrays), not rows_know_suits(self.arrays)
+        classes, symmetric = board_abstraction(self.rules, self.arrays), not rows_know_suits(self.arrays)
         unpacked = self._unpacked() if sums is None else sums
         return RealGame(
             self.rules,

@@ -6,7 +6,7 @@ class change in one transaction. A save writes the mark last: the number of deal
 visited each class.
 
 A solve goes on while it is saved, so a class can be some visits ahead of the mark, and further ahead after a save that
-was killed. Deals after the mark are dealt again. `read_classes` reads into `Numbers.ahead` how many visits a class is
+was killed. Deals after the mark are dealt again. `read_buckets` reads into `Numbers.ahead` how many visits a class is
 ahead; that many visits then learn nothing for the class. So each visit of each class counts once.
 """
 
@@ -44,7 +44,7 @@ PORTIONS = 100
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class ClassNumbers(NamedTuple):
+class BucketNumbers(NamedTuple):
     """What is kept of one class: of either player regrets, sums and visits."""
 
     t: int
@@ -81,7 +81,7 @@ def read_mark(store: Reads) -> Mark:
     return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
 
 
-def write_classes(store: Store, classes: Sequence[ClassNumbers]) -> None:
+def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
     """Write the numbers of some classes, in one transaction.
 
     Raises:
@@ -126,7 +126,7 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
     store.flush()
 
 
-def read_classes(opened: Callable[[], Store], numbers: Numbers, *, every_round: bool = True) -> None:
+def read_buckets(opened: Callable[[], Store], numbers: Numbers, *, every_round: bool = True) -> None:
     """Put what is kept into numbers that are still zero; nothing where no save was finished.
 
     Args:

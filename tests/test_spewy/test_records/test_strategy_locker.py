@@ -13,9 +13,9 @@ from naive_averages import in_255ths
 from lockers import DamagedLockerError, LockerError, ManifestMismatchError, open_store
 from solvers.sampled.quantise import quantise
 from spewy.errors import InputError
-from spewy.records import averages
-from spewy.records.averages import Averages
+from spewy.records import strategy_locker
 from spewy.records.keys import PLAY
+from spewy.records.strategy_locker import StrategyLocker
 
 MANIFEST = {"game": "Leduc"}
 
@@ -32,14 +32,14 @@ def folder(sums, tmp_path):
     return tmp_path / "play"
 
 
-@pytest.mark.parametrize("portion", [1, 1000, averages.PORTION])
+@pytest.mark.parametrize("portion", [1, 1000, strategy_locker.PORTION])
 def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(averages, "PORTION", portion)
+    monkeypatch.setattr(strategy_locker, "PORTION", portion)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
     with sums.create(tmp_path, MANIFEST) as store:
         sums.write(store)
-    with Averages.open(tmp_path) as read:
+    with StrategyLocker.open(tmp_path) as read:
         for t, line, node, p, free, mine in sums.decisions():
             for c, of_class in enumerate(mine):
                 found = read.frequencies(t, c, line, p, free, len(node.actions))
@@ -50,7 +50,7 @@ def test_every_decision_of_every_class_is_read_as_it_was_written(sums, tmp_path,
 
 
 def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
-    with Averages.open(folder) as read:
+    with StrategyLocker.open(folder) as read:
         for t, line, node, p, free, mine in sums.decisions():
             for c in range(len(mine)):
                 (found,) = read.free_slots(t, c, p, [(line, free, len(node.actions))])
@@ -61,7 +61,7 @@ def test_many_decisions_of_a_class_are_those_read_one_by_one(sums, folder):
 
 
 def test_it_tells_what_it_holds(sums, folder):
-    with Averages.open(folder) as read:
+    with StrategyLocker.open(folder) as read:
         assert (read.saved.classes, read.saved.rows, read.saved.deals) == ((1, 3), (5, 4), 7)
         assert read.manifest == MANIFEST
         assert read.saved.saved_at > 1.6e9
@@ -75,13 +75,13 @@ def test_it_tells_what_it_holds(sums, folder):
 def test_a_copy_of_the_folder_is_enough(sums, folder, tmp_path):
     shutil.copytree(folder, tmp_path / "elsewhere")
     shutil.rmtree(folder)
-    with Averages.open(tmp_path / "elsewhere") as read:
+    with StrategyLocker.open(tmp_path / "elsewhere") as read:
         assert read.frequencies(0, 0, "", 0, 0, 2).shape == (2, 5)
 
 
 def test_what_was_written_before_is_gone_on_with(sums, folder):
     with sums.create(folder, MANIFEST) as store:
-        assert averages.read_saved(store).deals == 7
+        assert strategy_locker.read_saved(store).deals == 7
 
 
 def test_a_folder_of_another_job_is_refused(sums, folder):
@@ -91,7 +91,7 @@ def test_a_folder_of_another_job_is_refused(sums, folder):
 
 def test_readers_see_one_save_or_the_next_while_it_is_written(sums, folder):
     other = ClassSums(toy("leduc").betting_tree, (1, 3), (5, 4), seed=1)
-    with Averages.open(folder) as read:
+    with StrategyLocker.open(folder) as read:
         ask = (1, 2, "cc/", 0, 0, 2)
         first = read.frequencies(*ask)
         stop = threading.Event()
@@ -116,7 +116,7 @@ def test_readers_see_one_save_or_the_next_while_it_is_written(sums, folder):
 def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
     with sums.create(tmp_path, MANIFEST) as store:
         sums.write_class(store, 1, 0)
-    with Averages.open(tmp_path) as read:
+    with StrategyLocker.open(tmp_path) as read:
         read.frequencies(1, 0, "cc/", 0, 0, 2)
         with pytest.raises(
             InputError, match="round 1, class 2: expected strategies that are stored, found none yet"
@@ -126,7 +126,7 @@ def test_a_class_that_nobody_has_saved_yet(sums, tmp_path):
 
 def test_a_line_that_enters_no_chunk(folder):
     with (
-        Averages.open(folder) as read,
+        StrategyLocker.open(folder) as read,
         pytest.raises(InputError, match="line 'cr/': expected one that enters round 1"),
     ):
         read.frequencies(1, 0, "cr/", 0, 0, 2)
@@ -134,43 +134,43 @@ def test_a_line_that_enters_no_chunk(folder):
 
 def test_nothing_there(tmp_path):
     with pytest.raises(LockerError, match="expected a store, found no manifest"):
-        Averages.open(tmp_path)
+        StrategyLocker.open(tmp_path)
 
 
 def test_bytes_of_another_size_are_damage(folder):
     with open_store(folder) as store:
         store.transact(b"1.0", lambda txn: txn.put(PLAY, b"1.0|0.0", np.zeros(5, np.uint8)))
     with (
-        Averages.open(folder) as read,
+        StrategyLocker.open(folder) as read,
         pytest.raises(DamagedLockerError, match=r"'play', key 1.0\|0.0: expected .* bytes"),
     ):
         read.frequencies(1, 0, "cc/", 0, 0, 2)
 
 
 def test_a_flipped_byte_is_damage(folder):
-    with Averages.open(folder) as read:
+    with StrategyLocker.open(folder) as read:
         value = np.asarray(read.store.get(PLAY, b"1.1|0.0")).tobytes()
     file = next(folder.glob("*.mdb"))
     data = file.read_bytes()
     assert value[:200] in data
     other = value[:100] + bytes([value[100] ^ 1]) + value[101:200]
     file.write_bytes(data.replace(value[:200], other))  # older pages may have it too
-    with Averages.open(folder) as read, pytest.raises(DamagedLockerError, match="checksum"):
+    with StrategyLocker.open(folder) as read, pytest.raises(DamagedLockerError, match="checksum"):
         read.frequencies(1, 1, "cc/", 0, 0, 2)
 
 
 def test_reading_loads_no_kernels():
-    assert loaded_by("import spewy.records.averages") <= {"lmdb", "numpy"}
+    assert loaded_by("import spewy.records.strategy_locker") <= {"lmdb", "numpy"}
 
 
-@pytest.mark.parametrize("portion", [1, averages.PORTION])
+@pytest.mark.parametrize("portion", [1, strategy_locker.PORTION])
 def test_a_class_is_read_whole(sums, tmp_path, monkeypatch, portion):
-    monkeypatch.setattr(averages, "PORTION", portion)
+    monkeypatch.setattr(strategy_locker, "PORTION", portion)
     for lines in sums.lines:
         lines.__dict__.pop("portions", None)
     with sums.create(tmp_path, MANIFEST) as store:
         sums.write_class(store, 1, 2)
-    with Averages.open(tmp_path) as read:
+    with StrategyLocker.open(tmp_path) as read:
         for p in (0, 1):
             expected = quantise(sums.sums[1][p][2], sums.rows[1], sums.tables[1][p])
             np.testing.assert_array_equal(read.class_bytes(1, 2, p), expected)

@@ -27,7 +27,7 @@ FOLDER = "payoffs"
 """Within a solve's folder."""
 
 
-class ClassPayoffs(Closing):
+class BucketPayoffs(Closing):
     """Payoff matrices by class.
 
     Args:
@@ -39,7 +39,7 @@ class ClassPayoffs(Closing):
         self._store, self._lock = store, lock
 
     @classmethod
-    def within(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> ClassPayoffs:
+    def within(cls, folder: Path, manifest: Mapping[str, Any], command: str) -> BucketPayoffs:
         """Open a folder's matrices for writing, and make the store if there is none.
 
         Args:
@@ -59,7 +59,7 @@ class ClassPayoffs(Closing):
             raise
 
     @classmethod
-    def open(cls, folder: Path) -> ClassPayoffs:
+    def open(cls, folder: Path) -> BucketPayoffs:
         """Those in a folder, to be read.
 
         Raises:

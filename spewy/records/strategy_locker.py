@@ -56,7 +56,7 @@ class Saved:
     saved_at: float
 
 
-class Lines:
+class LineIndex:
     """Where a round's lines lie in the bytes of a class.
 
     Args:
@@ -70,7 +70,7 @@ class Lines:
         self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
 
     @classmethod
-    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> Lines:
+    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> LineIndex:
         """Those of a round whose forest has these strips."""
         from solvers.sampled.quantise import byte_tables
 
@@ -111,7 +111,7 @@ class Lines:
         return np.array([*begins, len(self.lanes)], dtype=np.int64)
 
 
-class Averages(Closing):
+class StrategyLocker(Closing):
     """The strategies in a play locker, while another process may write them.
 
     Args:
@@ -120,10 +120,10 @@ class Averages(Closing):
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._lines: dict[int, Lines] = {}
+        self._lines: dict[int, LineIndex] = {}
 
     @classmethod
-    def open(cls, folder: Path) -> Averages:
+    def open(cls, folder: Path) -> StrategyLocker:
         """Open the play locker in a folder.
 
         Raises:
@@ -151,7 +151,7 @@ class Averages(Closing):
         found = self.store.get_many(CLASSES, names)
         return {name.decode(): array for name, array in zip(names, found, strict=True) if array is not None}
 
-    def lines(self, t: int) -> Lines:
+    def lines(self, t: int) -> LineIndex:
         """Where the lines of round t lie.
 
         Raises:
@@ -161,30 +161,35 @@ class Averages(Closing):
             self._lines[t] = _read_lines(self.store, t, self.saved.rows[t])
         return self._lines[t]
 
-    def frequencies(self, t: int, class_: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
-        """``[action, row]``: what player p does at a decision of round t in a class of boards.
+    def chunk(
+        self, t: int, bucket: int, line: str, p: int, decisions: Sequence[tuple[int, int]]
+    ) -> list[Floats]:
+        """``[decision][action, row]``: strategies of player p at decisions of one chunk, from one read.
 
         Args:
-            t: the round.
-            class_: of boards.
-            line: that enters the round.
-            p: who acts.
-            first_free: the decision's first free slot in its chunk: those of all actions but the last of each
-                decision of the player, breadth first.
-            n_actions: of the decision.
+            t: round of the game.
+            bucket: board bucket of the round.
+            line: line that enters the chunk.
+            p: player who acts.
+            decisions: per decision, its first free slot in the chunk and its number of actions. Free slots are those of
+                all actions but the last of each decision of the player, breadth first.
 
         Raises:
-            InputError: nothing was saved of the class, or the line enters no chunk of the round.
-            lockers.DamagedLockerError: what is there is not what was written.
+            InputError: nothing is stored for the board bucket, or the line enters no chunk of the round.
+            lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         lines = self.lines(t)
         strip, lane = _strip_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
         portion = int(np.searchsorted(begins, strip, side="right")) - 1
         first, end = begins[portion : portion + 2]
-        found = self._portion(t, class_, p, portion, int(sizes[first:end].sum()))
-        start = int(sizes[first:strip].sum())
-        return _whole(lines.free_bytes(found[start:], p, strip, lane, first_free, n_actions))
+        stored = self._portion(t, bucket, p, portion, int(sizes[first:end].sum()))
+        stored = stored[int(sizes[first:strip].sum()) :]
+        return [_whole(lines.free_bytes(stored, p, strip, lane, *decision)) for decision in decisions]
+
+    def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
+        """``[action, row]``: the strategy of player p at one decision; arguments and errors as `chunk`."""
+        return self.chunk(t, bucket, line, p, [(first_free, n_actions)])[0]
 
     def free_slots(
         self, t: int, class_: int, p: int, decisions: Sequence[tuple[str, int, int]]
@@ -260,7 +265,7 @@ class Averages(Closing):
 def create(
     folder: Path,
     manifest: Mapping[str, Any],
-    rounds: Sequence[Lines],
+    rounds: Sequence[LineIndex],
     classes: Sequence[int],
     arrays: Mapping[str, np.ndarray],
 ) -> Store:
@@ -310,11 +315,11 @@ def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarr
     """
     if not holds_store(folder):
         return None
-    with Averages(open_store(folder, manifest, read_only=True)) as found:
+    with StrategyLocker(open_store(folder, manifest, read_only=True)) as found:
         return None if found_saved(found.store) is None else found.arrays()
 
 
-def write_class(store: Store, t: int, class_: int, lines: Lines, both: tuple[Bytes, Bytes]) -> None:
+def write_class(store: Store, t: int, class_: int, lines: LineIndex, both: tuple[Bytes, Bytes]) -> None:
     """Keep a class's bytes, per player flat as `solvers.sampled.quantise.quantise` makes them."""
 
     def write(txn: Transaction) -> None:
@@ -360,14 +365,14 @@ def saved_deals(store: Reads) -> int:
     return 0 if saved is None else saved.deals
 
 
-def _read_lines(store: Reads, t: int, n_rows: int) -> Lines:
+def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
     names, lanes, free = store.get_many(LINES, [_part(t, name) for name in ("names", "lanes", "free")])
     if names is None or lanes is None or free is None:
         raise DamagedLockerError(f"locker {LINES!r}, round {t}: expected its lines, found none")
-    return Lines(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
+    return LineIndex(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
 
 
-def _strip_and_lane(lines: Lines, t: int, line: str) -> tuple[int, int]:
+def _strip_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
     """Where the chunk is that a line enters."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")
