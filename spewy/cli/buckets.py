@@ -61,7 +61,9 @@ def buckets(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Print the buckets of a board, from the weakest to the strongest.
+    """Print the buckets of a board.
+
+    Buckets are printed from the weakest to the strongest.
 
     Hands are clustered by their percentile outcomes: how many of the other hands they beat, run-out by run-out.
     "outcomes" draws how often that share is 0 to 10 %, 10 to 20 % and so on; "spread" is its standard deviation.
