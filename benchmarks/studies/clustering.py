@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm import tqdm
+from rich.console import Console
+from rich.progress import track
 
 from benchmarks.paths import EXAMPLES, SPOTS
 from spewy.job.job import Job
@@ -49,7 +50,8 @@ def main() -> None:
     ] + [(spot, "all hands", "", 0) for spot in spots]
     parallel = Parallel(n_jobs=options.workers, return_as="generator")
     solved = parallel(delayed(exploitability)(*case, options.sweeps) for case in cases)
-    found = [(*case, pct) for case, pct in zip(cases, tqdm(solved, total=len(cases)), strict=True)]
+    counted = track(solved, total=len(cases), console=Console(stderr=True))
+    found = [(*case, pct) for case, pct in zip(cases, counted, strict=True)]
     frame = pd.DataFrame(found, columns=["spot", "clustering", "weights", "rows", "exploitability_pct"])
     if options.csv:
         frame.to_csv(options.csv, index=False)

@@ -22,8 +22,8 @@ from solvers.resolve import Gadget
 from spewy import Job, solve
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
-from spewy.look.decoded import Decoder
-from spewy.records.averages import Averages
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
 
 GAME = """GAMEDEF
 limit
@@ -77,7 +77,7 @@ def rows(temporary: Path, deals: int, iterations: int) -> list[str]:
     file.write_text(GAME)
     job = solved(file, folder, deals)
     decoded.mkdir()
-    with Averages(open_store(folder / "play", read_only=True)) as averages:
+    with StrategyLocker(open_store(folder / "play", read_only=True)) as averages:
         decoder = Decoder.of(averages, folder / "play")
         decoder.write(decoded)
         game = decoder.game(decoded)

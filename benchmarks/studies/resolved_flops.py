@@ -35,9 +35,9 @@ from solvers.resolve import Gadget
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame
-from spewy.look.decoded import Decoder
 from spewy.look.play import play_folder
-from spewy.records.averages import Averages
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import replace_text
 
@@ -72,7 +72,7 @@ def judge_all(args: argparse.Namespace) -> None:
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
         scratch_folder("judge") as decoded,
-        Averages(open_store(play, read_only=True)) as averages,
+        StrategyLocker(open_store(play, read_only=True)) as averages,
     ):
         decoder = Decoder.of(averages, play)
         mark = decoder.write(decoded)

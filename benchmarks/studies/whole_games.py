@@ -45,7 +45,7 @@ from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
-from spewy.records.class_numbers import Mark, read_mark
+from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
 from spewy.system.interrupts import INTERRUPTED, interruptible

@@ -22,7 +22,7 @@ from spewy.bot.tally import Counts, Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.records.policy import Decides
+from spewy.records.policy import Policy
 from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ class LockerBot(Closing):
         InputError: the stored strategy is that of a spot.
     """
 
-    def __init__(self, policy: Decides, options: Options | None = None) -> None:
+    def __init__(self, policy: Policy, options: Options | None = None) -> None:
         self.options = options or Options()
         self._blueprint = Blueprint(policy)
         self._builder = SubgameBuilder(self._blueprint.config)

@@ -30,8 +30,8 @@ from spewy.bot.tally import Source, Tally
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
-from spewy.game.moves import is_donk
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
+from spewy.game.raises import may_donk
 
 LOG = logging.getLogger(__name__)
 
@@ -250,7 +250,7 @@ class Beliefs:
 
     def _reached(self, hand: Hand, above: PublicState | None, action: str | None) -> PublicState:
         if above is None:
-            state = PublicState(hand, "", self._blueprint.config.start_base)
+            state = PublicState(hand, "", self._blueprint.config.antes)
         elif action is None:
             state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
         else:
@@ -267,7 +267,7 @@ class Beliefs:
             hand, line, above.put_in_before, above.exact and exact, above.donk, above, action, above.subgame
         )
         if betting.round > before.round:
-            state.put_in_before, state.donk = max(betting.spent), is_donk(before, betting)
+            state.put_in_before, state.donk = max(betting.spent), may_donk(before, betting)
         if action not in self._actions(above) and self._when(before.round) != "never":
             state.subgame = self._subgame(above, (action,)) or state.subgame
         if state.subgame is not None and betting.to_act is not None and not state.subgame.covers(betting):

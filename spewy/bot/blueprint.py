@@ -13,7 +13,7 @@ from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
-from spewy.records.policy import Decides, Stacked
+from spewy.records.policy import Policy, Stacked
 
 LOG = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class Blueprint:
         InputError: the strategy is that of a spot.
     """
 
-    def __init__(self, policy: Decides) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.config = policy.problem.tree.config
         if self.config.is_spot:
             raise InputError("a bot needs the strategy of a whole game; this folder holds a spot's")

@@ -28,7 +28,7 @@ from spewy.learn.engine import Stop
 from spewy.learn.real_game import rows_know_suits
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum
-from spewy.records.class_payoffs import ClassPayoffs
+from spewy.records.bucket_payoffs import BucketPayoffs
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -64,7 +64,7 @@ class AveragingEngine(SampledEngine):
         settings: VisitSettings,
         *,
         opened: Callable[[], Store] | None,
-        payoffs: ClassPayoffs,
+        payoffs: BucketPayoffs,
     ) -> None:
         super().__init__(
             problem.game, rounds, abstraction, seed, threads=1, short=False, answers=0.0, opened=opened

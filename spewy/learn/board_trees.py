@@ -27,7 +27,7 @@ from solvers.sampled.boards import Board
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Ints
 from spewy.game.gamefile import Game
-from spewy.records.class_policy import BoardClasses
+from spewy.records.bucket_policy import BoardAbstraction
 
 NO_HAND = np.iinfo(np.int64).max
 
@@ -56,7 +56,7 @@ class BoardTrees:
         symmetric: whether hands that suits alone tell apart share rows, so that boards which do are walked once.
     """
 
-    def __init__(self, game: Game, classes: BoardClasses, *, symmetric: bool) -> None:
+    def __init__(self, game: Game, classes: BoardAbstraction, *, symmetric: bool) -> None:
         self.game, self.deck, self.hole = game, game.deck, game.num_hole_cards
         self._classes = classes
         self.hands = hands(game.deck, game.num_hole_cards).astype(np.int64)

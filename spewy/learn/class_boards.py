@@ -23,7 +23,7 @@ from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES
-from spewy.records.class_policy import BoardClasses
+from spewy.records.bucket_policy import BoardAbstraction
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -62,7 +62,7 @@ class ClassGame:
 
     problem: Problem
     betting: Sequence[BettingRound]
-    classes: BoardClasses
+    classes: BoardAbstraction
     n_rows: tuple[int, ...]
     symmetry: bool = False
     _bare: dict[int, ClassBoard] = field(default_factory=dict)

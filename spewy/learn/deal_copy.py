@@ -24,7 +24,7 @@ from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Part, added, copied, put
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records.judged import FlopFinding
+from spewy.records.response_cache import FlopFinding
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction

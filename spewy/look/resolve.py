@@ -30,7 +30,7 @@ from spewy.errors import InputError, SolveError
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
-from spewy.records.overlay import Overlay
+from spewy.records.patched_reads import PatchedReads
 from spewy.run.ready import make_ready
 
 CHECK_EVERY = 10
@@ -53,7 +53,7 @@ class Order:
     note: Callable[[str], None]
 
 
-def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: Overlay) -> None:
+def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: PatchedReads) -> None:
     """Solve a chunk with all that follows it, and lay strategies and values of leaves over the store.
 
     Args:

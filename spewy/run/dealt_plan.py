@@ -26,7 +26,7 @@ from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
 from spewy.job.units import parse_memory
-from spewy.records.class_numbers import BYTES_AT_ONCE, PORTIONS
+from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
 from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 

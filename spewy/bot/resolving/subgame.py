@@ -31,7 +31,7 @@ from spewy.bot.resolving.translation import translate_subgame
 from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
-from spewy.game.tree import entry
+from spewy.game.nodes import entry_line
 from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ class Subgame:
         solved = None if outer is None else outer._played(player, self.betting)
         if outer is None or solved is None:
             return self._stored_strategy(player)
-        before = entry(outer._line(self.betting))
+        before = entry_line(outer._line(self.betting))
         chips = self.root.put_in_before - outer.root.put_in_before
 
         def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
@@ -323,7 +323,7 @@ class Subgame:
         """The stored strategy of the subgame; None if the blueprint's tree does not have the root."""
         if self._blueprint_line is None:
             return None
-        blueprint, round_line = self._context.blueprint, entry(self._blueprint_line)
+        blueprint, round_line = self._context.blueprint, entry_line(self._blueprint_line)
         put_in_before = blueprint.node(round_line).put_in[0]
         stack = blueprint.smallest_stack
         root = replace(

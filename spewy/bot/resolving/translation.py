@@ -17,7 +17,7 @@ import numpy as np
 from solvers.tree import Ints
 from spewy.bot.bet_translation import nearest_size
 from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.records.policy import Stacked
 
 

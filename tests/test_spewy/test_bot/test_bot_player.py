@@ -33,8 +33,9 @@ from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.look.policy import open_policy
 from spewy.match.opponents import opponent
-from spewy.records.averages import Averages
-from spewy.records.policy import Policy, Stacked
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Stacked
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.session import Session
 
 QUICK = {"iterations": 5, "seconds": None}
@@ -373,7 +374,7 @@ def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
 
 def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
     with open_bot(folders["no-limit"], resolve="never") as bot:
-        monkeypatch.setattr(Averages, "frequencies", lambda *args: fail(InputError("the disk is gone")))
+        monkeypatch.setattr(StrategyLocker, "frequencies", lambda *args: fail(InputError("the disk is gone")))
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
         assert bot.answer(hand).source == "fallback"
@@ -450,7 +451,7 @@ def test_games_that_were_solved_whole_are_played_too():
     job = toy("kuhn", max_sweeps=300)
     session = Session(job)
     session.solve()
-    bot = LockerBot(Policy(job.problem, session.store), Options(resolve="always"))
+    bot = LockerBot(ChunkPolicy(job.problem, session.store), Options(resolve="always"))
     for seed in range(50):
         play(bot, seed % 2, seed)
     queen_facing_a_bet = bot.strategy(Hand.start(bot.game).apply("r")).of(1)
@@ -502,7 +503,7 @@ def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):
         for seed in range(5):
             play(bot, seed % 2, seed)
     with open_policy(folders["limit"]) as policy:
-        assert policy.averages.saved.deals == 130
+        assert policy.strategies.saved.deals == 130
 
 
 @pytest.mark.parametrize("game", ["limit", "no-limit"])

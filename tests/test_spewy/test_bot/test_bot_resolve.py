@@ -23,9 +23,10 @@ from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
-from spewy.game.tree import game_config, player_sizes
+from spewy.game.treeconfig import game_config, player_sizes
 from spewy.job.job import Job
-from spewy.records.policy import Policy, Stacked
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Stacked
 from spewy.run.session import Session
 
 RIVER = {
@@ -345,7 +346,7 @@ def leduc():
 
 def leduc_with(leduc, **options):
     """Exploitability in chips of a bot in Leduc."""
-    bot = LockerBot(Policy(leduc[0].problem, leduc[1]), Options(**options, iterations=150, seconds=None))
+    bot = LockerBot(ChunkPolicy(leduc[0].problem, leduc[1]), Options(**options, iterations=150, seconds=None))
     return exploitability_of_bot(bot, "leduc")
 
 

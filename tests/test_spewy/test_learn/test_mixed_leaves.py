@@ -22,8 +22,8 @@ from spewy.learn.engine import Goal
 from spewy.learn.judge import Judge
 from spewy.learn.stored_engine import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
-from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.estimate import estimate
 from spewy.run.plan import Plan
