@@ -37,8 +37,8 @@ from solvers.variants import VARIANTS
 from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.learn.lp_engine import METHOD
-from spewy.learn.lp_size import lp_size
+from spewy.learn.lp import METHOD
+from spewy.run.lp_size import lp_size
 from spewy.look.one_chunk import OneChunk, one_chunk
 from spewy.run.session import Session
 

@@ -40,13 +40,13 @@ from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.learn.sampled_engine import PORTION_SECONDS
+from spewy.learn.sampled import PORTION_SECONDS
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
 from spewy.records.class_numbers import Mark, read_mark
-from spewy.run.dealt_plan import wish_of
-from spewy.run.dealt_session import DealtSession
-from spewy.run.ready import make_ready
+from spewy.run.sampled_plan import wish_of
+from spewy.run.session import Session
+from spewy.run.warmup import warm_up
 from spewy.run.reporter import Silent
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
@@ -184,7 +184,7 @@ def curve(args: argparse.Namespace) -> int:
                 earlier = args.start_name or args.start_from.name
                 spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
             stop = _Budget(60 * minutes - spent, interrupted)
-            with DealtSession(job, args.folder, start_from=args.start_from) as session:
+            with Session(job, args.folder, start_from=args.start_from) as session:
                 result = session.solve(_Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED
@@ -292,7 +292,7 @@ def _cfr(
     numbers: Numbers | None = None,
     schedule: Schedule = DEFAULT_SCHEDULE,
 ) -> SampledCfr:
-    make_ready("sampled", found.n_rounds, job.solve.short, _note)
+    warm_up("sampled", found.n_rounds, job.solve.short, _note)
     return SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
         found.n_classes,

@@ -29,8 +29,8 @@ from spewy.batch.work import (
 )
 from spewy.errors import InputError, PeerError, shown
 from spewy.learn.engine import Stop
-from spewy.run.estimate import Estimate
-from spewy.run.finished import start_again
+from spewy.run.walked_cost import WalkedCost
+from spewy.run.folder_state import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
 from spewy.system.cluster import Cluster, DaskCrew
@@ -43,7 +43,7 @@ from spewy.system.interrupts import interruptible
 class BatchCost:
     """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
 
-    estimates: Mapping[int, Estimate]
+    estimates: Mapping[int, WalkedCost]
     at_once: int
     available_bytes: int | None
 
@@ -136,7 +136,7 @@ def run_batch(
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
     with ExitStack() as locks, closing(Crew(n) if cluster is None else DaskCrew(cluster)) as crew:
         runner = _Elsewhere(crew, locks) if cluster is not None else _Here() if n == 1 else _There(crew)
-        estimates: dict[int, Estimate] = {}
+        estimates: dict[int, WalkedCost] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
             report.laid_out(len(estimates), len(batch.to_do))
@@ -162,7 +162,7 @@ def run_batch(
 class _Here:
     """One solve after the other, in this process."""
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
@@ -203,7 +203,7 @@ class _There:
         self._heard: set[int] = set()
         """Entries whose solve has told something: their folders hold this run, or nothing."""
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         """Arguments of the function that solves an entry.
 
         Raises:
@@ -216,7 +216,7 @@ class _There:
         found: Outcome = answer
         return found
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
         for word in self._crew.results(estimate_task, tasks):
             if word is not None:
@@ -310,7 +310,7 @@ class _Elsewhere(_There):
         self._locks = locks
         self._held: dict[Path, FolderLock] = {}
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         if entry.folder not in self._held:  # else a worker died, and the entry is solved once more
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:

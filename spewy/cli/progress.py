@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spewy.job.job import Job
     from spewy.records.status import Status
-    from spewy.run.estimate import Estimate
+    from spewy.run.walked_cost import WalkedCost
 
 PAUSE = 60.0
 """Seconds between two lines of a solve that tells how it stands many times in between."""
@@ -32,7 +32,7 @@ class Lines:
     def __init__(self) -> None:
         self._last = time.monotonic()
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: WalkedCost, done: int) -> None:
         """Tell what the solve will cost and where it goes on."""
         say(f"{job.name}: {cost_text(cost)}")
         if done:
@@ -75,7 +75,7 @@ class Bar(Lines):
         super().__init__()
         self._bar: tqdm[Any] | None = None
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: WalkedCost, done: int) -> None:
         """Tell what the solve will cost, and show the bar."""
         from tqdm import tqdm
 
@@ -202,7 +202,7 @@ def status_text(status: Status, threads: int) -> str:
     return "; ".join(parts)
 
 
-def cost_text(cost: Estimate) -> str:
+def cost_text(cost: WalkedCost) -> str:
     """Tell an estimate in one line."""
     short = sum(cost.short_boards)
     fewer = f"{count(short, 'board')} with fewer kinds of hands than rows asked for, " if short else ""

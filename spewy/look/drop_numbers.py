@@ -14,7 +14,7 @@ from spewy.records.averages import FOLDER, Averages
 from spewy.records.class_numbers import drop_numbers
 from spewy.records.progress import saved_sweeps
 from spewy.records.status import STOP
-from spewy.run.logfile import LogFile
+from spewy.run.log import LogFile
 
 DROPPED = ("regrets", "sums")
 

@@ -14,7 +14,7 @@ from solvers.solver import Solver
 from solvers.variants import variant
 from spewy.job.sections import DaskSection, SolveSection
 from spewy.learn.engine import Engine
-from spewy.learn.live_engine import LiveEngine
+from spewy.learn.live import LiveEngine
 from spewy.learn.visit import VisitSettings
 from spewy.run.cluster import open_cluster
 from spewy.run.plan import Plan
@@ -35,11 +35,11 @@ def open_engine(plan: Plan, store: Store, folder: Path | None, note: Callable[[s
     """
     solve, layout = plan.job.solve, plan.layout
     if plan.engine == "program":
-        from spewy.learn.lp_engine import LpEngine
+        from spewy.learn.lp import LpEngine
 
         return LpEngine(layout, store, plan.threads)
     if plan.engine == "stored":
-        from spewy.learn.stored_engine import StoredEngine
+        from spewy.learn.stored import StoredEngine
 
         settings = visit_settings(solve, plan.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
@@ -48,7 +48,7 @@ def open_engine(plan: Plan, store: Store, folder: Path | None, note: Callable[[s
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:
-        kept = plan.residence.kept
+        kept = plan.memory_plan.kept
         solver = ExactCfr(
             game,
             schedule,

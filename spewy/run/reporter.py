@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from spewy.errors import error_line
 from spewy.job.job import Job
 from spewy.records.status import Status
-from spewy.run.estimate import Estimate
+from spewy.run.walked_cost import Estimate
 
 Listener = TypeVar("Listener")
 _LOG = logging.getLogger(__name__)

@@ -26,12 +26,12 @@ from spewy.records.progress import (
 from spewy.records.status import STOP
 from spewy.run.drop import drop
 from spewy.run.engines import open_engine
-from spewy.run.estimate import Estimate
-from spewy.run.finished import finished, held, start_again
-from spewy.run.logfile import LogFile, logged
+from spewy.run.walked_cost import Estimate
+from spewy.run.folder_state import finished, held, start_again
+from spewy.run.log import LogFile, logged
 from spewy.run.memory import require_address_space
 from spewy.run.plan import Plan
-from spewy.run.ready import make_ready
+from spewy.run.warmup import warm_up
 from spewy.run.reporter import Reporter, Silent, unfailing
 from spewy.run.result import SolveResult
 from spewy.run.saving import Saving
@@ -43,7 +43,7 @@ from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
-    from spewy.run.dealt_session import DealtSession
+    from spewy.run.session import Session
 
 
 class Session(Closing):
@@ -135,11 +135,11 @@ class Session(Closing):
         threads = 0 if self.job.solve.threads == 1 else self.job.solve.threads
         require_address_space("spots", self.cost.memory_bytes, threads)
         if plan.engine == "exact":
-            make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
+            warm_up("exact", self.layout.n_rounds, self.job.solve.short, report.note)
             dropped = self.job.rules.num_rounds - (self.job.first_dropped or self.job.rules.num_rounds)
             if dropped:  # whoever looks at them solves them
-                make_ready("exact", dropped, False, report.note)
-        streamed = plan.residence.streamed_bytes
+                warm_up("exact", dropped, False, report.note)
+        streamed = plan.memory_plan.streamed_bytes
         if streamed:
             told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
             report.note(f"{name}: within {self.job.solve.memory} of memory, {told}")
@@ -259,7 +259,7 @@ def open_session(
     start_from: Path | None = None,
     *,
     again: bool = False,
-) -> Session | DealtSession:
+) -> Session | Session:
     """Bind a job to a store in the way in which it is solved.
 
     Args:
@@ -271,13 +271,13 @@ def open_session(
         again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
 
     Raises:
-        InputError: as `Session` and `DealtSession`; or boards are not dealt, and it shall start from another folder.
+        InputError: as `Session` and `Session`; or boards are not dealt, and it shall start from another folder.
         lockers.LockerError: as they.
     """
     if job.sampled:
-        from spewy.run.dealt_session import DealtSession
+        from spewy.run.session import Session
 
-        return DealtSession(job, folder, save_every, start_from, again=again)
+        return Session(job, folder, save_every, start_from, again=again)
     if start_from is not None:
         raise InputError(f"--start-from: expected a job with [boards], found {job.name}, which has none")
     return Session(job, folder, save_every, cost, again=again)

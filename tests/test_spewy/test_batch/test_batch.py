@@ -18,7 +18,7 @@ from spewy.batch.run import BatchCost, _There, processes, run_batch
 from spewy.batch.work import News, estimate_job
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.finished import finished, look
+from spewy.run.folder_state import finished, look
 from spewy.run.memory import memory_at_once
 from spewy.run.session import Session
 from spewy.system.crew import Word

@@ -20,7 +20,7 @@ from lockers import LmdbStore, StorageError, holds_store, open_store
 from spewy.errors import InputError, SolveError
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.look.play import open_play
 from spewy.look.status import disk_bytes, status_of
 from spewy.records.averages import Averages
@@ -29,7 +29,7 @@ from spewy.records.judged import FlopFinding, JudgedBoards
 from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.run import dealt_saving
-from spewy.run.dealt_session import DealtSession
+from spewy.run.session import Session
 from spewy.run.reporter import Silent
 from spewy.system.folder_lock import FolderLock
 
@@ -47,7 +47,7 @@ def solved(leduc):
 
 def solve(job, folder, *settings, save_every=None):
     """Solve in this process."""
-    with DealtSession(Job.load(job, settings), folder, save_every) as session:
+    with Session(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
 
 
@@ -143,7 +143,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     assert "found another [game]" in refused(*start, solved[1])
     assert "nowhere" in refused(*start, tmp_path / "nowhere")
     folder = tmp_path / "empty"
-    with DealtSession(Job.load(job), folder):
+    with Session(Job.load(job), folder):
         pass
     assert "none that were saved" in refused(*start, folder)
     assert "expected a job with [boards]" in refused(
@@ -217,7 +217,7 @@ def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
         def stands(self, status, threads):
             saved.append(status.saved_deals)
 
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         session.solve(Hearing())
     assert 0 < saved[-1] < 3000
     assert len(set(saved)) == 2  # none before the save, then those of the save
@@ -357,7 +357,7 @@ def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path
     shutil.copytree(solved[1], tmp_path / "out")
     told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
     assert told["sweeps"] == 3001
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         assert session.plan.cost.making_seconds == 0
         assert session.policy().decision("cc/", "Qh").frequencies.shape[0] == 2
 
@@ -819,7 +819,7 @@ def test_too_little_memory_is_told_before_anything_is_there(tmp_path):
 
 
 def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.dealt_plan.line_forests", lambda tree: pytest.fail("it was built"))
+    monkeypatch.setattr("spewy.run.sampled_plan.line_forests", lambda tree: pytest.fail("it was built"))
     text = DEALT_FLOP.replace("flop-holdem", "holdem.nolimit.2p.reverse_blinds")
     job = write(tmp_path, text + '[bets.preflop]\nraise = "2x, 3x, 4x, 5x"\n')
     line = refused("solve", job, "--out", tmp_path / "out", "--set", "solve.memory=100 MiB")
@@ -836,7 +836,7 @@ def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monke
 
 def test_a_folder_is_needed(leduc):
     with pytest.raises(InputError, match="folder of leduc-dealt: expected one"):
-        DealtSession(Job.load(leduc[0]), None)
+        Session(Job.load(leduc[0]), None)
 
 
 def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
@@ -987,7 +987,7 @@ def test_an_estimate_knows_no_more_rows_than_hands_and_in_the_end_those_that_the
     with Averages.open(tmp_path / "out" / "play") as found:
         rows = found.arrays()["n_rows"].tolist()
     assert good_json("estimate", job)["rows"] == rows == [36, 21]
-    with DealtSession(Job.load(job), tmp_path / "out") as session:
+    with Session(Job.load(job), tmp_path / "out") as session:
         assert session.plan.cost.rows == tuple(rows)
 
 
@@ -1029,7 +1029,7 @@ def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved
         patch.setattr(dealt_saving, "write_classes", write_and_break_off)
         with (
             pytest.raises(KeyboardInterrupt),
-            DealtSession(
+            Session(
                 Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]
             ) as session,
         ):

@@ -5,7 +5,7 @@ import threading
 import pytest
 from jobs import example, toy
 
-from spewy.learn import live_engine
+from spewy.learn import live
 from spewy.learn.engine import Goal
 from spewy.records.progress import saved_sweeps
 from spewy.run.engines import open_engine
@@ -86,8 +86,8 @@ def test_a_check_at_the_target_is_the_last(start):
 
 @pytest.mark.parametrize("name", ["exact", "live"])
 def test_an_interruption_in_memory_is_a_check(name, start, monkeypatch):
-    monkeypatch.setattr(live_engine, "SECONDS_AT_ONCE", 1e-9)  # a sweep between two looks
-    monkeypatch.setattr(live_engine.LiveEngine, "_sprint", lambda self, goal: [])
+    monkeypatch.setattr(live, "SECONDS_AT_ONCE", 1e-9)  # a sweep between two looks
+    monkeypatch.setattr(live.LiveEngine, "_sprint", lambda self, goal: [])
     _, engine = start(name)
     heard = Heard(3)
     (check,) = engine.checks(goal(heard, 1000, 100))

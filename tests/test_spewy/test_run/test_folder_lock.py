@@ -20,7 +20,7 @@ from lockers import LOCK
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.look.status import status_of
-from spewy.run import finished
+from spewy.run import folder_state
 from spewy.run.session import Session, open_session
 from spewy.system.folder_lock import FolderLock, is_locked
 
