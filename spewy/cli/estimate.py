@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, duration, facts, json_text, size
@@ -293,16 +294,9 @@ def _plan(job: Job) -> WalkedPlan:
     """The plan of a job, with a bar where one can be drawn."""
     from spewy.run.walked_plan import WalkedPlan
 
-    if not sys.stderr.isatty():
-        return WalkedPlan.counted(job, streaming=True)
-    from tqdm import tqdm
-
-    with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
-
-        def advance(_: int) -> None:
-            bar.update()
-
-        return WalkedPlan.counted(job, streaming=True, progress=advance)
+    with Bar("laying out boards") as bar:
+        boards = itertools.count(1)
+        return WalkedPlan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
 
 
 def _pace(job: Job, cost: SampledCost) -> tuple[str, str]:

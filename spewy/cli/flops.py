@@ -27,7 +27,7 @@ def flops(n: int, as_json: bool) -> None:
     --json prints one object:
       {"flops": {"AsKd2c": 24}}, in the order of the table
     """  # noqa: D301
-    from buckets.flop_subset import flop_subset
+    from buckets.abstraction import flop_subset
 
     found = flop_subset(n)
     named = found.named()

@@ -252,7 +252,7 @@ def _checked(text: str, subset: int | None) -> Job:
     except tomllib.TOMLDecodeError:
         raise InputError("range: expected groups without quotes and backslashes, found some") from None
     if subset is not None:
-        from buckets.flop_subset import flop_subset
+        from buckets.abstraction import flop_subset
 
         del data["spot"]["boards"]
         data["spot"]["board"] = next(iter(flop_subset(subset).named()))

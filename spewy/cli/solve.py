@@ -21,7 +21,7 @@ from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
-    from spewy.records.policy import Decides
+    from spewy.records.policy import Policy
     from spewy.run.result import SolveResult
 
 
@@ -191,7 +191,7 @@ def _exploitability(result: SolveResult) -> str:
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
 
 
-def _first_action(job: Job, policy: Decides) -> tuple[tuple[str, float], ...]:
+def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
     """How often the range takes each action at the root, from one decision; empty where nobody has any.
 
     Where cards are dealt before it there is one for each board.

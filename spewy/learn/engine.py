@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
 
 
 class Stop(Protocol):

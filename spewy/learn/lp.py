@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy
-from solvers.live import LiveGame, Strategies
-from solvers.lp import Method, solve_live
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.game import LiveGame, Strategies
+from solvers.matrix.lp import Method, solve_live
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
 from spewy.learn.judge import Judge

@@ -10,12 +10,19 @@ from math import comb
 
 import numpy as np
 
-from buckets.cards import Deck
-from buckets.equity import equities, final_boards
-from buckets.hands import blocked, hand_index, hands
-from buckets.strength import CARD_COUNTS, strength, strengths
-from buckets.symmetry import hand_kinds
-from solvers.forest import Floats
+from buckets.cards import (
+    CARD_COUNTS,
+    Deck,
+    blocked,
+    equities,
+    final_boards,
+    hand_index,
+    hand_kinds,
+    hands,
+    strength,
+    strengths,
+)
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 SAMPLES = 100

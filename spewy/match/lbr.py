@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.hands import blocked, hands
-from solvers.forest import Floats
+from buckets.cards import blocked, hands
+from solvers.tree import Floats
 from spewy.bot.bot import Reveals
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand

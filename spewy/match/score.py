@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 NORMAL_95 = 1.959964

@@ -11,10 +11,8 @@ from math import comb
 
 import numpy as np
 
-from buckets.equity import final_boards
-from buckets.hands import blocked, hands
-from buckets.strength import strengths
-from solvers.forest import Floats
+from buckets.cards import blocked, final_boards, hands, strengths
+from solvers.tree import Floats
 from spewy.game.gamefile import Game
 
 MOST_BOARDS = 1500

@@ -16,7 +16,7 @@ from random import Random
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.competitions.higc import stream
 from spewy.competitions.higc.spiel_cfr import SpielStrategy
 from spewy.competitions.higc.spiel_tree import SpielTree
