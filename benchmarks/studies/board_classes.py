@@ -20,8 +20,8 @@ from benchmarks.paths import ROOT
 from spewy import Job
 from spewy.game.gamefile import format_game
 from spewy.look.judging import judge_folder
-from spewy.run.session import Session
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/board-classes.json"

@@ -46,8 +46,8 @@ from spewy.chunks.abstractions import abstraction
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.session import Session
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
 

@@ -29,10 +29,10 @@ from spewy.batch.work import (
 )
 from spewy.errors import InputError, PeerError, shown
 from spewy.learn.engine import Stop
-from spewy.run.walked_cost import WalkedCost
 from spewy.run.folder_state import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
+from spewy.run.walked_cost import WalkedCost
 from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew, Word
 from spewy.system.folder_lock import FolderLock

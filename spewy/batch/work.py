@@ -16,11 +16,12 @@ from spewy.batch.batch import Outcome
 from spewy.errors import InputError, SpewyError
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
-from spewy.run.walked_cost import WalkedCost
+from spewy.run.cost import Cost
 from spewy.run.folder_state import Stored, look
-from spewy.run.walked_plan import WalkedPlan, require_possible
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
+from spewy.run.walked_cost import WalkedCost
+from spewy.run.walked_plan import WalkedPlan, require_possible
 from spewy.system.crew import Parent
 from spewy.system.failures import failure_text
 
@@ -42,7 +43,7 @@ class Relay(Silent):
         self._told = told
         self.done_before = 0
 
-    def begin(self, job: Job, cost: WalkedCost, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Remember where the solve began."""
         self.done_before = done
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost
     from spewy.job.job import Job
+    from spewy.run.bounds import Bounds
     from spewy.run.sampled_cost import SampledCost
     from spewy.run.walked_cost import WalkedCost
-    from spewy.run.bounds import Bounds
     from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockers import Store
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import deal_copy
+from spewy.learn.background_saves import Opener
 from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
 from spewy.learn.deal_shares import Cut, Interval, Shares
@@ -80,7 +80,7 @@ class ClusterEngine(SampledEngine):
         *,
         short: bool,
         answers: float,
-        opened: Callable[[], Store],
+        opened: Opener,
         cluster: Cluster,
         shares: int | None,
         interval: int | None,

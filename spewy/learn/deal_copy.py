@@ -224,7 +224,7 @@ def catch_up(
 
 
 def judge(parent: Stop, order: Order, first: int) -> FlopFinding | None:
-    """Judge the averages on one first board, in a worker; None if the worker's copy does not have these strategy_locker."""
+    """Judge the averages on one first board, in a worker; None if the worker's copy does not have these averages."""
     copy = _copies.get(order.solve)
     return copy.flop(first, parent) if copy is not None and copy.stands == order.after else None
 

@@ -1,11 +1,11 @@
 """The protocol of engines: what a solve runs, measures and saves, whichever way it learns.
 
-*Live* (`spewy.learn.live`): all chunks are in memory, and a parent's chance leaves recurse into the chunks below; with a
-row per hand that is an exact solver. *Stored* (`spewy.learn.stored`, Spewy Louie's way): every chunk is visited on its
-own, and a parent sees the payoff matrices that the visits below have stored. Chunks of one round do not see each other,
-so visits of a level run in parallel, in any order, with the same result. Stored chunks may stand above live ones: a
-visit to one of the lowest of them then improves all that follows it. *One linear program* (`spewy.learn.lp`) is a
-single sweep. *Sampled* (`spewy.learn.sampled`): boards are dealt, and the boards of a bucket learn together.
+*Live* (`spewy.learn.live`): all chunks are in memory, and a parent's chance leaves recurse into the chunks below; with
+a row per hand that is an exact solver. *Stored* (`spewy.learn.stored`, Spewy Louie's way): every chunk is visited on
+its own, and a parent sees the payoff matrices that the visits below have stored. Chunks of a round do not see each
+other, so visits of a level run in parallel, in any order, with the same result. Stored chunks may stand above live
+ones: a visit to one of the lowest of them then improves all that follows it. *One linear program* (`spewy.learn.lp`) is
+a single sweep. *Sampled* (`spewy.learn.sampled`): boards are dealt, and the boards of a bucket learn together.
 
 `spewy.run.session.Session` drives an engine: it runs portions of work, saves and measures between them, and stops.
 """
@@ -110,15 +110,10 @@ class Engine(Protocol):
     Attributes:
         counted: what `done` counts.
         saves: what the engine saves, and when.
-        settled: whether the strategies are those of the work that `done` counts, so that they may be saved.
-        saved_seconds: seconds of work that the lockers hold.
-        save_took: duration of the last save in seconds; None: nothing was saved yet.
     """
 
     counted: Counted
     saves: Saves
-    saved_seconds: float
-    save_took: float | None
 
     @property
     def done(self) -> int:
@@ -132,7 +127,17 @@ class Engine(Protocol):
 
     @property
     def settled(self) -> bool:
-        """Whether the strategies are those of the work that `done` counts."""
+        """Whether the strategies are those of the work that `done` counts, so that they may be saved."""
+        ...
+
+    @property
+    def seconds_before(self) -> float:
+        """Seconds of work in earlier runs."""
+        ...
+
+    @property
+    def save_took(self) -> float | None:
+        """Duration of the last save in seconds; None: nothing was saved yet."""
         ...
 
     def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:

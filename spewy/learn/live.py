@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lockers import Store
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.game import Lock
+from solvers.matrix.chunk import ChunkStrategy
 from solvers.solver import Part, Solver
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
@@ -71,7 +71,8 @@ class LiveEngine:
         self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
         self._checks = FIRST_SPRINT
         self.threads = threads
-        self.saved_seconds, self.save_took = saved_seconds(store), None
+        self.seconds_before = saved_seconds(store)
+        self.save_took: float | None = None
         self._saved = saved_sweeps(store)
         if self._saved:
             solver.iteration = self._saved
@@ -148,7 +149,7 @@ class LiveEngine:
             dropping=dropping,
         )
         self.solver.let_go()
-        self._saved, self.saved_seconds = self.done, seconds
+        self._saved = self.done
         _, self.save_took = timer.times()
 
     def close(self) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from lockers import Store
-from solvers.matrix.chunk import ChunkStrategy
 from solvers.game import LiveGame, Strategies
+from solvers.matrix.chunk import ChunkStrategy
 from solvers.matrix.lp import Method, solve_live
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
@@ -39,7 +39,8 @@ class LpEngine:
 
     def __init__(self, layout: Layout, store: Store, threads: int = 1) -> None:
         self.layout, self.store, self.threads = layout, store, threads
-        self.saved_seconds, self.save_took = saved_seconds(store), None
+        self.seconds_before = saved_seconds(store)
+        self.save_took: float | None = None
         self._saved = self._done = saved_sweeps(store)
         self._plans = Chunks(layout, store).whole()
         self._judge = Judge(layout, threads)
@@ -93,7 +94,7 @@ class LpEngine:
         self.layout.live.pin(self._plans)
         portions, sweeps = [self.layout.every_board()], (self._saved, self._done)
         save_boards(self.layout, self.store, portions, [Kind.SUMS], self._read, sweeps, counted=True)
-        self._saved, self.saved_seconds = self._done, seconds
+        self._saved = self._done
 
     def close(self) -> None:
         """Nothing is left running."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockers import Store
 from solvers.errors import SolverError
 from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
@@ -56,7 +54,6 @@ class SampledEngine(Closing):
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
-        visits_every_round: whether a deal visits a class of every round.
 
     Raises:
         lockers.DamagedLockerError: what the store holds is not what was written.
@@ -64,7 +61,6 @@ class SampledEngine(Closing):
 
     counted: Counted = "deals"
     saves: Saves = "in background"
-    visits_every_round = True
 
     def __init__(
         self,
@@ -76,7 +72,7 @@ class SampledEngine(Closing):
         threads: int,
         short: bool,
         answers: float,
-        opened: Callable[[], AbstractContextManager[Store]] | None,
+        opened: Opener | None,
         check_flops: int = 1,
     ) -> None:
         n_rows = abstraction.n_rows
@@ -94,13 +90,13 @@ class SampledEngine(Closing):
             short=short,
         )
         self.changing = TakingTurns()
-        self._check_flops, self._portion = check_flops, 1
+        self._check_flops, self._portion, self._inherited = check_flops, 1, 0.0
         self._saving: BackgroundSaves | None = None
         try:
             self.numbers: Numbers = self._cfr.numbers
             self.earlier = Mark()
             if opened is not None:
-                read_buckets(opened, self.numbers, every_round=self.visits_every_round)
+                read_buckets(opened, self.numbers)
                 with opened() as store:
                     self.earlier = read_mark(store)
         except BaseException:
@@ -133,9 +129,9 @@ class SampledEngine(Closing):
         return True
 
     @property
-    def saved_seconds(self) -> float:
-        """Seconds of work that the last finished save tells."""
-        return (self.earlier if self._saving is None else self._saving.saved).seconds
+    def seconds_before(self) -> float:
+        """Seconds of work in earlier runs, and in the solve that this one has started from."""
+        return self.earlier.seconds + self._inherited
 
     @property
     def save_took(self) -> float | None:
@@ -161,7 +157,13 @@ class SampledEngine(Closing):
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
-        self, opened: Callable[[], AbstractContextManager[Store]], old: Abstraction, new: Abstraction, mark: Mark, *, short: bool
+        self,
+        opened: Opener,
+        old: Abstraction,
+        new: Abstraction,
+        mark: Mark,
+        *,
+        short: bool,
     ) -> None:
         """Begin with what a store of another solve of the game holds, of other classes and rows, and where that was.
 
@@ -181,7 +183,7 @@ class SampledEngine(Closing):
         learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
         read_buckets(opened, learnt)
         inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
-        self._cfr.iteration = mark.deals
+        self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
         """A copy of the numbers of a class; the caller holds `changing`."""

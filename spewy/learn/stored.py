@@ -80,7 +80,8 @@ class StoredEngine:
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
         self._crew = Crew(self._processes)
         self._cluster = cluster
-        self.saved_seconds, self.save_took = saved_seconds(store), None
+        self.seconds_before = saved_seconds(store)
+        self.save_took: float | None = None
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
         self._parts = Parts(layout)
@@ -116,9 +117,7 @@ class StoredEngine:
         self._sweeps = number
         return ()
 
-    def measure(
-        self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None
-    ) -> Check | None:
+    def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
         """The walk of the live game measures what the lockers hold; None if ``stop`` was set meanwhile."""
         timer, sums = Timer(), Chunks(self.layout, self.store).whole()
         try:
@@ -143,7 +142,6 @@ class StoredEngine:
         """Ask the disk to write; visits of all rounds were saved as they were made."""
         timer = Timer()
         self.store.flush()
-        self.saved_seconds = seconds
         _, self.save_took = timer.times()
 
     def close(self) -> None:

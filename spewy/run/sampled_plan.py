@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets import Wish
+from buckets.abstraction import Wish
 from spewy.chunks.abstractions import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
 from spewy.errors import InputError
@@ -62,9 +62,7 @@ class SampledPlan(Plan):
                 memory_bytes=cost.memory_bytes + cost.disk_bytes,
                 process_bytes=cost.process_bytes + cost.disk_bytes,
             )
-        return cls(
-            job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, wish=wish, rounds=rounds
-        )
+        return cls(job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, wish=wish, rounds=rounds)
 
     @property
     def threads(self) -> int:

@@ -37,9 +37,10 @@ class Saving:
         Args:
             seconds: seconds of work so far, all runs together.
         """
+        before, self.saved = self.saved, self._engine.saved()
         if time.perf_counter() - self._since >= self._pause():
             self.begin(seconds)
-        before, self.saved = self.saved, self._engine.saved()
+            self.saved = self._engine.saved()
         return self.saved != before
 
     def begin(self, seconds: float) -> None:
@@ -54,10 +55,10 @@ class Saving:
 
     def _pause(self) -> float:
         """Seconds from one save to the next."""
-        if self._every is not None:
-            return self._every
         took = self._expected if self._engine.save_took is None else self._engine.save_took
-        pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
+        pause = self._every
+        if pause is None:
+            pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
         if self.saved:
             return pause
         return min(pause, FIRST_SECONDS if self._background else FIRST_SHARE * took)

@@ -15,9 +15,9 @@ from spewy.job.job import Job
 from spewy.job.units import parse_memory
 from spewy.learn.sampled import SampledEngine
 from spewy.records import strategy_locker
-from spewy.records.strategy_locker import StrategyLocker
 from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
 from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.sampled_plan import SampledPlan
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem
 from spewy.learn.engine import visits_at_once
 from spewy.learn.live import AT_ONCE, BOARDS_AT_ONCE
-from spewy.run.cost import Cost, Count
-from spewy.run.lp_size import LpSize
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks, with_leaves
 from spewy.records.leaves import hands_on
+from spewy.run.cost import Cost, Count
+from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
 from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
 from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
@@ -29,33 +29,39 @@ EngineName = Literal["exact", "live", "stored", "program"]
 """How a job is solved: by the exact engine, by walks with live leaves, chunk by chunk, or by one linear program."""
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class WalkedPlan(Plan):
     """What a run of a job will do.
 
     Attributes:
-        job: what is solved.
-        layout: its boards and betting.
-        engine: how it is solved.
-        variant: of CFR.
+        layout: boards and betting of the job.
+        engine: name of the engine.
+        variant: variant of CFR.
         itemsize: bytes of a regret or sum in memory.
-        threads: how many solve.
-        shards: files that hold the lockers.
-        estimate: what it costs.
-        residence: what of it stays in memory.
-        refusal: why the job may not start; None: it may.
+        solvers: number of threads or processes that solve.
+        shards: number of files that hold the lockers.
+        memory_plan: what of the state stays in memory.
     """
 
-    job: Job
+    cost: WalkedCost
     layout: Layout
     engine: EngineName
     variant: str
     itemsize: int
-    threads: int
+    solvers: int
     shards: int
-    estimate: Estimate
-    residence: MemoryPlan
-    refusal: str | None
+    memory_plan: MemoryPlan
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that a run starts beside the first one."""
+        return 0 if self.job.solve.threads == 1 else self.job.solve.threads
+
+    @property
+    def most_rake(self) -> float:
+        """Upper bound on the rake of a hand in chips."""
+        forests = [bets.forest.arrays for bets in self.layout.betting]
+        return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
 
     @classmethod
     def of(
@@ -90,7 +96,9 @@ class Plan:
         return cls.on(job, layout, streaming=streaming, cost=plan.cost if same else None)
 
     @classmethod
-    def counted(cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None) -> WalkedPlan:
+    def counted(
+        cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
+    ) -> WalkedPlan:
         """Make a plan to see what a job costs: buckets are counted, not made.
 
         They are made where the count is only a bound that the job's memory does not hold.

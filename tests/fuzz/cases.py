@@ -12,8 +12,8 @@ from spewy.batch.batch import Batch
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.sampled_plan import SampledPlan
 from spewy.run.bounds import lower_bounds
+from spewy.run.sampled_plan import SampledPlan
 from spewy.run.walked_plan import WalkedPlan
 
 from . import damage as damages

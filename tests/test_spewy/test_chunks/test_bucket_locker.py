@@ -24,8 +24,8 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, PeerError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
-from spewy.run.walked_plan import WalkedPlan
 from spewy.run.session import Session
+from spewy.run.walked_plan import WalkedPlan
 from spewy.system.crew import Crew, Word
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")

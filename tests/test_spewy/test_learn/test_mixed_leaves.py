@@ -25,9 +25,9 @@ from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
+from spewy.run.session import Session
 from spewy.run.walked_cost import estimate
 from spewy.run.walked_plan import WalkedPlan
-from spewy.run.session import Session
 
 T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
 

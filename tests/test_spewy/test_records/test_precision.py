@@ -13,12 +13,13 @@ from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.learn.live import LiveEngine
+from spewy.records.bucket_numbers import BucketNumbers, write_buckets
 from spewy.records.chunks import Kind, Visit, commit_visit
 from spewy.records.keys import REGRET, STRATEGY
 from spewy.records.progress import saved_sweeps
-from spewy.run.walked_plan import WalkedPlan
+from spewy.run.result import MOST_OFF
 from spewy.run.session import Session
-from spewy.run.target import MOST_OFF
+from spewy.run.walked_plan import WalkedPlan
 
 NOTHING = Exploitability((np.nan, 1.0))
 DEEP = "spot.stack=1000000"  # at a pot of 60

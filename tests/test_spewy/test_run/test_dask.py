@@ -22,8 +22,8 @@ from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
 from spewy.learn.deal_shares import Interval  # noqa: E402
-from spewy.run.session import Session  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
+from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system.cluster import Attempts, Cluster, DaskCrew  # noqa: E402
 
@@ -133,7 +133,7 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
     stop, seen = threading.Event(), []
 
     class Stopping(Noting):
-        def stands(self, status, threads):
+        def status(self, status, threads):
             seen.append(threads)
             stop.set()
 

@@ -16,14 +16,14 @@ from spewy.batch.run import run_batch
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.walked_plan import WalkedPlan, supported
 from spewy.run.session import Session
+from spewy.run.walked_plan import WalkedPlan, supported
 
 BUILT = {
     "problems": "spewy.job.job.Problem",
     "layouts": "spewy.chunks.layout.board_rounds",
     "live games": "spewy.chunks.layout.live_game",
-    "estimates": "spewy.run.plan.cost",
+    "estimates": "spewy.run.walked_plan.walked_cost",
 }
 
 
@@ -197,7 +197,7 @@ def test_a_known_cost_is_not_estimated_again(built, tmp_path):
     built["estimates"] = 0
     with Session(job, tmp_path / "out", cost=cost) as session:
         assert session.cost is cost
-        assert session.plan.threads == useful_threads(session.layout.live, job.solve.workers)
+        assert session.plan.solvers == useful_threads(session.layout.live, job.solve.workers)
     assert built["estimates"] == 0
 
 
