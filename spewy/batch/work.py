@@ -22,8 +22,8 @@ from spewy.run.reporter import Silent
 from spewy.run.session import Session
 from spewy.run.walked_cost import WalkedCost
 from spewy.run.walked_plan import WalkedPlan, require_possible
-from spewy.system.crew import Parent
 from spewy.system.failures import failure_text
+from spewy.system.worker import Parent
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,13 @@ class Relay(Silent):
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """Solve in a worker."""
-    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost, again=again)
+    """Solve in a worker.
+
+    An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
+    """
+    return solve_job(
+        parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
+    )
 
 
 def solve_job(

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from lockers import Store
+from solvers.sampled.quantise import Bytes
 from solvers.tree import Ints
 from spewy.records import strategy_locker
 from spewy.records.bucket_numbers import (
@@ -27,13 +28,46 @@ from spewy.records.bucket_numbers import (
     finish_save,
     write_buckets,
 )
+from spewy.records.strategy_locker import LineIndex
 from spewy.system.closing import Closing
-
-if TYPE_CHECKING:
-    from spewy.learn.sampled import SampledEngine
+from spewy.system.turns import TakingTurns
 
 Opener = Callable[[], AbstractContextManager[Store]]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
+
+
+class Learner(Protocol):
+    """The engine, as its saves see it.
+
+    Attributes:
+        earlier: the mark of the last save of earlier runs.
+        lines: positions of lines in the bytes of a board bucket, by round.
+        changing: a lock that deals hold while they change numbers; a bucket that is copied under it is whole.
+    """
+
+    earlier: Mark
+    lines: list[LineIndex]
+    changing: TakingTurns
+
+    def visits(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often each was visited."""
+        ...
+
+    def visits_of_deals(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often the counted deals have visited each bucket."""
+        ...
+
+    def copied(self, t: int, class_: int) -> BucketNumbers:
+        """A copy of the numbers of a bucket; the caller holds `changing`."""
+        ...
+
+    def class_bytes(self, t: int) -> int:
+        """Bytes of the regrets and sums of a bucket of round t."""
+        ...
+
+    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+        """The average strategy of a bucket, as a strategy locker has it."""
+        ...
 
 
 class BackgroundSaves(Closing):
@@ -49,7 +83,7 @@ class BackgroundSaves(Closing):
         took: duration of the last save in seconds; None: there was none.
     """
 
-    def __init__(self, engine: SampledEngine, store: Opener, play: Opener) -> None:
+    def __init__(self, engine: Learner, store: Opener, play: Opener) -> None:
         self._engine, self._store, self._play = engine, store, play
         self.saved = engine.earlier
         self.took: float | None = None

@@ -17,7 +17,7 @@ from jobs import EXAMPLES
 
 from buckets.abstraction import Abstraction
 from lockers import LmdbStore, StorageError, holds_store, open_store
-from spewy.errors import InputError, SolveError
+from spewy.errors import SolveError
 from spewy.job.job import Job
 from spewy.learn import background_saves
 from spewy.learn.combined_flops import Finding
