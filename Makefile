@@ -26,31 +26,32 @@ test-slow: .venv/ready
 	$(MAKE) fuzz
 
 smoke: .venv/ready
-	$(BIN)/python benchmarks/solve.py --quick
-	$(BIN)/python benchmarks/lp_or_cfr.py --quick
-	$(BIN)/python benchmarks/bucket_speed.py --quick
-	$(BIN)/python benchmarks/clustering_study.py --quick --sweeps 50
-	$(BIN)/python benchmarks/whole_games.py study --quick
-	$(BIN)/python benchmarks/bot_budget.py --quick
+	$(BIN)/python -m benchmarks.speed.solve --quick
+	$(BIN)/python -m benchmarks.studies.lp_or_cfr --quick
+	$(BIN)/python -m benchmarks.speed.buckets --quick
+	$(BIN)/python -m benchmarks.studies.clustering --quick --sweeps 50
+	$(BIN)/python -m benchmarks.studies.whole_games study --quick
+	$(BIN)/python -m benchmarks.speed.bot_budget --quick
+	$(BIN)/python -m benchmarks.studies.walks act
 
 fuzz: .venv/ready
 	PYTHONPATH=$(CURDIR)/tests $(BIN)/python -m fuzz --seed $(SEED) --cases $(CASES) --seconds $(SECONDS)
 
 bench: .venv/ready
-	$(BIN)/python benchmarks/exact.py
-	$(BIN)/python benchmarks/small_rivers.py
-	$(BIN)/python benchmarks/solve.py
-	$(BIN)/python benchmarks/policy.py
-	$(BIN)/python benchmarks/look.py
-	$(BIN)/python benchmarks/lp_or_cfr.py
-	$(BIN)/python benchmarks/bucket_speed.py --flops
-	$(BIN)/python benchmarks/whole_games.py speed
-	$(BIN)/python benchmarks/bot_budget.py
+	$(BIN)/python -m benchmarks.speed.exact
+	$(BIN)/python -m benchmarks.speed.small_rivers
+	$(BIN)/python -m benchmarks.speed.solve
+	$(BIN)/python -m benchmarks.speed.policy
+	$(BIN)/python -m benchmarks.speed.look
+	$(BIN)/python -m benchmarks.studies.lp_or_cfr
+	$(BIN)/python -m benchmarks.speed.buckets --flops
+	$(BIN)/python -m benchmarks.speed.whole_games
+	$(BIN)/python -m benchmarks.speed.bot_budget
 
 study: .venv/ready
-	$(BIN)/python benchmarks/clustering_study.py
-	$(BIN)/python benchmarks/mixed_leaves.py
-	$(BIN)/python benchmarks/whole_games.py study
+	$(BIN)/python -m benchmarks.studies.clustering
+	$(BIN)/python -m benchmarks.studies.mixed_leaves
+	$(BIN)/python -m benchmarks.studies.whole_games study
 
 lint: .venv/ready
 	$(BIN)/ruff check .

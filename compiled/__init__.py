@@ -1,9 +1,9 @@
-"""Compiled functions: the one door to Numba, and where their machine code is kept.
+"""Compiled functions: the decorators for Numba, and the folder of their machine code.
 
 Knows nothing of what is compiled, so `buckets` and `solvers`, which are strangers, share it.
 """
 
-from compiled.door import inlined, kernel
-from compiled.machine_code import folder, stamp
+from compiled.cache import folder, stamp
+from compiled.decorators import inlined, kernel
 
 __all__ = ["folder", "inlined", "kernel", "stamp"]

@@ -13,7 +13,7 @@ the game:
   gets more than its value still costs mine as much as the hand would cost in the range; among the strategies that give
   no hand more, those that are good against the believed range cost least.
 
-All values are counterfactual, as in `solvers.live`.
+All values are counterfactual, as in `solvers.game`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from solvers.forest import Floats
 from solvers.solver import Solver
+from solvers.tree import Floats
 
 Gadget = Literal["cfr-d", "mixed"]
 

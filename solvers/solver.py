@@ -1,26 +1,17 @@
-"""What every solve in progress can do: `solvers.cfr.Cfr`, which takes any game, and `solvers.exact.ExactCfr`."""
+"""What every solve in progress can do: `reference.cfr.Cfr`, which takes any game, and `exact.ExactCfr`."""
 
 from __future__ import annotations
 
 import time
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
-from solvers.chunk import ChunkStrategy
-from solvers.exploit import Exploitability
-from solvers.forest import Floats
-from solvers.live import LeafValues
+from solvers.game import LeafValues
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.measure import Exploitability, Measurement
+from solvers.tree import Floats
 
 Part = Literal["regrets", "sums", "guesses"]
 """Numbers that a solve keeps: regrets, sums of strategies, and what a predictive variant plays by."""
-
-
-class Measurement(NamedTuple):
-    """Exploitability after so many iterations, ``seconds`` after the start; measuring it ``took`` seconds of them."""
-
-    iteration: int
-    seconds: float
-    took: float
-    exploitability: Exploitability
 
 
 class Solver(Protocol):
@@ -74,7 +65,7 @@ class Solver(Protocol):
     def root_values(self, p: int) -> Floats:
         """``[row]``: player p's values in the last iteration, against the strategy that the other played in it.
 
-        As in `solvers.live` they are counterfactual; there may be more rows than are used.
+        As in `solvers.game` they are counterfactual; there may be more rows than are used.
         """
         ...
 

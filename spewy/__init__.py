@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spewy.bot.player import LockerBot, Player, open_bot
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
     from spewy.look.policy import open_policy
     from spewy.look.solution import Solution
     from spewy.records.policy import Decision, Policy
@@ -50,7 +50,7 @@ _MODULES = {
     "InputError": "errors",
     "Job": "job.job",
     "LockerBot": "bot.player",
-    "NodeView": "look.node_view",
+    "NodeView": "look.node",
     "Player": "bot.player",
     "Policy": "records.policy",
     "Reporter": "run.reporter",

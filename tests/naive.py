@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.forest import CHANCE, DECISION, FOLD, SHOWDOWN
+from solvers.tree import CHANCE, DECISION, FOLD, SHOWDOWN
 
 
 def compatible(rows0, rows1, b, i, j):
@@ -101,7 +101,7 @@ def locked(game, t, b, n):
 
 
 def leaf_matrix(hands0, hands1, weights0, weights1, payoff):
-    """``G[x, y]`` of solvers/matrices.py by a double loop; ``payoff(i, j)`` of two hands, player 0's chips."""
+    """``G[x, y]`` of solvers/matrix/leaves.py by a double loop; ``payoff(i, j)`` of two hands, player 0's chips."""
     out = np.zeros((hands0.n_groups, hands1.n_groups))
     for i in range(len(hands0.group)):
         for j in range(len(hands1.group)):

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
-from solvers.forest import Chance, Forest, Showdown
-from solvers.kernels import match
-from solvers.live import compatible_reach
-from solvers.walk import Walker
+from buckets.cards import hand_name, permute_cards
+from solvers.game import compatible_reach
+from solvers.reference.kernels import match
+from solvers.reference.walk import Walker
+from solvers.tree import Chance, Forest, Showdown
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.locate import board_cards, locate

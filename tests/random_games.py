@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from solvers.forest import DECISION, FOLD, SHOWDOWN, Chance, Decision, Fold, Forest, Showdown
-from solvers.live import Deal, LiveGame, Lock, Round, Rows
+from solvers.game import Deal, LiveGame, Lock, Round, Rows
+from solvers.tree import DECISION, FOLD, SHOWDOWN, Chance, Decision, Fold, Forest, Showdown
 
 DECK = 9
 

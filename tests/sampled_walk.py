@@ -1,6 +1,6 @@
 """A single visit of the sampled engine by one player; the engine itself always visits for both."""
 
-from solvers.kernels import UPDATE
+from solvers.reference.kernels import UPDATE
 from solvers.sampled.passes import walk
 
 

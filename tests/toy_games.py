@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.live import Deal, LiveGame, Round, Rows
+from solvers.game import Deal, LiveGame, Round, Rows
+from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
 
 def kuhn():

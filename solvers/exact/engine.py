@@ -1,7 +1,7 @@
 """A solve with a row per hand: regrets and sums in the order of use, iterations in threads, exact best responses.
 
-The engine takes the same `LiveGame` as `solvers.cfr.Cfr` and does the same mathematics in single precision. Of the
-game it keeps the first round and the ranges only.
+The engine takes the same `LiveGame` as `solvers.reference.cfr.Cfr` and does the same mathematics in single precision.
+It keeps only the first round and the ranges of the game.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.chunk import ChunkStrategy
+from compiled.threads import clock
+from compiled.vector import HANDS, LARGEST
+from solvers.discount import Variant
 from solvers.errors import SolverError
 from solvers.exact.kernels import STRIP
 from solvers.exact.passes import Plan
 from solvers.exact.rig import Rig, Whole
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, n_blocks
-from solvers.exact.threads import clock
-from solvers.exploit import Exploitability
-from solvers.forest import Floats, Ints
-from solvers.kernels import BEST, EVALUATE, UPDATE
-from solvers.live import LeafValues, LiveGame
-from solvers.solver import Measurement, Part, step_by_step
-from solvers.variants import Variant
-from solvers.vector import HANDS, LARGEST
+from solvers.game import LeafValues, LiveGame
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.measure import Exploitability, Measurement
+from solvers.reference.kernels import BEST, EVALUATE, UPDATE
+from solvers.solver import Part, step_by_step
+from solvers.tree import Floats, Ints
 
 NOTHING = np.zeros((1, 4))
 NO_NUMBERS = np.ones((1, 4), dtype=np.float32), np.zeros(1, dtype=np.int32)

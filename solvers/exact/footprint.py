@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from compiled.vector import HANDS
 from solvers.exact.program import Program, padded, program
 from solvers.exact.rig import COMMON, n_portions, scratch
-from solvers.live import Deal, LiveGame, Round
-from solvers.vector import HANDS
+from solvers.game import Deal, LiveGame, Round
 
 SINGLE = 4  # bytes of a number, and of an index of a row
 DOUBLE = 8

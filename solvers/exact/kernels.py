@@ -14,7 +14,8 @@
    ``v = Σ σ_a v_a`` at p's decisions, whose regrets are updated, ``Σ v_a`` at q's.
 
 Blocks and strips are independent, so threads may take a `part` of each step, one step after the other.
-Regrets and sums lie in the order of use, so a block streams through memory once. Slow twin: `solvers.walk.Walker`.
+Regrets and sums lie in the order of use, so a block streams through memory once. Slow twin:
+`solvers.reference.walk.Walker`.
 """
 
 from __future__ import annotations
@@ -24,11 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined
-from solvers.exact.program import Program
-from solvers.exact.tables import ClassTable, HandTable
-from solvers.frequencies import FLOOR
-from solvers.kernels import BEST, UPDATE
-from solvers.vector import (
+from compiled.vector import (
     HANDS,
     LANES,
     Address,
@@ -48,6 +45,10 @@ from solvers.vector import (
     where_number,
     where_positive,
 )
+from solvers.exact.program import Program
+from solvers.exact.tables import ClassTable, HandTable
+from solvers.reference.kernels import BEST, UPDATE
+from solvers.state import FLOOR
 
 N_CARDS = 53  # the last one is that of dummies
 STRIP = 16  # lanes counted at once
@@ -58,7 +59,7 @@ _FLOOR: Any = np.float32(FLOOR)
 
 
 class PassFactors(NamedTuple):
-    """The numbers of `solvers.variants.Factors` in single precision, and what a pass does at p's decisions."""
+    """The numbers of `solvers.discount.Factors` in single precision, and what a pass does at p's decisions."""
 
     mode: int
     positive: float

@@ -13,22 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.bundle import Packed, unpack, unpack_at
-from solvers.exact.kernels import (
-    PassFactors,
-    RoundPass,
-    Scratch,
-    count_all,
-    count_wins,
-    go_down,
-    go_up,
-    walk_last,
-)
-from solvers.exact.paging import let_go
-from solvers.exact.tables import DealTable
-from solvers.exact.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
-from solvers.kernels import BEST, UPDATE
-from solvers.vector import (
+from compiled.mapped import let_go
+from compiled.records import Packed, unpack, unpack_at
+from compiled.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
+from compiled.vector import (
     HANDS,
     LANES,
     Address,
@@ -41,6 +29,18 @@ from solvers.vector import (
     size_kept,
     store,
 )
+from solvers.exact.kernels import (
+    PassFactors,
+    RoundPass,
+    Scratch,
+    count_all,
+    count_wins,
+    go_down,
+    go_up,
+    walk_last,
+)
+from solvers.exact.tables import DealTable
+from solvers.reference.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
 

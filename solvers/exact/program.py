@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers.forest import DECISION, FOLD, SHOWDOWN, Forest, Ints
-from solvers.vector import HANDS, LANES
+from compiled.vector import HANDS, LANES
+from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
 
 Singles = np.ndarray
 NO_LOCK = -1

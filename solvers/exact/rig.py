@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from solvers.bundle import Packed
+from compiled.records import Packed
+from compiled.threads import ABSENT, SYNC_SIZE
+from compiled.vector import HALF, HANDS, SINGLE, aligned, bare
 from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
 from solvers.exact.passes import (
     Deals,
@@ -28,10 +30,8 @@ from solvers.exact.passes import (
 from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
-from solvers.exact.threads import ABSENT, SYNC_SIZE
-from solvers.forest import Floats
-from solvers.live import LeafValues, LiveGame
-from solvers.vector import HALF, HANDS, SINGLE, aligned, bare
+from solvers.game import LeafValues, LiveGame
+from solvers.tree import Floats
 
 T = TypeVar("T")
 

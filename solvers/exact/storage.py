@@ -16,11 +16,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.exact.paging import mapped
+from compiled.mapped import mapped
+from compiled.vector import DROPPED, HANDS, LARGEST, aligned
 from solvers.exact.tables import HandTable
-from solvers.finite import all_finite
-from solvers.forest import Ints
-from solvers.vector import DROPPED, HANDS, LARGEST, aligned
+from solvers.state import all_finite
+from solvers.tree import Ints
 
 CHECKED_AT_ONCE = 1 << 24
 """Values of which the memory is given back before more are read."""

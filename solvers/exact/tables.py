@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from compiled.vector import HANDS
 from solvers.exact.program import padded
-from solvers.forest import Ints
-from solvers.live import Deal, LiveGame, Rows
-from solvers.vector import HANDS
+from solvers.game import Deal, LiveGame, Rows
+from solvers.tree import Ints
 
 Int32s = NDArray[np.int32]
 NO_CARD = 52

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.bundle import Packed, unpack, unpack_at
+from compiled.records import Packed, unpack, unpack_at
+from compiled.vector import HANDS, Address, fill16, int64_at, load16, maximum, store, where_positive
 from solvers.sampled.kernels import (
     CLASS,
     NODE_WIDTH,
@@ -39,7 +40,6 @@ from solvers.sampled.kernels import (
     way_of,
 )
 from solvers.sampled.program import ALIGNED, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP, WIDTH
-from solvers.vector import HANDS, Address, fill16, int64_at, load16, maximum, store, where_positive
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.errors import SolverError
-from solvers.forest import Ints
 from solvers.sampled.kernels import NODE_WIDTH, Boards
+from solvers.tree import Ints
 
 
 @dataclass(frozen=True)

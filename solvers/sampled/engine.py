@@ -26,13 +26,13 @@ from typing import Protocol
 
 import numpy as np
 
-from solvers.bundle import Packed
-from solvers.forest import Forest, Ints
+from compiled.records import Packed
 from solvers.sampled.boards import paths
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
 from solvers.sampled.rig import Rig
 from solvers.sampled.strips import all_strips
+from solvers.tree import Forest, Ints
 
 PORTION, TURNS = 16, 4
 """Deals that a thread is given at once, at most; and how often each is given some, at least, where they are enough."""

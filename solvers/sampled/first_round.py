@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solvers.forest import CHANCE, DECISION, Floats, Forest, Ints
-from solvers.frequencies import normalised
 from solvers.sampled.strips import LINES
+from solvers.state import normalised
+from solvers.tree import CHANCE, DECISION, Floats, Forest, Ints
 
 
 class FirstRound:

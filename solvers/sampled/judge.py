@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.bundle import Packed
-from solvers.forest import Floats, Forest
+from compiled.records import Packed
 from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.rig import Rig, Views
 from solvers.sampled.strips import LINES, Strips
 from solvers.stopping import Stopped, never
+from solvers.tree import Floats, Forest
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined
-from solvers.bundle import Packed, unpack_at
-from solvers.frequencies import FLOOR
-from solvers.kernels import BEST
+from compiled.records import Packed, unpack_at
+from compiled.vector import (
+    DROPPED,
+    HANDS,
+    Address,
+    fill16,
+    float32_at,
+    floor16,
+    int32_at,
+    int64_at,
+    load16,
+    load16_kept,
+    maximum,
+    prefetch_kept,
+    put_int32,
+    put_int64,
+    quantum_kept,
+    store,
+    store_kept,
+    where_positive,
+)
+from solvers.reference.kernels import BEST
 from solvers.sampled.program import (
     ALIGNED,
     EXITS,
@@ -66,26 +85,7 @@ from solvers.sampled.program import (
     WIDTH,
     Program,
 )
-from solvers.vector import (
-    DROPPED,
-    HANDS,
-    Address,
-    fill16,
-    float32_at,
-    floor16,
-    int32_at,
-    int64_at,
-    load16,
-    load16_kept,
-    maximum,
-    prefetch_kept,
-    put_int32,
-    put_int64,
-    quantum_kept,
-    store,
-    store_kept,
-    where_positive,
-)
+from solvers.state import FLOOR
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -107,7 +107,7 @@ class Factors(NamedTuple):
     ``share`` of the way to own reach times strategy.
 
     Attributes:
-        dither: how regrets in 16 bits are rounded, see `solvers.vector.store_kept`.
+        dither: how regrets in 16 bits are rounded, see `compiled.vector.store_kept`.
         rounding: how averages are rounded: the part of a quantum, in [0, 1), that is added before rounding down.
     """
 

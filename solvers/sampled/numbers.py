@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.forest import Ints
+from compiled.vector import aligned
 from solvers.sampled.strips import Strips
-from solvers.vector import aligned
+from solvers.tree import Ints
 
 Pair = tuple[np.ndarray, np.ndarray]
 

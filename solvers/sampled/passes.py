@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from solvers.bundle import Packed, unpack, unpack_at
-from solvers.kernels import BEST, EVALUATE, UPDATE
+from compiled.records import Packed, unpack, unpack_at
+from compiled.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
+from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
 from solvers.sampled.kernels import (
     BLOCK,
@@ -49,7 +50,6 @@ from solvers.sampled.kernels import (
     weigh,
 )
 from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
-from solvers.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
 
 GOLDEN = (5**0.5 - 1) / 2
 BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
@@ -103,7 +103,7 @@ def walk(
         last: number after that of the last board of this part.
         n_rounds: number of rounds of the game.
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
-        dither: how 16-bit numbers are rounded, see `solvers.vector.store_kept`.
+        dither: how 16-bit numbers are rounded, see `compiled.vector.store_kept`.
         depth: round of the board that the previous part has left open; -1 for the first part.
         ends: whether this is the last part.
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.forest import DECISION, FOLD, SHOWDOWN, Forest, Ints
+from compiled.vector import HANDS, Address, aligned
 from solvers.sampled.strips import LINES, Run, Shape, Strips
-from solvers.vector import HANDS, Address, aligned
+from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
 
 (
     OWN_SLOTS,

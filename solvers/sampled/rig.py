@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from solvers.bundle import Packed
-from solvers.forest import Floats, Forest
-from solvers.kernels import BEST, EVALUATE
+from compiled.records import Packed
+from compiled.vector import HALF, HANDS, SINGLE, aligned
+from solvers.reference.kernels import BEST, EVALUATE
 from solvers.sampled.kernels import BLOCK, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import LINES, Strips
 from solvers.stopping import Stopped, go_on, never
-from solvers.vector import HALF, HANDS, SINGLE, aligned
+from solvers.tree import Floats, Forest
 
 LARGEST_SUM = 32768.0
 """Stored average of a row that holds all hands and always takes the same action."""

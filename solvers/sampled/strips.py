@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.forest import CHANCE, DECISION, Forest, Ints
-from solvers.vector import HANDS
+from compiled.vector import HANDS
+from solvers.tree import CHANCE, DECISION, Forest, Ints
 
 LINES = HANDS
 """In a strip."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.hands import hands
+from buckets.cards import hands
 from lockers import LockerError
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.nodes import Line, Node
-from spewy.records.policy import Decides, Decision, Stacked
+from spewy.records.policy import Decision, Policy, Stacked
 
 LOG = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class Book:
         InputError: it is a spot's.
     """
 
-    def __init__(self, policy: Decides) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.config = policy.problem.tree.config
         if self.config.is_spot:
             raise InputError("lockers: expected those of a whole game, found those of a spot")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from buckets.equity import equities
-from buckets.hands import hands
-from solvers.forest import Floats
+from buckets.cards import equities, hands
+from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300

@@ -18,10 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.hands import blocked
-from buckets.strength import strengths
-from buckets.symmetry import Perms, deals, hand_permutation, suit_permutations
-from solvers.forest import Floats, Ints
+from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
+from solvers.tree import Floats, Ints
 from spewy.bot.options import Options
 from spewy.bot.player import LockerBot, bot_of
 from spewy.bot.ranges import Answer

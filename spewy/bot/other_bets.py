@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.bot.resolve import Plays
 from spewy.bot.subgames import Root, SubGames
 from spewy.bot.translate import taken_for

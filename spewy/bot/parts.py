@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lockers import LockerError
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.bot.book import Book
 from spewy.bot.options import Options
 from spewy.bot.other_bets import taken_over

@@ -20,9 +20,8 @@ from typing import cast
 
 import numpy as np
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import blocked, cards_name, parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked
 from solvers.gadget import Gadget
 from spewy.bot.book import Book
 from spewy.bot.bot import Bot, Mix, Reveals
@@ -35,7 +34,7 @@ from spewy.bot.translate import drawn
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.records.policy import Decides
+from spewy.records.policy import Policy
 from spewy.system.closing import Closing
 
 LOG = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class LockerBot(Closing):
         InputError: the lockers are those of a spot.
     """
 
-    def __init__(self, policy: Decides, options: Options | None = None) -> None:
+    def __init__(self, policy: Policy, options: Options | None = None) -> None:
         self.options = options or Options()
         self._book = Book(policy)
         self._games = SubGames(self._book.config)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from buckets.hands import blocked
-from solvers.forest import Floats, Ints
+from buckets.cards import blocked
+from solvers.tree import Floats, Ints
 from spewy.bot.book import Book
 from spewy.bot.fallback import by_equity, passive
 from spewy.bot.options import Options, Resolve

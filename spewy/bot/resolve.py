@@ -21,13 +21,13 @@ from typing import Literal
 import numpy as np
 
 from lockers import LockerError
-from solvers.chunk import ChunkStrategy
 from solvers.exact import ExactCfr
-from solvers.forest import Floats
-from solvers.frequencies import normalised
 from solvers.gadget import STEPS, Gadget, iterate
-from solvers.live import LiveGame, compatible_reach
+from solvers.game import LiveGame, compatible_reach
+from solvers.matrix.chunk import ChunkStrategy
 from solvers.solver import Solver
+from solvers.state import normalised
+from solvers.tree import Floats
 from spewy.bot.pace import OutOfTimeError, Pace, Stage
 from spewy.bot.subgames import Root, SubGames, entered, numbers, solver_of
 from spewy.chunks.layout import Layout

@@ -12,13 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import hands
-from solvers.cfr import Cfr
+from buckets.cards import hands
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.exact import ExactCfr, supports
-from solvers.forest import Floats, Ints
-from solvers.live import LiveGame
+from solvers.game import LiveGame
+from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.tree import Floats, Ints
 from spewy.bot.pace import Pace
 from spewy.chunks.boards import BoardRound, board_rounds
 from spewy.chunks.layout import Layout

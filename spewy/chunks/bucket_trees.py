@@ -21,7 +21,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets import BoardTree, Deck, MergeTree, canonical_board, canonical_flops, cards_name
+from buckets.abstraction import BoardTree, MergeTree, canonical_board
+from buckets.cards import Deck, canonical_flops, cards_name
 from lockers import LockerError, Store, Transaction, open_store
 from spewy.errors import PeerError, one_line, shown
 from spewy.system.crew import Crew, Parent

@@ -14,12 +14,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.equity import MAX_BOARDS
-from buckets.grouping import GROUPINGS
-from buckets.hands import blocked, preflop_classes
-from buckets.outcomes import outcomes
-from buckets.symmetry import History, hand_kinds
-from solvers.forest import Floats
+from buckets.abstraction import GROUPINGS, outcomes
+from buckets.cards import History, blocked, hand_kinds, preflop_classes
+from buckets.cards.showdown import MAX_BOARDS
+from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
 from spewy.game.handclass import NUM_HANDS

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.symmetry import Perms
-from solvers.live import LiveGame, Strategies
+from buckets.cards import Perms
+from solvers.game import LiveGame, Strategies
 from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
@@ -21,7 +21,7 @@ from spewy.chunks.problem import Ints, Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 
 if TYPE_CHECKING:
-    from solvers.matrices import Hands
+    from solvers.matrix.leaves import Hands
 
 Image = tuple[Ints, Ints]
 """Per player: the row elsewhere of each row, -1 where a deal takes it."""
@@ -125,7 +125,7 @@ class Layout:
 
     def hands(self, t: int, b: int, p: int) -> Hands:
         """Player p's hands on a board, as the matrix kernels take them."""
-        from solvers.matrices import Hands  # which loads kernels, as layouts otherwise do not
+        from solvers.matrix.leaves import Hands  # which loads kernels, as layouts otherwise do not
 
         live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
         n = len(rows.hands)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.forest import Floats
-from solvers.live import Deal, LiveGame, Lock, Round, Rows
+from solvers.game import Deal, LiveGame, Lock, Round, Rows
+from solvers.tree import Floats
 from spewy.chunks.boards import Board, BoardRound, row_image
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import BettingRound

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import History, canonical, cards_name, parse_cards
 from buckets.errors import BoardError, CardError
-from buckets.symmetry import History, canonical
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from buckets.symmetry import History
+from buckets.cards import History
 from spewy.chunks.boards import board_rounds
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import game_locks

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers import forest as f
-from solvers.forest import Forest
+from solvers import tree as f
+from solvers.tree import Forest
 from spewy.game.tree import BettingTree, Node, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.system.collection import collection_put_off

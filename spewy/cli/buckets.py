@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.dask import dask_option, on_cluster
 from spewy.cli.options import json_option, plot_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
@@ -61,7 +61,9 @@ def buckets(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Print the buckets of a board, from the weakest to the strongest.
+    """Print the buckets of a board.
+
+    Buckets are printed from the weakest to the strongest.
 
     Hands are clustered by their percentile outcomes: how many of the other hands they beat, run-out by run-out.
     "outcomes" draws how often that share is 0 to 10 %, 10 to 20 % and so on; "spread" is its standard deviation.
@@ -88,7 +90,7 @@ def buckets(
     if not board:
         raise click.UsageError("expected a BOARD or --precompute")
     check_picture(plot)
-    from buckets import parse_cards
+    from buckets.cards import parse_cards
     from spewy.chunks.bucket_trees import BucketLocker
     from spewy.game.gamefile import load_game
     from spewy.game.ranges import parse_range
@@ -158,15 +160,13 @@ def _fill(locker: BucketLocker, n_cards: int, crew: Crew) -> None:
     """Fill the locker, with a bar; Ctrl-C keeps what is done."""
     import time
 
-    from tqdm import tqdm
-
     from spewy.chunks.bucket_trees import default_folder
 
     missing = len(locker.missing(n_cards))
     say(f"{count(missing, 'board')} to do in {default_folder()}, {count(crew.size, 'worker')}")
     started = time.perf_counter()
-    with tqdm(total=missing, unit=" boards", file=sys.stderr, smoothing=0.05) as bar:
-        peaks = locker.precompute(n_cards, crew, bar.update)
+    with Bar("clustering", missing, unit="boards", keep=True) as bar:
+        peaks = locker.precompute(n_cards, crew, bar.advance)
     seconds = time.perf_counter() - started
     peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
     click.echo(

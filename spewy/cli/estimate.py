@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.options import job_argument, json_option, set_option, verbose_option
 from spewy.cli.progress import counting
 from spewy.cli.tables import count, duration, facts, json_text, size
@@ -39,7 +40,9 @@ SUMS = (
 @json_option
 @verbose_option
 def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Count a job's boards, chunks and information sets, and estimate its memory, disk and time.
+    """Estimate a job's size, memory and time.
+
+    The command counts boards, chunks and information sets, and estimates memory, disk space and time.
 
     A job that is far too large is told by lower bounds, at once and without building anything. Of a job with a list or
     a subset of boards (spot.boards) the sums over all are told, and the memory of the largest. Time is that of 100
@@ -293,16 +296,9 @@ def _plan(job: Job) -> Plan:
     """The plan of a job, with a bar where one can be drawn."""
     from spewy.run.plan import Plan
 
-    if not sys.stderr.isatty():
-        return Plan.counted(job, streaming=True)
-    from tqdm import tqdm
-
-    with tqdm(desc="laying out boards", unit=" boards", leave=False) as bar:
-
-        def advance(_: int) -> None:
-            bar.update()
-
-        return Plan.counted(job, streaming=True, progress=advance)
+    with Bar("laying out boards") as bar:
+        boards = itertools.count(1)
+        return Plan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
 
 
 def _pace(job: Job, cost: DealtCost) -> tuple[str, str]:

@@ -14,9 +14,9 @@ from spewy.cli.tables import console, number, terminal_rows
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from solvers.forest import Floats
+    from solvers.tree import Floats
     from spewy.game.hand_kinds import HandKinds
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""

@@ -73,7 +73,9 @@ def new(
     name: str | None,
     force: bool,
 ) -> None:
-    """Write a job file with comments, ready to be solved and to be changed.
+    """Write a job file with comments.
+
+    The job is ready to be solved and to be changed.
 
     Without a preset, --pot, --stack, --oop and --ip say what it takes; beside one they change it. A terminal asks for
     what is missing. Without FILE the job goes to stdout. Amounts are big blinds, and ranges as in docs/jobs.md.
@@ -252,7 +254,7 @@ def _checked(text: str, subset: int | None) -> Job:
     except tomllib.TOMLDecodeError:
         raise InputError("range: expected groups without quotes and backslashes, found some") from None
     if subset is not None:
-        from buckets.flop_subset import flop_subset
+        from buckets.abstraction import flop_subset
 
         del data["spot"]["boards"]
         data["spot"]["board"] = next(iter(flop_subset(subset).named()))

@@ -7,23 +7,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.options import is_verbose
 from spewy.cli.tables import count, duration, left, size, visible_lines
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from spewy.job.job import Job
     from spewy.records.status import Status
     from spewy.run.estimate import Estimate
 
 PAUSE = 60.0
 """Seconds between two lines of a solve that tells how it stands many times in between."""
-BAR = "{desc} {percentage:3.0f}%|{bar}| {n:.4g}/{total_fmt} sweeps, {elapsed}{postfix}"
 
 
 class Lines:
@@ -68,37 +66,27 @@ class Lines:
             say(text)
 
 
-class Bar(Lines):
+class SolveBar(Lines):
     """A bar over the sweeps up to ``max_sweeps``; the time left is to the target."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._bar: tqdm[Any] | None = None
+        self._bar: Bar | None = None
 
     def begin(self, job: Job, cost: Estimate, done: int) -> None:
         """Tell what the solve will cost, and show the bar."""
-        from tqdm import tqdm
-
         super().begin(job, cost, done)
-        self._bar = tqdm(
-            total=job.last_sweep,
-            initial=done,
-            desc=visible_lines(job.name),
-            bar_format=BAR,
-            file=sys.stderr,
-            dynamic_ncols=True,
-            leave=True,
-        )
+        self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Move the bar, within a sweep too."""
         if self._bar is not None:
-            self._bar.update(number - 1 + done / max(total, 1) - self._bar.n)
+            self._bar.move(number - 1 + done / max(total, 1))
 
     def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Write the exploitability behind the bar."""
         if self._bar is not None:
-            self._bar.set_postfix_str(check_text(found, unit, seconds_left))
+            self._bar.show(check_text(found, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
         """Show it in one line."""
@@ -109,11 +97,9 @@ class Bar(Lines):
         self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
     def _in_one_line(self, text: str) -> None:
-        from tqdm import tqdm
-
         if self._bar is None:
-            self._bar = tqdm(bar_format="{desc}{postfix}", file=sys.stderr, dynamic_ncols=True, leave=True)
-        self._bar.set_description_str(visible_lines(text))
+            self._bar = Bar(keep=True)
+        self._bar.show(text)
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -124,7 +110,7 @@ class Bar(Lines):
 
 def solve_reporter() -> Lines:
     """A bar where it can be drawn and no log lines cut through it."""
-    return Bar() if sys.stderr.isatty() and not is_verbose() else Lines()
+    return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
 class NowAndThen:
@@ -167,16 +153,9 @@ def say(text: str) -> None:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, that hears how many things are done and how many there are."""
-    from tqdm import tqdm
-
-    with tqdm(desc=name, unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
+    """Yield a function that moves a bar to (units done, units in all); the bar is drawn on a terminal only."""
+    with Bar(name) as bar:
+        yield bar.move
 
 
 def check_text(found: float, unit: str, seconds_left: float | None) -> str:

@@ -25,7 +25,7 @@ from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from spewy.game.gamefile import Game
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,9 @@ def show(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Show a decision: the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
+    """Show the strategy at one decision.
+
+    The table has the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
 
     A terminal shows hold'em as a grid: the mean over the hands of each class, in colour the share of each action, the
     brighter the larger the reach; without colour the most frequent action, how often it is taken in %, and the reach.
@@ -200,9 +202,9 @@ def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     with open_play(folder) as policy:
         view = played(policy, line, board)
         views = (view, waiting(policy, line, board)) if both else (view,)
-        class_ = policy.class_of(view.line.count("/"), view.board)
+        class_ = policy.board_bucket(view.line.count("/"), view.board)
         there = line_to(policy.problem, line, board)
-        told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
+        told = f"{policy.strategies.manifest['job']['name']}, {policy.strategies.saved.deals:,} deals"
         words = line_words(policy.problem.tree.entered(entry(there)), there)
         return Shown(views, policy.problem.game, told, words, class_)
 

@@ -32,7 +32,7 @@ the river:
 - nut flush blocker: three cards of a suit or more on the board, and the highest other card of it in the hand;
 - nut straight blocker: a card of a rank that the board lacks for the highest straight that two cards can make.
 
->>> from buckets import parse_hand
+>>> from buckets.cards import parse_hand
 >>> kinds = kinds_of("Qs Jh 2h", [parse_hand("AhTh"), parse_hand("QdJd"), parse_hand("8c8d")])
 >>> kinds.made_names
 ('ace high', 'two pair', 'underpair')
@@ -48,12 +48,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from buckets.cards import Deck, cards_name, parse_cards
-from buckets.categories import CATEGORY_SHIFT, N_RANKS
+from buckets.cards import Deck, cards_name, hands, parse_cards, strength
+from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
+from buckets.cards.rank_sets import FLUSH, FULL_HOUSE, QUADS, STRAIGHT, STRAIGHT_FLUSH, STRAIGHT_TOP, TRIPS
 from buckets.errors import BoardError
-from buckets.hands import hands
-from buckets.rank_sets import FLUSH, FULL_HOUSE, QUADS, STRAIGHT, STRAIGHT_FLUSH, STRAIGHT_TOP, TRIPS
-from buckets.strength import strength
 
 __all__ = ["BLOCKERS", "DRAWS", "MADE", "HandKinds", "kinds_of"]
 
@@ -115,7 +113,7 @@ class HandKinds:
         made: ``[hand]``, a number of `MADE`; -1 where the board takes the hand.
         draws: ``[hand, draw]``, which of `DRAWS` it has. A nut flush draw is a flush draw, too.
         blockers: ``[hand, blocker]``, which of `BLOCKERS` it is.
-        strength: ``[hand]``, the larger the better, as `buckets.strength` has it; -1 where the board takes the hand.
+        strength: ``[hand]``, as `buckets.cards.strength` numbers it; -1 where the board takes the hand.
     """
 
     made: NDArray[np.int8]
@@ -146,7 +144,7 @@ def kinds_of(board: str | Sequence[int], combos: ArrayLike | None = None) -> Han
 
     Args:
         board: 0, 3, 4 or 5 cards.
-        combos: ``[hand, hole card]``; None: all 1326, in the order of `buckets.hands`.
+        combos: ``[hand, hole card]``; None: all 1326, in the order of `buckets.cards.hands`.
 
     Raises:
         BoardError: another number of cards, or a card twice.

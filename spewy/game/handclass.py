@@ -1,6 +1,6 @@
 """Hold'em hands by number and by class: 1326 hands, 169 classes of pairs, suited and offsuit hands.
 
-A hand's number is its row in `buckets.hands.hands`: cards ascending, rows in lexicographic order.
+A hand's number is its row in `buckets.cards.hands.hands`: cards ascending, rows in lexicographic order.
 """
 
 from functools import lru_cache
@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from buckets.cards import SUITS, Deck
-from buckets.hands import hand_index, hand_name, hands
+from buckets.cards import SUITS, Deck, hand_index, hand_name, hands
 
 __all__ = ["NUM_HANDS", "HandClass", "class_hands", "combo_name"]
 

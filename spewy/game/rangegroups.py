@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from buckets.cards import RANKS, SUITS, Deck, parse_card
-from buckets.hands import hand_index
+from buckets.cards import RANKS, SUITS, Deck, hand_index, parse_card
 from spewy.game.handclass import NUM_HANDS, HandClass, class_hands
 from spewy.game.handorder import top_hands
 

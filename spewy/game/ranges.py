@@ -1,4 +1,4 @@
-"""Ranges: one weight in [0, 1] per hand, in the order of `buckets.hands.hands` (1326 rows for hold'em).
+"""Ranges: one weight in [0, 1] per hand, in the order of `buckets.cards.hands.hands` (1326 rows for hold'em).
 
 The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
 
@@ -27,8 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck
-from buckets.hands import blocked, hands
+from buckets.cards import Deck, blocked, hands
 from spewy.errors import InputError, shown
 from spewy.game.handclass import NUM_HANDS, combo_name
 from spewy.game.rangegroups import group_hands

@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
-from buckets.cards import Deck, parse_cards
+from buckets.cards import Deck, History, hands, parse_cards
 from buckets.errors import CardError
-from buckets.hands import hands
-from buckets.symmetry import History
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.errors import InputError, path_text, shown
 from spewy.game.amounts import Unit, UnitName, game_unit
@@ -294,9 +292,9 @@ class Job(Section):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:
             return {"spewy": 1, "job": data}
-        from buckets.making import (
-            METHOD,
-        )  # of classes and rows, which decides what the numbers of either mean
+        from buckets.abstraction.making import (
+            METHOD,  # of classes and rows, which decides what the numbers of either mean
+        )
 
         return {"spewy": 1, "job": data, "abstraction": METHOD}
 

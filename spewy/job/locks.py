@@ -13,11 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from pydantic import Field, model_validator
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name, hands
-from buckets.symmetry import History
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
 from spewy.errors import InputError

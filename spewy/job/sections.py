@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from buckets.grouping import GROUPINGS
-from solvers.variants import VARIANTS
+from buckets.abstraction import GROUPINGS
+from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName
 from spewy.job.units import parse_duration, parse_memory, parse_target

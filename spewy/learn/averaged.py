@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lockers import Reads
-from solvers.chunk import normalise
-from solvers.forest import Floats
+from solvers.matrix.chunk import normalise
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.learn.leaves import build_chunk, one_view, root_payoffs
 from spewy.learn.playdown import PlayDown

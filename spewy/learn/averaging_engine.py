@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy, reach_of
-from solvers.forest import Floats
+from solvers.matrix.chunk import ChunkStrategy, reach_of
 from solvers.sampled.strips import LINES
+from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import LineForest, betting_rounds
 from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
@@ -28,10 +28,10 @@ from spewy.learn.engine import Stop
 from spewy.learn.real_game import rows_know_suits
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum
-from spewy.records.class_payoffs import ClassPayoffs
+from spewy.records.bucket_payoffs import BucketPayoffs
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 BOARDS = 1
 """Dealt for a visit."""
@@ -64,7 +64,7 @@ class AveragingEngine(SampledEngine):
         settings: VisitSettings,
         *,
         opened: Callable[[], Store] | None,
-        payoffs: ClassPayoffs,
+        payoffs: BucketPayoffs,
     ) -> None:
         super().__init__(
             problem.game, rounds, abstraction, seed, threads=1, short=False, answers=0.0, opened=opened

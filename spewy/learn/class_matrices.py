@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.chunk import Chunk, ChunkStrategy, normalise, root_matrices
-from solvers.forest import Floats
+from solvers.matrix.chunk import Chunk, ChunkStrategy, normalise, root_matrices
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn
 from spewy.learn.leaves import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.chunk import ChunkStrategy
-from solvers.forest import Floats
-from solvers.quantise import byte_tables, restore
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.sampled.quantise import byte_tables, restore
 from solvers.sampled.strips import LINES, Strips
-from spewy.records.averages import Averages
+from solvers.tree import Floats
+from spewy.records.strategy_locker import StrategyLocker
 
 CLASSES = 64
 """That are kept as they were decoded."""
@@ -25,7 +25,7 @@ class ClassStrategies:
         strips: of the betting, per round.
     """
 
-    def __init__(self, averages: Averages, strips: list[Strips]) -> None:
+    def __init__(self, averages: StrategyLocker, strips: list[Strips]) -> None:
         self._averages, self._strips = averages, strips
         self._n_rows = averages.saved.rows
         self._tables = [

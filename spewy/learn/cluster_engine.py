@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockers import Store
-from solvers.forest import Ints
 from solvers.sampled.numbers import Numbers, Pair
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
@@ -35,11 +35,11 @@ from spewy.learn.engine import Stop
 from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records.judged import FlopFinding
+from spewy.records.response_cache import FlopFinding
 from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 FEWEST = 64
 """Deals of a share, if the interval is not limited otherwise."""

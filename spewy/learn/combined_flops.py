@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
 from solvers.sampled.first_round import FirstRound
-from spewy.records.judged import FlopFinding
+from solvers.tree import Floats, Ints
+from spewy.records.response_cache import FlopFinding
 
 
 @dataclass(frozen=True)

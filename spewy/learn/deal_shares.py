@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solvers.forest import Ints
+from solvers.tree import Ints
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 FEWEST_CLASSES = 8
 """That a share has."""

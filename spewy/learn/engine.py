@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
 from solvers.stopping import Stopped, StoppedError, never
 
 

@@ -18,8 +18,8 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
-from spewy.records.carried import Carried
 from spewy.records.chunks import Visit, commit_visit, visits
+from spewy.records.patched_reads import Snapshot
 
 if TYPE_CHECKING:
     from spewy.learn.engine import Stop
@@ -50,7 +50,7 @@ class Errand:
     t: int
     places: tuple[Place, ...]
     seen: tuple[tuple[int, int], ...]
-    read: Carried
+    read: Snapshot
 
 
 class Errands:
@@ -88,7 +88,7 @@ class Errands:
         arrays = {kind: list(own) for kind in self._settings.kept}
         arrays.setdefault(self._settings.played, []).extend(self._above(t, {b for b, _ in places}))
         payoffs = [self._layout.key(t + 1, *below) for place in places for below in self._below(t, place)]
-        return Errand(t, tuple(places), seen, Carried(self._store, arrays, payoffs))
+        return Errand(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
 
     def commit(self, errand: Errand, sweep: int, found: Any, who: str) -> int:
         """Write what came back; how many visits that was.

@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import poch
 
-from solvers.forest import Ints
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.passes import Schedule
+from solvers.tree import Ints
 
 
 class Part(NamedTuple):

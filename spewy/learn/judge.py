@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from solvers.exploit import Exploitability, expected_value, exploitability
-from solvers.live import Strategies
+from solvers.game import Strategies
+from solvers.measure import Exploitability, expected_value, exploitability
+from solvers.reference.walk import Walker
 from solvers.stopping import Stopped, never
-from solvers.walk import Walker
 from spewy.chunks.layout import Layout
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.forest import Floats
-from solvers.matrices import row_matrices
+from solvers.matrix.leaves import row_matrices
+from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn
 from spewy.learn.leaves import Estimated, per_pair

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 
 from lockers import Reads
-from solvers.forest import Floats
-from solvers.walk import Walker
+from solvers.reference.walk import Walker
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.records.chunks import Chunks

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from lockers import Reads
-from solvers.chunk import Chunk, ChunkStrategy, root_matrices
-from solvers.forest import CHANCE, DECISION, FOLD, Floats, Ints
-from solvers.matrices import Hands, add_deal, row_matrices
+from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
+from solvers.matrix.leaves import Hands, add_deal, row_matrices
+from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
 from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Image, Layout
 from spewy.records.chunks import read_payoffs

@@ -1,6 +1,6 @@
 """CFR over the live game in memory, bound to lockers.
 
-`solvers.cfr.Cfr` solves any game; all its chunks are saved in one transaction that counts their visits, so that a
+`reference.cfr.Cfr` solves any game; all its chunks are saved in one transaction that counts their visits, so that a
 store is never half new. `solvers.exact.ExactCfr` solves games of single hands; its chunks are saved in single
 precision, uncounted. A state of at most `AT_ONCE` bytes is saved in one transaction; a larger one board by board, each
 board's chunks together, and the number of sweeps last: whoever kills a save leaves chunks of two different sweeps, from
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy
-from solvers.exploit import Exploitability
-from solvers.live import Lock
+from solvers.game import Lock
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.measure import Exploitability
 from solvers.solver import Part, Solver
 from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout

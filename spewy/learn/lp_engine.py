@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from lockers import Store
-from solvers.chunk import ChunkStrategy
-from solvers.exploit import Exploitability
-from solvers.live import LiveGame, Strategies
-from solvers.lp import Method, solve_live
+from solvers.game import LiveGame, Strategies
+from solvers.matrix.chunk import ChunkStrategy
+from solvers.matrix.lp import Method, solve_live
+from solvers.measure import Exploitability
 from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Goal, measured, unmeasured

@@ -11,8 +11,8 @@ from math import comb, prod
 
 import numpy as np
 
-from buckets.hands import blocked
-from solvers.forest import CHANCE, DECISION
+from buckets.cards import blocked
+from solvers.tree import CHANCE, DECISION
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, betting_rounds
 from spewy.errors import InputError

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.forest import Floats
-from solvers.kernels import match, reach_down
+from solvers.reference.kernels import match, reach_down
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 
 Reader = Callable[[int, int, int], tuple[Floats, Floats] | None]

@@ -10,23 +10,23 @@ import numpy as np
 
 from lockers import Store
 from solvers.errors import SolverError
-from solvers.forest import Ints
-from solvers.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
+from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
+from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.records.averages import Lines
-from spewy.records.class_numbers import ClassNumbers, Mark, read_classes, read_mark
+from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
+from spewy.records.strategy_locker import LineIndex
 from spewy.system.closing import Closing
 from spewy.system.turns import TakingTurns
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 
 PORTION_SECONDS = 0.3
@@ -91,7 +91,7 @@ class SampledEngine(Closing):
             self.numbers: Numbers = self._cfr.numbers
             self.earlier = Mark()
             if opened is not None:
-                read_classes(opened, self.numbers, every_round=self.visits_every_round)
+                read_buckets(opened, self.numbers, every_round=self.visits_every_round)
                 with opened() as store:
                     self.earlier = read_mark(store)
         except BaseException:
@@ -99,7 +99,7 @@ class SampledEngine(Closing):
             raise
         self._cfr.iteration = self.earlier.deals
         self.lines = [
-            Lines.of(one.lines, strips, k)
+            LineIndex.of(one.lines, strips, k)
             for one, strips, k in zip(rounds, self._cfr.strips, n_rows, strict=True)
         ]
         self._n_rows = n_rows
@@ -152,15 +152,15 @@ class SampledEngine(Closing):
         Raises:
             lockers.DamagedLockerError: what the store holds is not what was written.
         """
-        from buckets.overlap import overlaps
+        from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
         learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
-        read_classes(opened, learnt)
+        read_buckets(opened, learnt)
         inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration = mark.deals
 
-    def copied(self, t: int, class_: int) -> ClassNumbers:
+    def copied(self, t: int, class_: int) -> BucketNumbers:
         """A copy of the numbers of a class; the caller holds `changing`."""
         numbers = self.numbers
         visits = numbers.visits[t][:, class_].copy()
@@ -170,7 +170,7 @@ class SampledEngine(Closing):
             first, second = (whole.reshape(n_classes, -1)[class_].copy() for whole in pair)
             return first, second
 
-        return ClassNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+        return BucketNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
 
     def class_bytes(self, t: int) -> int:
         """Bytes of the regrets and sums of a class of round t."""
@@ -178,7 +178,7 @@ class SampledEngine(Closing):
         n_bytes: int = sum(whole.nbytes for whole in wholes)
         return n_bytes // int(self.numbers.visits[t].shape[1])
 
-    def bytes_of(self, one: ClassNumbers) -> tuple[Bytes, Bytes]:
+    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
         """The average strategy of a class, as a play locker has it.
 
         Raises:

@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 
 from lockers import Reads
-from solvers.cfr import Cfr
-from solvers.chunk import Chunk, ChunkStrategy, iterate, normalise
-from solvers.forest import Floats
-from solvers.live import Strategies
-from solvers.matrices import row_matrices
-from solvers.variants import Variant
+from solvers.discount import Variant
+from solvers.game import Strategies
+from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise
+from solvers.matrix.leaves import row_matrices
+from solvers.reference.cfr import Cfr
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.part import Parts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lockers import MemoryStore, Store
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
 from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts

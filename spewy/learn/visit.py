@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lockers import Reads, Store
-from solvers.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
-from solvers.variants import variant
+from solvers.discount import variant
+from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from spewy.chunks.layout import Layout
 from spewy.chunks.part import Parts
 from spewy.learn.leaves import Stored, build_chunk, one_view, root_payoffs, row_reach
@@ -162,7 +162,7 @@ def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkSt
     if sum(chunk.forest.n_slots) == 0:
         return chunk.zeros()
     if settings.method == "lp":
-        from solvers.lp import chunk_form, chunk_strategy, solve_lp  # scipy only where it is needed
+        from solvers.matrix.lp import chunk_form, chunk_strategy, solve_lp  # scipy only where it is needed
 
         return normalise(chunk, chunk_strategy(chunk, solve_lp(chunk_form(chunk))))
     schedule = variant(settings.variant)

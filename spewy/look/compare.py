@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from buckets.cards import cards_name
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, told_line
 from spewy.look.chunk_view import NodeTotals
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 from spewy.look.report import words_of
 from spewy.look.solution import Solution
 

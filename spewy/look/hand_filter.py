@@ -15,7 +15,7 @@ import numpy as np
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "pair": MADE[MADE.index("low pair") : MADE.index("two pair")],

@@ -22,11 +22,11 @@ from solvers.sampled.judge import Desk
 from spewy.game.amounts import CHIPS, Unit
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
-from spewy.look.decoded import Decoder, Parcel
+from spewy.look.folder import require_solved
 from spewy.look.play import play_folder
-from spewy.look.stored import require_solved
-from spewy.records.averages import Averages, saved_deals
-from spewy.records.judged import FlopFinding, JudgedBoards
+from spewy.look.unpacked import Decoder, Parcel
+from spewy.records.response_cache import FlopFinding, ResponseCache
+from spewy.records.strategy_locker import StrategyLocker, saved_deals
 from spewy.system.cluster import Cluster, DaskCrew
 from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
@@ -113,7 +113,7 @@ def judge_folder(
     play = play_folder(folder)
     with (
         scratch_folder("judge") as decoded,
-        Averages(open_store(play, read_only=True)) as averages,
+        StrategyLocker(open_store(play, read_only=True)) as averages,
     ):
         decoder = Decoder.of(averages, play)
         deals = saved_deals(averages.store)
@@ -121,7 +121,7 @@ def judge_folder(
         mark = decoder.write(decoded)
         game = decoder.game(decoded)
         draw = game.drawn(flops, seed)
-        with JudgedBoards.within(as_path(folder, "folder"), averages.manifest) as kept:
+        with ResponseCache.within(as_path(folder, "folder"), averages.manifest) as kept:
             found = kept.of(mark, game.shape)
             missing = [first for first in game.to_judge(draw) if first not in found]
             crew, work = _crew(workers, cluster, len(missing)), _Work(play, decoded, decoder, cluster)
@@ -206,6 +206,6 @@ _unpacked: dict[str, RealGame] = {}
 @lru_cache(maxsize=1)
 def _opened(play: Path, decoded: Path) -> tuple[RealGame, Desk]:
     """What a worker needs for all its tasks."""
-    with Averages.open(play) as averages:
+    with StrategyLocker.open(play) as averages:
         game = Decoder.of(averages, play).game(decoded)
     return game, game.desk()

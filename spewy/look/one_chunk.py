@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
-from solvers.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
-from solvers.forest import DECISION, Floats
-from solvers.lp import Method, chunk_form, chunk_strategy, solve_lp
-from solvers.variants import variant
+from buckets.cards import cards_name, hand_name, permute_cards
+from solvers.discount import variant
+from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
+from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
+from solvers.tree import DECISION, Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, locate, solved_board
 from spewy.chunks.problem import Ints, Problem

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.symmetry import permute_cards
+from buckets.cards import cards_name, permute_cards
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown

@@ -17,20 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from buckets.cards import cards_name
-from solvers.cfr import Cfr
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports, useful_threads
-from solvers.forest import Floats
-from solvers.live import LiveGame
+from solvers.game import LiveGame
+from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.errors import InputError, SolveError
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
-from spewy.records.overlay import Overlay
+from spewy.records.patched_reads import PatchedReads
 from spewy.run.ready import make_ready
 
 CHECK_EVERY = 10
@@ -53,7 +53,7 @@ class Order:
     note: Callable[[str], None]
 
 
-def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: Overlay) -> None:
+def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: PatchedReads) -> None:
     """Solve a chunk with all that follows it, and lay strategies and values of leaves over the store.
 
     Args:

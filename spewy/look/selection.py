@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from buckets.hands import blocked
+from buckets.cards import blocked
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.problem import Problem

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from buckets.hands import hand_name
+from buckets.cards import hand_name
 from lockers import Store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to
@@ -25,12 +25,12 @@ from spewy.game.amounts import Unit
 from spewy.game.tree import Node, entry
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
+from spewy.look.folder import require_solved, walked_job
 from spewy.look.grid import is_holdem
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.selection import Selection
-from spewy.look.stored import require_solved, walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.system import html
@@ -237,8 +237,8 @@ class Solution(Closing):
             InputError: rounds were dropped.
         """
         self._require_whole()
-        from solvers.exploit import exploitability  # which loads kernels
-        from solvers.walk import Walker
+        from solvers.measure import exploitability  # which loads kernels
+        from solvers.reference.walk import Walker
 
         found = exploitability(
             Walker(self.layout.live, self.job.solve.threads), Chunks(self.layout, self.store).whole()

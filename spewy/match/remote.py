@@ -14,8 +14,8 @@ from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
 from spewy.match.connection import Connection, Listener, TimedOutError
 from spewy.match.process import TAIL, command_words, start
-from spewy.match.replay import decisions
-from spewy.match.table import BotGoneError
+from spewy.match.table import decisions
+from spewy.match.seat import BotGoneError
 from spewy.errors import InputError
 from spewy.system.closing import Closing
 from spewy.system.outsider import Outsider

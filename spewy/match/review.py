@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from buckets.hands import blocked, hands
-from solvers.forest import Floats
+from buckets.cards import blocked, hands
+from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
 from spewy.errors import InputError, shown
 from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import stake
-from spewy.match.replay import acted, by_action, decisions
+from spewy.match.table import acted, by_action, decisions
 from spewy.match.score import MBB
-from spewy.match.shares import shares
+from spewy.match.odds import shares
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.bot.tally import Tally
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Tally
 from spewy.game.betting import Betting

@@ -14,7 +14,7 @@ from spewy.errors import InputError, error_line
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.cards import Dealt, deals, hand_seed
-from spewy.match.replay import decisions
+from spewy.match.table import decisions
 from spewy.match.review import Decided, review_hand
 from spewy.match.words import HELP, action_text, parse_words, words_text
 

@@ -16,7 +16,7 @@ from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
 
 if TYPE_CHECKING:
-    from solvers.forest import Floats
+    from solvers.tree import Floats
     from spewy.game.gamefile import Game
     from spewy.look.compare import Comparison
 

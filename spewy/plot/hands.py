@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from buckets.hands import preflop_classes
+from buckets.cards import preflop_classes
 from spewy.game.linewords import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
 from spewy.plot.figures import SIZES, axes_for, font, new_figure
 
 if TYPE_CHECKING:
-    from solvers.forest import Floats
+    from solvers.tree import Floats
     from spewy.look.grid import Grid
 
 NOBODY = 5e-4

@@ -16,8 +16,8 @@ import numpy as np
 
 from lockers import Reads, Store, Transaction, shard_part
 from lockers.codec import Array
-from solvers.forest import Floats
-from solvers.live import LeafValues, Strategies
+from solvers.game import LeafValues, Strategies
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.records.finite import require_finite
@@ -36,7 +36,7 @@ from spewy.records.leaves import put_leaves
 from spewy.records.progress import first_dropped, require_sweeps, saved_sweeps
 
 if TYPE_CHECKING:
-    from solvers.chunk import ChunkStrategy
+    from solvers.matrix.chunk import ChunkStrategy
 
 
 class Kind(StrEnum):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import DiskSize
-from spewy.records.averages import PORTION
 from spewy.records.chunks import Kind
 from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
+from spewy.records.strategy_locker import PORTION
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
@@ -66,7 +66,7 @@ def judged_size(n_boards: int, lines: int, kinds: int) -> DiskSize:
 
 def with_class_bytes(size: DiskSize, t: int, n_classes: int, strips: Strips, n_rows: int) -> DiskSize:
     """The size with the bytes of a round's classes in a play locker."""
-    from solvers.quantise import byte_tables
+    from solvers.sampled.quantise import byte_tables
 
     key = f"{t}.{n_classes}|0.0".encode()
     for p in (0, 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.finite import all_finite
+from solvers.state import all_finite
 from spewy.errors import SolveError
 
 

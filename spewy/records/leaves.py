@@ -18,7 +18,7 @@ import numpy as np
 
 from lockers import Reads, Store, Transaction
 from lockers.codec import Array
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.errors import SpewyError
 from spewy.records.finite import require_finite
@@ -26,7 +26,7 @@ from spewy.records.keys import LEAVES, LEAVES_KEY, META
 from spewy.records.progress import first_dropped, saved_sweeps
 
 if TYPE_CHECKING:
-    from solvers.walk import Known
+    from solvers.reference.walk import Known
 
 Pair = tuple[Floats, Floats]
 """Of both players, ``[exit, hand]``."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets import Wish
-from buckets.board_features import start_kinds
-from buckets.board_maps import MAX_NUMBERS, board_map
-from buckets.symmetry import count_boards
+from buckets.abstraction import Wish
+from buckets.abstraction.board_features import start_kinds
+from buckets.cards import board_map, count_boards
+from buckets.cards.boards import MAX_NUMBERS
 from lockers import SHARD_BYTES, DiskSize
 from spewy.chunks.abstractions import Sizes, kept_sizes
 from spewy.chunks.rounds import LineForest, line_forests
@@ -26,7 +26,7 @@ from spewy.job.dealing import Dealing
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
 from spewy.job.units import parse_memory
-from spewy.records.class_numbers import BYTES_AT_ONCE, PORTIONS
+from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
 from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 

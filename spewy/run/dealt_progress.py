@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records.class_numbers import Mark
+from spewy.records.bucket_numbers import Mark
 from spewy.records.status import Judged, Status, write_status
 from spewy.run.dealt_plan import DealtPlan
 from spewy.run.pace import TELL_SECONDS, WRITE_SECONDS, Pace

@@ -15,16 +15,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from lockers import Store
-from solvers.forest import Ints
+from solvers.tree import Ints
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records import averages
-from spewy.records.class_numbers import (
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import (
     BYTES_AT_ONCE,
     PORTIONS,
-    ClassNumbers,
+    BucketNumbers,
     Mark,
     finish_save,
-    write_classes,
+    write_buckets,
 )
 from spewy.system.closing import Closing
 
@@ -54,7 +54,7 @@ class DealtSaving(Closing):
         self.saved = engine.earlier
         self._took, self._begun = 0.0, time.perf_counter()
         with play() as locker:
-            there = averages.read_saved(locker).deals
+            there = strategy_locker.read_saved(locker).deals
         # A play locker that tells of other deals was not finished, or is new: each class is written.
         whole = there != self.saved.deals or not there
         self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
@@ -120,18 +120,18 @@ class DealtSaving(Closing):
                 with self._play() as play:  # first: the play locker may be ahead of the numbers, never behind
                     for one in few:
                         lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
-                        averages.write_class(play, one.t, one.class_, lines, found)
+                        strategy_locker.write_class(play, one.t, one.class_, lines, found)
                 with self._store() as store:
-                    write_classes(store, few)
+                    write_buckets(store, few)
         if self._broken_off.is_set():  # while it waited to copy
             return
         with self._play() as play, self._store() as store:
-            averages.finish_save(play, mark.deals)
+            strategy_locker.finish_save(play, mark.deals)
             finish_save(store, self.saved.deals, mark, of_deals)
         self._seen, self.saved = visits, mark
         self._took = time.perf_counter() - begun
 
-    def _portions(self, visits: list[Ints]) -> Iterator[list[ClassNumbers]]:
+    def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
         """Copies of the classes that were visited since the last save, each made between two portions of deals."""
         places = [
             (t, c)
@@ -154,9 +154,9 @@ class DealtSaving(Closing):
             first = end
 
 
-def _cut(classes: list[ClassNumbers], n_bytes: int) -> Iterator[list[ClassNumbers]]:
+def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
     """Cut a list into runs of at most ``n_bytes`` each; a single larger class is a run of its own."""
-    some, held = list[ClassNumbers](), 0
+    some, held = list[BucketNumbers](), 0
     for one in classes:
         if some and held + one.nbytes > n_bytes:
             yield some

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import holds_store, open_store
-from solvers.variants import DEFAULT_VARIANT
+from solvers.discount import DEFAULT_VARIANT
 from spewy.chunks.abstractions import abstraction
 from spewy.errors import InputError, PeerError, SolveError, path_text, shown
 from spewy.job.job import Job
@@ -20,13 +20,13 @@ from spewy.job.units import parse_target, unit_chips
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records import averages
-from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark, read_mark, require_numbers
-from spewy.records.class_payoffs import ClassPayoffs
-from spewy.records.class_policy import ClassPolicy, board_classes
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
+from spewy.records.bucket_payoffs import BucketPayoffs
+from spewy.records.bucket_policy import BucketPolicy, board_abstraction
 from spewy.records.progress import forget_result, read_result, read_trace, write_result, write_trace
 from spewy.records.status import STOP, Judged, read_status
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.cluster import open_cluster
 from spewy.run.dealt_plan import DealtPlan, cost_text
 from spewy.run.dealt_progress import DealtProgress, Known
@@ -46,7 +46,7 @@ from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 LONG = 10.0
 """Seconds of getting ready that are announced."""
@@ -94,7 +94,7 @@ class DealtSession(Closing):
             )
         self.job, self.folder = job, as_path(folder, "folder")
         self.save_every, self.start_from = save_every, start_from
-        self._policies: list[ClassPolicy] = []
+        self._policies: list[BucketPolicy] = []
         with ExitStack() as opened:
             opened.enter_context(FolderLock(self.folder, "solve"))
             self._classes = None if again else self._kept_classes()
@@ -127,11 +127,11 @@ class DealtSession(Closing):
             with _Run(self, unfailing(reporter or Silent()), log) as run:
                 return run.to_the_end(stop)
 
-    def policy(self) -> ClassPolicy:
+    def policy(self) -> BucketPolicy:
         """What was saved, to be asked for decisions, until the session is closed."""
-        found = Averages.open(self.folder / averages.FOLDER)
+        found = StrategyLocker.open(self.folder / strategy_locker.FOLDER)
         try:
-            self._policies.append(ClassPolicy.of(self.job.problem, found))
+            self._policies.append(BucketPolicy.of(self.job.problem, found))
         except BaseException:
             found.close()
             raise
@@ -162,8 +162,8 @@ class DealtSession(Closing):
         if holds_store(self.folder):
             with open_store(self.folder, self.job.manifest(), read_only=True) as store:
                 require_numbers(store, f"folder {path_text(self.folder)}")
-        kept = averages.kept_arrays(self.folder / averages.FOLDER, self.job.manifest())
-        return None if kept is None else board_classes(self.job.rules, kept)
+        kept = strategy_locker.kept_arrays(self.folder / strategy_locker.FOLDER, self.job.manifest())
+        return None if kept is None else board_abstraction(self.job.rules, kept)
 
     def _has_begun(self) -> bool:
         """Whether the folder holds deals to go on from."""
@@ -229,8 +229,8 @@ class _Run(Closing):
         engine = self._engine_of(found)
         self._open.append(engine)
         self._begin(engine, found)
-        play = folder / averages.FOLDER
-        averages.create(play, job.manifest(), engine.lines, found.n_classes, found.arrays).close()
+        play = folder / strategy_locker.FOLDER
+        strategy_locker.create(play, job.manifest(), engine.lines, found.n_classes, found.arrays).close()
         saving = DealtSaving(engine, self._store, partial(open_store, play), self._session.save_every)
         self._open.append(saving)
         self._engine, self._saving = engine, saving
@@ -268,7 +268,7 @@ class _Run(Closing):
         if job.solve.integrate == "average":
             from spewy.learn.averaging_engine import AveragingEngine
 
-            payoffs = ClassPayoffs.within(self._session.folder, job.manifest(), "solve")
+            payoffs = BucketPayoffs.within(self._session.folder, job.manifest(), "solve")
             self._open.append(payoffs)
             return AveragingEngine(
                 job.problem,

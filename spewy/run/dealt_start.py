@@ -14,14 +14,14 @@ from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
 from spewy.learn.sampled_engine import SampledEngine
-from spewy.records import averages
-from spewy.records.averages import Averages
-from spewy.records.class_numbers import Mark, read_mark, require_numbers
-from spewy.records.class_policy import board_classes
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
+from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.dealt_plan import DealtPlan
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 APART = ("name", "boards", "rows", "solve")
 """Sections in which two jobs may differ, one of which starts from the other."""
@@ -41,10 +41,10 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
         lockers.LockerError: as it.
     """
     old, mark = require_start(folder, plan)
-    with Averages.open(folder / averages.FOLDER) as play:
+    with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
         arrays = play.arrays()
     opened = partial(open_store, folder, read_only=True)
-    engine.start_from(opened, board_classes(old.rules, arrays), found, mark, short=old.solve.short)
+    engine.start_from(opened, board_abstraction(old.rules, arrays), found, mark, short=old.solve.short)
     return mark
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from lockers import Store
-from solvers.cfr import Cfr
+from solvers.discount import variant
 from solvers.exact import ExactCfr
+from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
-from solvers.variants import variant
 from spewy.job.sections import DaskSection, SolveSection
 from spewy.learn.engine import Engine
 from spewy.learn.live_engine import LiveEngine

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockers import SHARD_BYTES, DiskSize
+from solvers.discount import variant
 from solvers.exact.footprint import footprint
-from solvers.variants import variant
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem

@@ -13,9 +13,9 @@ from typing import Any
 from lockers import Store, holds_store, open_store, remove_store
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
-from spewy.records.averages import FOLDER
 from spewy.records.progress import read_result, read_trace, saved_sweeps
 from spewy.records.status import forget_status
+from spewy.records.strategy_locker import FOLDER
 from spewy.run.result import SolveResult
 
 

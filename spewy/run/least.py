@@ -11,10 +11,10 @@ from math import comb
 
 import numpy as np
 
+from solvers.discount import EXACT_VARIANT, variant
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.footprint import SINGLE
 from solvers.exact.rig import MOST_PORTIONS
-from solvers.variants import EXACT_VARIANT, variant
 from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job

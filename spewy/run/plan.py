@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
 from solvers.exact import useful_threads
 from solvers.exact.engine import MAX_ROUNDS
-from solvers.variants import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
 from spewy.chunks.groups import counted_exactly
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError

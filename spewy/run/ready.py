@@ -1,7 +1,7 @@
 """Kernels are compiled once per machine and version, in a process of their own, and told of before.
 
 Compiling takes up to a minute and several hundred MiB, which shall be nobody's surprise and no part of a solve's
-memory. A stamp beside the machine code (`compiled.machine_code`) says that it is complete.
+memory. A stamp beside the machine code (`compiled.cache`) says that it is complete.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from compiled import stamp
 from spewy.system.child import end_with_parent, start_python
 
 if TYPE_CHECKING:
-    from solvers.live import LiveGame
+    from solvers.game import LiveGame
 
 Engine = Literal["exact", "live", "sampled"]
 """Those whose kernels take long to compile."""
@@ -47,8 +47,8 @@ def make_ready(engine: Engine, n_rounds: int, short: bool, note: Callable[[str],
 
 def _compile_exact(n_rounds: int, short: bool) -> None:
     """Solve a tiny spot that begins so many rounds before the end."""
+    from solvers.discount import EXACT_VARIANT, variant
     from solvers.exact import ExactCfr
-    from solvers.variants import EXACT_VARIANT, variant
 
     ExactCfr(_tiny(n_rounds), variant(EXACT_VARIANT), short=short).run(1)
 
@@ -56,8 +56,8 @@ def _compile_exact(n_rounds: int, short: bool) -> None:
 def _compile_live(n_rounds: int, short: bool) -> None:
     """The same by the general engine, which has numbers of one kind only."""
     del short
-    from solvers.cfr import Cfr
-    from solvers.variants import DEFAULT_VARIANT, variant
+    from solvers.discount import DEFAULT_VARIANT, variant
+    from solvers.reference.cfr import Cfr
 
     solver = Cfr(_tiny(n_rounds), variant(DEFAULT_VARIANT))
     solver.run(1)
@@ -82,13 +82,13 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     """Deal once in a game of so many rounds whose two hands share a row; judge it, and make its averages bytes."""
     import numpy as np
 
-    from buckets import Dealt
-    from solvers.bundle import Packed
-    from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-    from solvers.quantise import byte_tables, quantise
+    from buckets.abstraction import Dealt
+    from compiled.records import Packed
     from solvers.sampled.boards import paths
     from solvers.sampled.engine import SampledCfr
+    from solvers.sampled.quantise import byte_tables, quantise
     from solvers.sampled.rig import Rig
+    from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
     ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
     forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]

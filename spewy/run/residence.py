@@ -1,6 +1,6 @@
 """What of an exact solve stays in memory: all, or as much of the last round's regrets and sums as the budget takes.
 
-The rest is mapped from a file in the job's folder and streams through memory in every pass (`solvers.exact.paging`).
+The rest is mapped from a file in the job's folder and streams through memory in every pass (`compiled.mapped`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Self
 
 import numpy as np
 
+from compiled.vector import HANDS
 from solvers.exact.rig import n_portions
 from solvers.exact.tables import n_blocks
-from solvers.vector import HANDS
 from spewy.chunks.layout import Layout
 
 RESERVE = 16 << 20

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockers import MemoryStore, Store, open_store
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.learn.engine import Engine, Goal, Stop, measured
-from spewy.records.policy import Decides, Policy
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Policy
 from spewy.records.progress import (
     first_dropped,
     forget_result,
@@ -154,9 +155,9 @@ class Session(Closing):
             finally:
                 engine.close()
 
-    def policy(self) -> Decides:
+    def policy(self) -> Policy:
         """What was saved, to be asked for decisions, until the session is closed."""
-        return Policy(self.layout.problem, self.store)
+        return ChunkPolicy(self.layout.problem, self.store)
 
     def close(self) -> None:
         """Close the store and release the folder."""

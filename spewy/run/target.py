@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from buckets.equity import range_equity
-from solvers.exploit import Exploitability
+from buckets.cards import range_equity
+from solvers.measure import Exploitability
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
 from spewy.job.job import Job

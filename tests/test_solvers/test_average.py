@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from compiled import kernel
+from compiled.vector import HALF, HANDS, SINGLE, aligned, load16
 from solvers.sampled.kernels import move_average
 from solvers.sampled.passes import rounding, share
-from solvers.vector import HALF, HANDS, SINGLE, aligned, load16
 
 LATE = 30_000_000
 """Number of visits with the first strategy; later visits play the second one."""

@@ -5,10 +5,10 @@ import pytest
 from random_games import two_round_game
 from toy_games import kuhn, leduc
 
-from solvers.cfr import Cfr
+from solvers.discount import VARIANTS, dcfr, variant
 from solvers.errors import SolverError
-from solvers.exploit import expected_value, exploitability
-from solvers.variants import VARIANTS, dcfr, variant
+from solvers.measure import expected_value, exploitability
+from solvers.reference.cfr import Cfr
 
 LEDUC_VALUE = -0.085606424078
 

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from random_games import locked, raked, random_tree, two_round_game
 
-from solvers.cfr import Cfr
+from compiled.threads import clock
+from compiled.vector import DROPPED, HALF, LARGEST, load16, store_kept
+from solvers.discount import VARIANTS, variant
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports
 from solvers.exact.footprint import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
-from solvers.exact.threads import clock
-from solvers.exploit import exploitability
-from solvers.forest import Decision, Forest, Showdown
-from solvers.live import LiveGame, Round
-from solvers.variants import VARIANTS, variant
-from solvers.vector import DROPPED, HALF, LARGEST, load16, store_kept
-from solvers.walk import Walker
+from solvers.game import LiveGame, Round
+from solvers.measure import exploitability
+from solvers.reference.cfr import Cfr
+from solvers.reference.walk import Walker
+from solvers.tree import Decision, Forest, Showdown
 
 TESTS = Path(__file__).resolve().parents[1]
 SCHEDULES = [VARIANTS["cfr"], VARIANTS["cfr+"], VARIANTS["dcfr"], VARIANTS["dcfr-steep"]]

@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.forest import Chance, Decision, Fold, Forest, Showdown
 from solvers.sampled.inherit import MOST_VISITS, inherit
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.strips import all_strips
+from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
 FORESTS = [
     Forest.build([Decision(0, (Fold(-1.0), Decision(1, (Chance(0), Fold(1.0)))))]),

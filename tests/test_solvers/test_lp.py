@@ -6,13 +6,13 @@ from random_games import locked, raked, two_round_game
 from scipy import sparse
 from toy_games import kuhn, leduc
 
-from solvers.chunk import Chunk, iterate, local_exploitability, normalise, root_matrices, root_values
+from solvers.discount import variant
 from solvers.errors import SolverError
-from solvers.exploit import expected_value, exploitability
-from solvers.forest import CHANCE, DECISION, FOLD, Chance, Decision, Fold, Forest, Showdown
-from solvers.lp import SequenceForm, chunk_form, chunk_strategy, live_form, live_strategies, solve_lp
-from solvers.variants import variant
-from solvers.walk import Walker
+from solvers.matrix.chunk import Chunk, iterate, local_exploitability, normalise, root_matrices, root_values
+from solvers.matrix.lp import SequenceForm, chunk_form, chunk_strategy, live_form, live_strategies, solve_lp
+from solvers.measure import expected_value, exploitability
+from solvers.reference.walk import Walker
+from solvers.tree import CHANCE, DECISION, FOLD, Chance, Decision, Fold, Forest, Showdown
 
 ROWS = [(1, 1), (1, 4), (4, 1), (3, 5), (6, 2)]
 METHODS = ["highs", "highs-ds", "highs-ipm"]

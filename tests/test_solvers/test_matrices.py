@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from random_games import two_round_game
 
-from solvers.matrices import Hands, add_deal, row_matrices
+from solvers.matrix.leaves import Hands, add_deal, row_matrices
 
 
 def hands_of(game, t, b, p):

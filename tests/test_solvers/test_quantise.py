@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from naive_averages import class_bytes, in_255ths
 
 from solvers.errors import SolverError
-from solvers.forest import Chance, Decision, Fold, Forest, Showdown
-from solvers.quantise import LANES, MOST, byte_tables, quantise, restore
+from solvers.sampled.quantise import LANES, MOST, byte_tables, quantise, restore
 from solvers.sampled.strips import all_strips
-from spewy.records import averages
+from solvers.tree import Chance, Decision, Fold, Forest, Showdown
+from spewy.records import strategy_locker
 
 
 def one_decision(n_actions):
@@ -83,7 +83,7 @@ def test_what_is_no_number_is_refused(wrong):
 
 
 def test_readers_know_the_same_numbers():
-    assert (averages.LANES, averages.MOST) == (LANES, MOST)
+    assert (strategy_locker.LANES, strategy_locker.MOST) == (LANES, MOST)
 
 
 def test_sums_of_another_size_are_refused():

@@ -8,14 +8,14 @@ import pytest
 from random_games import random_tree
 from sampled_walk import learn_once
 
-from solvers.bundle import Packed
-from solvers.forest import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
-from solvers.live import Deal, LiveGame, Round, Rows
+from compiled.records import Packed
+from solvers.game import Deal, LiveGame, Round, Rows
 from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
 from solvers.sampled.rig import LARGEST_SUM, Rig
 from solvers.sampled.strips import all_strips
+from solvers.tree import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 
 DECK, N_ROWS = 9, (5, 7)
 

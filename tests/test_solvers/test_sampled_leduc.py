@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sampled_walk import learn_once
 
-from buckets import Abstraction, Deck, hand_index, hands, permute_cards
-from solvers.bundle import Packed
+from buckets.abstraction import Abstraction
+from buckets.cards import Deck, hand_index, hands, permute_cards
+from compiled.records import Packed
 from solvers.sampled.boards import Board, tree
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers

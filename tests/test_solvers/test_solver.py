@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from random_games import raked, two_round_game
 
-from solvers.cfr import Cfr
+from solvers.discount import variant
 from solvers.exact import ExactCfr
-from solvers.exploit import expected_value, exploitability
-from solvers.variants import variant
-from solvers.walk import Walker
+from solvers.measure import expected_value, exploitability
+from solvers.reference.cfr import Cfr
+from solvers.reference.walk import Walker
 
 MAKERS = {
     "exact": lambda game: ExactCfr(game, variant("dcfr")),

@@ -6,10 +6,10 @@ import pytest
 from random_games import random_strategies, two_round_game
 from toy_games import kuhn, leduc
 
-from solvers.exploit import expected_value, exploitability
-from solvers.live import compatible_reach
-from solvers.variants import VARIANTS
-from solvers.walk import Walker
+from solvers.discount import VARIANTS
+from solvers.game import compatible_reach
+from solvers.measure import expected_value, exploitability
+from solvers.reference.walk import Walker
 
 GAMES = [(seed, k, groups) for seed in range(3) for k in (1, 2) for groups in (None, 4)]
 

@@ -9,13 +9,13 @@ import pytest
 from random_games import locked, raked, random_strategies, two_round_game
 from toy_games import kuhn, leduc
 
-from solvers.cfr import Cfr
+from solvers.discount import VARIANTS
 from solvers.errors import SolverError
-from solvers.exploit import exploitability
-from solvers.forest import DECISION, FOLD, Decision, Fold, Forest, Showdown
-from solvers.live import Lock
-from solvers.variants import VARIANTS
-from solvers.walk import Walker
+from solvers.game import Lock
+from solvers.measure import exploitability
+from solvers.reference.cfr import Cfr
+from solvers.reference.walk import Walker
+from solvers.tree import DECISION, FOLD, Decision, Fold, Forest, Showdown
 
 KINDS = {"rake": (raked,), "locks": (locked,), "both": (raked, locked)}
 

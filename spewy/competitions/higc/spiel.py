@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.competitions.higc.text import Dialect, State, compressed, plain
 from spewy.errors import InputError, shown
 from spewy.look.openspiel import require_spiel

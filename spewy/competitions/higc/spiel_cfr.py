@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.competitions.higc.spiel_tree import SpielTree
 from spewy.learn.engine import Stop
 

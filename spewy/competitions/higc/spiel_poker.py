@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.competitions.higc.text import Dialect, State, tensor_values
 from spewy.errors import InputError, shown
 from spewy.game.betting import Betting

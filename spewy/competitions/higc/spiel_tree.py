@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.competitions.higc.spiel import SpielGame, SpielState, legal
 from spewy.competitions.higc.text import State
 from spewy.learn.engine import Stop

@@ -16,7 +16,7 @@ from random import Random
 
 import numpy as np
 
-from solvers.forest import Floats, Ints
+from solvers.tree import Floats, Ints
 from spewy.competitions.higc.spiel_cfr import SpielStrategy
 from spewy.competitions.higc.spiel_tree import START_KEY, SpielTree, key_after_action, key_after_state
 from spewy.competitions.higc.text import Dialect, State

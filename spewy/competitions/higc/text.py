@@ -24,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, shown
 
 Dialect = Literal["rules", "older"]

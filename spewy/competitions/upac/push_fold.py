@@ -6,7 +6,7 @@ pairs of hands, p the small blind's pushes and D[a, b] = wins of a over b minus 
 ``max_p  Σ_a -(1 - p[a]) W[a] + Σ_b v[b],  v[b] <= Σ_a p[a] W[a, b] min(2, S),  v[b] <= Σ_a p[a] W[a, b] S D[a, b]``
 
 and the big blind's calls are the multipliers of the second kind of rows. The equities are those of
-`benchmarks/preflop_odds.py`.
+`benchmarks/studies/preflop_odds.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linprog
 
-from solvers.forest import Floats
+from solvers.tree import Floats
 from spewy.errors import InputError, SolveError, shown
 
 SMALL_BLIND, BIG_BLIND = 1, 2

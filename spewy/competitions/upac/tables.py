@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets import Abstraction, Deck
-from buckets.board_maps import board_map
-from buckets.percentiles import Percentiles
+from buckets.abstraction import Abstraction
+from buckets.abstraction.percentiles import Percentiles
+from buckets.cards import Deck, board_map
 from spewy.chunks.rounds import decision_slots
 from spewy.competitions.upac.push_fold import equities, push_fold
 from spewy.competitions.upac.runtime.cards import PERMS, canonical
@@ -24,8 +24,8 @@ from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP
 from spewy.errors import InputError, path_text
 from spewy.game.tree import Node, entry, find_node
 from spewy.look.play import holds_play, open_play
-from spewy.records.averages import MOST
-from spewy.records.class_policy import ClassPolicy, board_classes
+from spewy.records.bucket_policy import BucketPolicy, board_abstraction
+from spewy.records.strategy_locker import MOST
 
 Arrays = dict[str, np.ndarray]
 Progress = Callable[[str], None]
@@ -117,7 +117,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
     }
 
 
-def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstraction]:
+def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
     """Stack, strategies and classes of a solve."""
     policy = opened.enter_context(open_play(folder))
     game = policy.problem.game
@@ -126,7 +126,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
         raise InputError(
             f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
         )
-    classes = board_classes(game, policy.averages.arrays())
+    classes = board_abstraction(game, policy.strategies.arrays())
     if classes.remembers:
         raise InputError(
             f"folder {path_text(folder)}: expected classes of boards that forget the flop's, found boards.remember"
@@ -134,7 +134,9 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
     return stacks[0], policy, classes
 
 
-def _require_together(rungs: Sequence[tuple[int, ClassPolicy, Abstraction]], folders: Sequence[Path]) -> None:
+def _require_together(
+    rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
+) -> None:
     """Refuse two rungs of one depth, and rungs of different classes and rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
@@ -183,18 +185,18 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
     return classes, np.ascontiguousarray(rows)
 
 
-def _rung_tables(policy: ClassPolicy, n_classes: Sequence[int]) -> Arrays:
+def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
     """The tree of a rung, and what is done in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_classes):
         n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
-        play = np.zeros((n_slots, n, policy.averages.lines(t).n_rows), dtype=np.uint8)
+        play = np.zeros((n_slots, n, policy.strategies.lines(t).n_rows), dtype=np.uint8)
         for p in (0, 1):
             mine = [each for each in decisions if (each.round, each.player) == (t, p)]
             wanted = [(each.enters, each.first_free, each.n_actions) for each in mine]
             for class_ in range(n):
-                found = policy.averages.free_slots(t, class_, p, wanted)
+                found = policy.strategies.free_slots(t, class_, p, wanted)
                 for each, free in zip(mine, found, strict=True):
                     play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
         out[f"play-{t}"] = play

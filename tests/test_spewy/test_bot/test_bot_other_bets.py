@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from bot_games import NO_LIMIT_GAME, folder_of
 
-from buckets.cards import parse_cards
-from buckets.hands import blocked
+from buckets.cards import blocked, parse_cards
 from spewy import open_bot, open_policy
 from spewy.bot.book import Book
 from spewy.bot.other_bets import decisions_taken, taken_over

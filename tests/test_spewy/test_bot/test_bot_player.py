@@ -8,14 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmark_scripts import script
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, SHORT_GAME, folder_of, play, seen_by
 from cli_runs import POLARISED, good, write
 from jobs import toy
 from stand_ins import Told, fail
 
-from buckets.cards import parse_cards
-from buckets.hands import blocked
+from benchmarks.speed import bot_budget
+from buckets.cards import blocked, parse_cards
 from lockers import LockerError
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
@@ -32,8 +31,9 @@ from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.look.policy import open_policy
 from spewy.match.opponents import opponent
-from spewy.records.averages import Averages
-from spewy.records.policy import Policy, Stacked
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Stacked
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.session import Session
 
 QUICK = {"iterations": 5, "seconds": None}
@@ -288,7 +288,7 @@ def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, 
 
 
 def test_the_measuring_of_budgets_ends_where_no_sub_game_takes_long():
-    times, first = script("bot_budget").decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
+    times, first = bot_budget.decisions(opponent("call", load_game("leduc")), 2, 1000.0, 1)
     assert (times, first < 10) == ([], True)
 
 
@@ -368,7 +368,7 @@ def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
 
 def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
     with open_bot(folders["no-limit"], resolve="never") as bot:
-        monkeypatch.setattr(Averages, "frequencies", lambda *args: fail(InputError("the disk is gone")))
+        monkeypatch.setattr(StrategyLocker, "frequencies", lambda *args: fail(InputError("the disk is gone")))
         hand = off_tree(bot)
         bot.new_hand(hand, 0, 1)
         assert bot.answer(hand).source == "fallback"
@@ -443,7 +443,7 @@ def test_games_that_were_solved_whole_are_played_too():
     job = toy("kuhn", max_sweeps=300)
     session = Session(job)
     session.solve()
-    bot = LockerBot(Policy(job.problem, session.store), Options(resolve="always"))
+    bot = LockerBot(ChunkPolicy(job.problem, session.store), Options(resolve="always"))
     for seed in range(50):
         play(bot, seed % 2, seed)
     queen_facing_a_bet = bot.strategy(Hand.start(bot.game).apply("r")).of(1)
@@ -495,7 +495,7 @@ def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):
         for seed in range(5):
             play(bot, seed % 2, seed)
     with open_policy(folders["limit"]) as policy:
-        assert policy.averages.saved.deals == 130
+        assert policy.strategies.saved.deals == 130
 
 
 @pytest.mark.parametrize("game", ["limit", "no-limit"])

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, any_action, dealt, folder_of
 
-from buckets.cards import Deck
-from buckets.hands import blocked, hands
+from buckets.cards import Deck, blocked, hands
 from spewy.bot.player import open_bot
 from spewy.bot.ranges import played_down
 from spewy.game.hand import Hand

@@ -12,8 +12,7 @@ from bot_whole import exploitability_of_bot
 from jobs import toy
 from naive_spot import NaiveSpot
 
-from buckets.cards import parse_cards
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands, parse_cards
 from spewy.bot import pace
 from spewy.bot import resolve as resolving
 from spewy.bot.options import Options
@@ -26,7 +25,8 @@ from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
 from spewy.game.tree import game_config, player_sizes
 from spewy.job.job import Job
-from spewy.records.policy import Policy, Stacked
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Stacked
 from spewy.run.session import Session
 
 RIVER = {
@@ -342,7 +342,7 @@ def leduc():
 
 def leduc_with(leduc, **options):
     """Exploitability in chips of a bot in Leduc."""
-    bot = LockerBot(Policy(leduc[0].problem, leduc[1]), Options(**options, iterations=150, seconds=None))
+    bot = LockerBot(ChunkPolicy(leduc[0].problem, leduc[1]), Options(**options, iterations=150, seconds=None))
     return exploitability_of_bot(bot, "leduc")
 
 

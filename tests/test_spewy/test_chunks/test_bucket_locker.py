@@ -9,7 +9,8 @@ import pytest
 from cli_runs import COMMAND, TURN, good, good_json, process, refused, spewy, write
 from without_rights import listing, without_rights
 
-from buckets import BoardTree, Deck, canonical_flops, hands, parse_cards
+from buckets.abstraction import BoardTree
+from buckets.cards import Deck, canonical_flops, hands, parse_cards
 from lockers import (
     DamagedLockerError,
     LmdbStore,

@@ -5,8 +5,7 @@ import pytest
 from cli_runs import TURN
 from jobs import ALIKE, SUITED, example, parsed_job, toy
 
-from buckets.cards import cards_name, parse_cards
-from buckets.symmetry import permute_history
+from buckets.cards import cards_name, parse_cards, permute_history
 from spewy.chunks.boards import board_rows
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, solved_board

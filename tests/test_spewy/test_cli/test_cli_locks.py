@@ -7,10 +7,10 @@ import pytest
 from cli_runs import KUHN, TURN, good_json, refused, spewy, write
 from jobs import solved
 
-from buckets.hands import hand_name
-from solvers.exploit import exploitability
-from solvers.live import compatible_reach
-from solvers.walk import Walker
+from buckets.cards import hand_name
+from solvers.game import compatible_reach
+from solvers.measure import exploitability
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job

@@ -7,7 +7,7 @@ import pytest
 from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from stand_ins import fail
 
-from solvers.cfr import Cfr
+from solvers.reference.cfr import Cfr
 from spewy.bot import parts
 from spewy.bot.player import LockerBot
 from spewy.errors import SolveError

@@ -3,7 +3,7 @@
 import pytest
 from cli_runs import good, good_json, process, refused, spewy
 
-from buckets.flop_subset import flop_subset
+from buckets.abstraction import flop_subset
 from spewy import Job
 from spewy.batch.batch import Batch
 from spewy.job.presets import preset, presets

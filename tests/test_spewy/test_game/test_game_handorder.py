@@ -5,9 +5,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from buckets.cards import Deck
-from buckets.equity import equities, showdown_totals
-from buckets.hands import hands, preflop_classes
+from buckets.cards import Deck, equities, hands, preflop_classes
+from buckets.cards.showdown import showdown_totals
 from spewy.game.handorder import ORDER, top_hands
 
 SUITS = list(permutations(range(4)))

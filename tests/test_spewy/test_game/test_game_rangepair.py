@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from buckets.cards import Deck
-from buckets.hands import hands
+from buckets.cards import Deck, hands
 from spewy.errors import InputError
 from spewy.game.rangepair import SMALLEST, meet
 from spewy.game.ranges import parse_range

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from buckets.cards import Deck, parse_cards
-from buckets.hands import hand_index
+from buckets.cards import Deck, hand_index, parse_cards
 from spewy.errors import InputError
 from spewy.game.ranges import NUM_HANDS, Range, combo_name, format_range, parse_range
 

@@ -6,7 +6,8 @@ import naive_hands
 import numpy as np
 import pytest
 
-from buckets import BoardError, CardError, Deck, hands, parse_cards, parse_hand, strength
+from buckets.cards import Deck, hands, parse_cards, parse_hand, strength
+from buckets.errors import BoardError, CardError
 from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, kinds_of
 
 PAIRS = ("second pair", "pocket below top", "top pair", "overpair")

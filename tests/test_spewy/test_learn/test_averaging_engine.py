@@ -9,7 +9,7 @@ from dealt_jobs import exploitability_of, numbers_in
 
 from spewy import Solution
 from spewy.look.play import open_play
-from spewy.records.class_payoffs import FOLDER, ClassPayoffs
+from spewy.records.bucket_payoffs import FOLDER, BucketPayoffs
 
 JOB = """
 name = "leduc"
@@ -65,7 +65,7 @@ def test_two_runs_do_what_one_does(solved):
     whole = solved(2 * SWEEP + 1, "whole")
     parts = solved(SWEEP - 1, "parts")
     assert numbers_in(solved(2 * SWEEP + 1, "parts")) == numbers_in(whole)
-    with ClassPayoffs.open(parts) as mine, ClassPayoffs.open(whole) as theirs:
+    with BucketPayoffs.open(parts) as mine, BucketPayoffs.open(whole) as theirs:
         for class_ in range(3):
             assert np.array_equal(mine.get(1, class_, (5, 5, 5)), theirs.get(1, class_, (5, 5, 5)))
 
@@ -75,7 +75,7 @@ def test_matrices_that_are_lost_are_made_again(solved):
     shutil.rmtree(folder / FOLDER)
     told = good_json("status", solved(SWEEP))
     assert told["saved_deals"] == SWEEP
-    with ClassPayoffs.open(folder) as kept:
+    with BucketPayoffs.open(folder) as kept:
         assert kept.done(1) == {0, 1, 2}
 
 

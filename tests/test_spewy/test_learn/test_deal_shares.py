@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from dealt_jobs import DEALT_LEDUC
 
-from buckets import Abstraction, Deck
+from buckets.abstraction import Abstraction
+from buckets.cards import Deck
 from spewy.chunks.abstractions import abstraction
 from spewy.job.job import Job
 from spewy.learn.deal_shares import FEWEST_CLASSES, Interval, Shares

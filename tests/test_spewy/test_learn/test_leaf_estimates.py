@@ -1,15 +1,14 @@
 """What chunks are taken to be worth where no payoff matrix is stored."""
 
-import importlib.util
 import shutil
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from class_games import some_cards, two_suits
 
-from buckets.rank_sets import board_strength
+from benchmarks.studies import leaf_estimates
+from buckets.cards.rank_sets import board_strength
 from spewy.errors import InputError
 from spewy.learn.leaf_estimates import Bets, ClosestLine, NoMoreBetting, Regressed, stake
 
@@ -126,11 +125,7 @@ def test_a_regression_needs_something_to_learn_from(game, plain):
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
-    file = Path(__file__).resolve().parents[3] / "benchmarks/leaf_estimates.py"
-    spec = importlib.util.spec_from_file_location("leaf_estimates", file)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
     page = tmp_path / "page.md"
-    shutil.copy(benchmark.PAGE, page)
-    benchmark.tables(page)
-    assert page.read_text() == benchmark.PAGE.read_text()
+    shutil.copy(leaf_estimates.PAGE, page)
+    leaf_estimates.tables(page)
+    assert page.read_text() == leaf_estimates.PAGE.read_text()

@@ -15,7 +15,7 @@ from jobs import EXAMPLES
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from spiel import tabular_policy
 
-from solvers.lp import live_form
+from solvers.matrix.lp import live_form
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.learn import lp_engine

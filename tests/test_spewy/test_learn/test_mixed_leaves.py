@@ -13,8 +13,8 @@ from jobs import EXAMPLES, example, toy
 from naive_chunks import GAME, three_rounds
 
 from lockers import MemoryStore, open_store
-from solvers.cfr import Cfr
-from solvers.variants import variant
+from solvers.discount import variant
+from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
@@ -22,8 +22,8 @@ from spewy.learn.engine import Goal
 from spewy.learn.judge import Judge
 from spewy.learn.stored_engine import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
-from spewy.look.stored import stored_job
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.estimate import estimate
 from spewy.run.plan import Plan

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from class_numbers import ClassSums
 
-from buckets import Abstraction
-from solvers.exploit import expected_value, exploitability
-from solvers.forest import DECISION
+from buckets.abstraction import Abstraction
+from solvers.measure import expected_value, exploitability
+from solvers.reference.walk import Walker
 from solvers.sampled.rig import BOARDS_AT_ONCE
 from solvers.stopping import StoppedError
-from solvers.walk import Walker
+from solvers.tree import DECISION
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job

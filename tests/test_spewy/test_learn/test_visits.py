@@ -5,7 +5,7 @@ import pytest
 from naive_chunks import NaiveChunks, averaged, three_rounds
 
 from lockers import MemoryStore
-from solvers.variants import variant
+from solvers.discount import variant
 from spewy.chunks.layout import Layout
 from spewy.learn.leaves import Estimated, Stored
 from spewy.learn.playdown import PlayDown

@@ -5,7 +5,7 @@ import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
 import spewy.cli.export as export_module
-from buckets.hands import parse_hand
+from buckets.cards import parse_hand
 from spewy.game.hand_kinds import kinds_of
 from spewy.look.solution import Solution
 

@@ -9,8 +9,7 @@ import pytest
 from acpc_tables import LIMIT, NO_LIMIT, matched, table
 from naive_cards import strength_key
 
-from buckets.cards import parse_cards
-from buckets.hands import hands
+from buckets.cards import hands, parse_cards
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand

@@ -7,14 +7,14 @@ import pytest
 from jobs import example, solved
 
 from lockers import MemoryStore
-from solvers.cfr import Cfr
 from solvers.exact import ExactCfr
-from solvers.exploit import Exploitability
+from solvers.measure import Exploitability
+from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
 from spewy.learn.live_engine import LiveEngine
+from spewy.records.bucket_numbers import BucketNumbers, write_buckets
 from spewy.records.chunks import Kind, Visit, commit_visit
-from spewy.records.class_numbers import ClassNumbers, write_classes
 from spewy.records.keys import REGRET, STRATEGY
 from spewy.records.progress import saved_sweeps
 from spewy.run.plan import Plan
@@ -87,9 +87,9 @@ def test_regrets_that_are_not_finite_are_not_saved(precision, monkeypatch):
 
 def test_what_is_not_finite_is_written_nowhere():
     store = MemoryStore(shards=1)
-    one = ClassNumbers(0, 3, (np.ones(4), np.array([1.0, np.inf])), (np.ones(4), np.ones(2)), np.ones(2))
+    one = BucketNumbers(0, 3, (np.ones(4), np.array([1.0, np.inf])), (np.ones(4), np.ones(2)), np.ones(2))
     with pytest.raises(SolveError, match="round 0, class 3: expected finite numbers, found others"):
-        write_classes(store, [one])
+        write_buckets(store, [one])
     assert not list(store.keys(REGRET))
     problem = example("R1").problem
     layout = Layout.of(problem)

@@ -15,7 +15,7 @@ distributed = pytest.importorskip("distributed", reason="no dask.distributed: pi
 import crew_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
-from buckets import parse_cards  # noqa: E402
+from buckets.cards import parse_cards  # noqa: E402
 from spewy.chunks.bucket_trees import BucketLocker  # noqa: E402
 from spewy.errors import PeerError, shown  # noqa: E402
 from spewy.job.job import Job  # noqa: E402

@@ -5,14 +5,14 @@ import pytest
 from cli_runs import good_json, write
 from dealt_jobs import DEALT_LEDUC, exploitability_of
 
-from solvers.exploit import expected_value, exploitability
-from solvers.walk import Walker
+from solvers.measure import expected_value, exploitability
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 from spewy.look.play import open_play
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078, "rhode-island": -0.65586}
-"""Net chips of player 0; Rhode Island's by `benchmarks/rhode_island.py`, to 0.00005."""
+"""Net chips of player 0; Rhode Island's by `benchmarks/studies/rhode_island.py`, to 0.00005."""
 
 AS_MANY_AS_BOARDS = ("boards.flop=3", "rows.preflop=3", "rows.flop=3")
 """Of Leduc, whose kinds of hands are as many as rows: nothing is lost."""

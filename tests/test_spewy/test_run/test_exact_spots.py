@@ -73,8 +73,8 @@ def test_streaming_changes_no_bit(tmp_path):
     answers = []
     for kept in (1.0, 0.0, 0.5):
         session = Session(example("T1"), None)
+        from solvers.discount import variant
         from solvers.exact import ExactCfr
-        from solvers.variants import variant
 
         folder = None if kept == 1.0 else tmp_path
         engine = ExactCfr(session.layout.live, variant("dcfr"), threads=2, folder=folder, kept=kept)

@@ -8,9 +8,9 @@ import pytest
 from cli_runs import KUHN, LEDUC, TURN, good, good_json, write
 from jobs import EXAMPLES, example, toy
 
+from solvers.discount import variant
 from solvers.exact import ExactCfr, supports, useful_threads
 from solvers.exact.rig import n_portions
-from solvers.variants import variant
 from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
 from spewy.chunks.layout import Layout

@@ -5,7 +5,7 @@ from jobs import example, solved, toy
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from spiel import UnchunkedLeduc, tabular_policy
 
-from solvers.lp import live_form, solve_lp
+from solvers.matrix.lp import live_form, solve_lp
 from spewy.run.session import Session
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078}

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jobs import example, solved
 
-from buckets.equity import range_equity
-from solvers.cfr import Cfr
-from solvers.exploit import expected_value, exploitability
-from solvers.variants import VARIANTS
-from solvers.walk import Walker
+from buckets.cards import range_equity
+from solvers.discount import VARIANTS
+from solvers.measure import expected_value, exploitability
+from solvers.reference.cfr import Cfr
+from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game import rangepair

@@ -6,17 +6,15 @@ import tomllib
 
 import click
 import pytest
-from benchmark_scripts import script
 
+from benchmarks.studies import walk_through
 from spewy.cli import main
-
-WALK = script("walk_through")
 
 
 @pytest.fixture(scope="module")
 def commands():
     """What the page says after ``$ spewy``, word by word."""
-    lines = [text for file, text in WALK.steps(WALK.PAGE.read_text()) if file is None]
+    lines = [text for file, text in walk_through.steps(walk_through.PAGE.read_text()) if file is None]
     assert len(lines) > 5
     assert all(line.startswith("spewy ") for line in lines)
     return [shlex.split(line)[1:] for line in lines]
@@ -32,20 +30,22 @@ def test_every_command_of_the_page_is_one(commands):
 
 
 def test_every_picture_of_the_page_is_drawn_by_it_and_there(commands):
-    shown = set(re.findall(r"\]\(walk-through/(\S+\.png)\)", WALK.PAGE.read_text()))
+    shown = set(re.findall(r"\]\(walk-through/(\S+\.png)\)", walk_through.PAGE.read_text()))
     drawn = {words[words.index("--plot") + 1] for words in commands if "--plot" in words}
-    assert shown == drawn == {path.name for path in WALK.PAGE.with_suffix("").iterdir()}
+    assert shown == drawn == {path.name for path in walk_through.PAGE.with_suffix("").iterdir()}
 
 
 def test_the_script_adds_to_a_file_once(tmp_path):
-    (file, text), *_ = [step for step in WALK.steps(WALK.PAGE.read_text()) if step[0] is not None]
+    (file, text), *_ = [
+        step for step in walk_through.steps(walk_through.PAGE.read_text()) if step[0] is not None
+    ]
     (tmp_path / file).write_text("[solve]\n")
     for _ in range(2):
-        WALK.follow(tmp_path, file, text)
+        walk_through.follow(tmp_path, file, text)
     assert tomllib.loads((tmp_path / file).read_text())["lock"] == [{"line": "x", "strategy": {"bet": 1}}]
 
 
 def test_the_script_runs_commands_where_it_is_told_to(tmp_path, capfd):
-    WALK.follow(tmp_path, None, "echo found > here")
+    walk_through.follow(tmp_path, None, "echo found > here")
     assert (tmp_path / "here").read_text() == "found\n"
     assert "$ echo found > here" in capfd.readouterr().out

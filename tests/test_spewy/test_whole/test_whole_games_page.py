@@ -4,36 +4,32 @@ import json
 import shutil
 
 import pytest
-from benchmark_scripts import script
 from dealt_jobs import DEALT_LEDUC
 
-
-@pytest.fixture(scope="module")
-def benchmark():
-    return script("whole_games")
+from benchmarks.studies import whole_games
 
 
-def test_the_tables_of_the_page_are_those_of_the_data(benchmark, tmp_path):
+def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):
     page = tmp_path / "page.md"
-    shutil.copy(benchmark.PAGE, page)
-    benchmark.main(["tables", "--page", str(page)])
-    assert page.read_text() == benchmark.PAGE.read_text()
+    shutil.copy(whole_games.PAGE, page)
+    whole_games.main(["tables", "--page", str(page)])
+    assert page.read_text() == whole_games.PAGE.read_text()
 
 
-def test_a_page_without_a_place_for_a_table_is_told(benchmark, tmp_path):
+def test_a_page_without_a_place_for_a_table_is_told(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Whole games\n")
     with pytest.raises(SystemExit, match="expected the lines <!-- curves: begin -->"):
-        benchmark.main(["tables", "--page", str(page)])
+        whole_games.main(["tables", "--page", str(page)])
 
 
-def test_a_curve_goes_on_in_its_folder(benchmark, tmp_path):
+def test_a_curve_goes_on_in_its_folder(tmp_path):
     job, folder, data = tmp_path / "job.toml", tmp_path / "leduc", tmp_path / "data.json"
     job.write_text(DEALT_LEDUC.replace("max_sweeps = 3000", ""))
 
     def points(*minutes):
         told = ["curve", str(job), str(folder), "--minutes", ",".join(minutes), "--data", str(data)]
-        assert benchmark.main(told) == 0
+        assert whole_games.main(told) == 0
         return json.loads(data.read_text())["curves"]["leduc"]["points"]
 
     (first,) = points("0.005")
@@ -49,10 +45,10 @@ def test_a_curve_goes_on_in_its_folder(benchmark, tmp_path):
     assert third["core_minutes"] >= 0.005
 
 
-def test_the_picture_has_all_curves(benchmark, tmp_path):
-    benchmark.main(["plot", "--out", str(tmp_path / "curves.svg")])
+def test_the_picture_has_all_curves(tmp_path):
+    whole_games.main(["plot", "--out", str(tmp_path / "curves.svg")])
     drawn = (tmp_path / "curves.svg").read_text()
-    for name, curve in json.loads(benchmark.DATA.read_text())["curves"].items():
+    for name, curve in json.loads(whole_games.DATA.read_text())["curves"].items():
         assert f"<!-- {curve['job']} -->" in drawn
         label = f"{name.removeprefix(curve['job']).lstrip(', ') or 'deals'}, "
         assert f"<!-- {label}" in drawn

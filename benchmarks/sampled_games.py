@@ -1,0 +1,75 @@
+"""Whole games by sampled boards, set up from a job without a folder."""
+
+import sys
+import time
+from collections.abc import Callable
+
+from buckets.abstraction import Abstraction, Wish
+from solvers.sampled.engine import DEFAULT_SCHEDULE, SampledCfr
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.passes import Schedule
+from spewy import Job
+from spewy.chunks.rounds import line_forests
+from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.run.dealt_plan import wish_of
+from spewy.run.ready import make_ready
+
+SEED = 1
+"""Seed of the sampled boards."""
+
+
+def abstraction_wish(job: Job) -> Wish:
+    if job.dealing is None:
+        raise SystemExit(f"{job.name}: expected a job with [boards], found none")
+    return wish_of(job.rules, job.dealing)
+
+
+def sampled_cfr(
+    job: Job,
+    found: Abstraction,
+    threads: int,
+    numbers: Numbers | None = None,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+) -> SampledCfr:
+    make_ready("sampled", found.n_rounds, job.solve.short, note)
+    return SampledCfr(
+        [one.forest for one in line_forests(job.betting_tree)],
+        found.n_classes,
+        found.n_rows,
+        found.n_hands,
+        len(found.deck) - sum(found.board_sizes),
+        lambda first, n: found.deal(SEED, range(first, first + n)),
+        schedule=schedule,
+        threads=threads,
+        short=job.solve.short,
+        numbers=numbers,
+    )
+
+
+def real_game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
+    return RealGame(
+        job.rules,
+        [one.forest for one in line_forests(job.betting_tree)],
+        cfr.strips,
+        found,
+        found.n_classes,
+        found.n_rows,
+        cfr.numbers.sums,
+        symmetric=not rows_know_suits(found.arrays),
+    )
+
+
+def progress_note(what: str) -> Callable[[int, int], None]:
+    """Tells progress, at most every five seconds."""
+    told = [time.monotonic()]
+
+    def tell(done: int, of: int) -> None:
+        if time.monotonic() - told[0] > 5:
+            told[0] = time.monotonic()
+            note(f"{done:,} of {of:,} {what}")
+
+    return tell
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

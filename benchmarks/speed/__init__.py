@@ -1,0 +1,1 @@
+"""How long it takes: solves, kernels, decisions of bots, stores."""

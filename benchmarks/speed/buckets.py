@@ -1,0 +1,65 @@
+"""Time of outcomes and merge trees on one core, and of all flops on two workers.
+
+    python -m benchmarks.speed.buckets [--quick] [--boards 15] [--flops]
+
+Boards are drawn with a fixed seed; times are medians (and the slowest) after a warm-up that compiles. ``--flops`` fills
+an empty bucket locker with all 1,755 flops.
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from buckets.abstraction import BoardTree, outcomes
+from buckets.cards import Deck, blocked, hands
+from spewy.chunks.bucket_trees import BucketLocker
+from spewy.cli.bars import Bar
+from spewy.system.crew import Crew
+
+BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="three boards of each round")
+    parser.add_argument("--boards", type=int, default=15, help="boards per round (default 15)")
+    parser.add_argument("--flops", action="store_true", help="fill a locker with all flops, too")
+    options = parser.parse_args()
+    combos = hands(Deck(), 2)
+    rng = np.random.default_rng(1)
+    print("| round | outcomes, ms | with tree, ms | slowest, ms | of the budget |")
+    print("|---|---|---|---|---|")
+    for n_cards, name in ((3, "flop"), (4, "turn"), (5, "river")):
+        boards = [sorted(rng.choice(52, n_cards, replace=False).tolist()) for _ in range(options.boards)]
+        BoardTree.of(boards[0])
+        curves, whole = [], []
+        for board in boards[: 3 if options.quick else None]:
+            started = time.perf_counter()
+            outcomes(board, combos)[~blocked(combos, board)].sum()
+            curves.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            BoardTree.of(board)
+            whole.append(time.perf_counter() - started)
+        print(
+            f"| {name} | {1000 * median(curves):.2f} | {1000 * median(whole):.2f} | {1000 * max(whole):.2f} "
+            f"| {median(whole) / BUDGET[name]:.2f} |",
+            flush=True,
+        )
+    if options.flops:
+        with tempfile.TemporaryDirectory() as folder, Bar("flops", 1755) as bar:
+            locker = BucketLocker.open(Path(folder) / "buckets")
+            started = time.perf_counter()
+            peaks = locker.precompute(3, Crew(2), bar.advance)
+            seconds = time.perf_counter() - started
+            locker.close()
+        print(f"\nall 1,755 flops, 2 workers: {seconds:.0f} s, at most {max(peaks):.0f} MiB in a worker")
+
+
+if __name__ == "__main__":
+    main()

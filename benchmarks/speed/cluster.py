@@ -1,0 +1,287 @@
+"""The same whole game with one thread, with two, and on a Dask cluster of several processes.
+
+    python -m benchmarks.speed.cluster compare [JOB] [--deals 8192] [--flops all] [--workers 1,2,3]
+                                             [--seeds 3] [--set ...] [--quick]
+    python -m benchmarks.speed.cluster stored [JOB] [--sweeps 6] [--workers 1,2,3] [--rounds 3] [--set ...] [--quick]
+    python -m benchmarks.speed.cluster staleness [--deals 3000] [--seeds 3] [--quick]
+
+``compare`` solves a job from nothing for so many deals in each way and with each seed of the deals, judges what was
+saved on the same flops, and tells means over the seeds: exploitability with its standard error, boards per second of
+wall time and per second of processor time, all processes together. Ways take turns, seed by seed. The
+cluster is Dask's own: a scheduler and workers that are processes with a scratch folder each. ``stored`` sweeps over a
+job's stored chunks in each way, by turns, and tells seconds of a sweep, the first one left out. ``staleness`` learns
+Leduc on copies in this process, exchanged after shorter and longer intervals, and measures all of its boards.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.paths import ROOT
+from spewy import Job
+from spewy.chunks.abstractions import abstraction
+from spewy.chunks.rounds import line_forests
+from spewy.learn.deal_copy import Asked, Copy, Order, Setup
+from spewy.learn.deal_shares import Interval
+from spewy.learn.exchange import Exchange, copied
+from spewy.look.judging import judge_folder
+from spewy.records.status import Status
+from spewy.run.dealt_plan import wish_of
+from spewy.run.dealt_session import DealtSession
+from spewy.run.reporter import Silent
+from spewy.run.session import Session
+from spewy.system.child import start_python
+
+LEDUC = {"name": "leduc", "game": {"file": "leduc"}, "boards": {}}
+MOST_OF_ALL = (1.0, 0.25, 0.05)
+"""Of the deals that are done: how many an interval has."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    compared = commands.add_parser("compare")
+    compared.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/flop-holdem.toml")
+    compared.add_argument("--deals", type=int, default=8192)
+    compared.add_argument("--flops", type=int, default=0, help="to judge on, 0: all")
+    compared.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
+    compared.add_argument("--seeds", type=int, default=3)
+    compared.add_argument("--set", action="append", default=[], dest="overrides")
+    stored = commands.add_parser("stored")
+    stored.add_argument("job", nargs="?", type=Path, default=ROOT / "examples/T1.toml")
+    stored.add_argument("--sweeps", type=int, default=6)
+    stored.add_argument("--workers", type=_sizes, default=[1, 2, 3], help="of clusters")
+    stored.add_argument("--rounds", type=int, default=3, help="of taking turns")
+    stored.add_argument("--set", action="append", default=[], dest="overrides")
+    stale = commands.add_parser("staleness")
+    stale.add_argument("--deals", type=int, default=3000)
+    stale.add_argument("--seeds", type=int, default=3)
+    for command in (compared, stored, stale):
+        command.add_argument("--quick", action="store_true")
+    args = parser.parse_args(argv)
+    if args.quick:
+        args.deals = 300
+    if args.command == "compare":
+        _compare(args)
+    elif args.command == "stored":
+        _stored(args)
+    else:
+        _staleness(args.deals, 1 if args.quick else args.seeds)
+    return 0
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
+
+
+def _compare(args: argparse.Namespace) -> None:
+    """Print the table of ways."""
+    if args.quick:
+        args.flops, args.seeds, args.workers = 2, 1, [1, 2]
+        args.overrides += ["boards.flop=3", "rows.flop=5"]
+    rows: dict[str, list[tuple[float, float, float]]] = {}
+    for seed in range(1, args.seeds + 1):
+        with TemporaryDirectory(prefix="spewy-") as scratch:
+            for name, threads in (("one thread", 1), ("two threads", 2)):
+                found = _solved(args, seed, [f"solve.workers={threads}"], Path(scratch, name))
+                rows.setdefault(name, []).append(found)
+            for size in args.workers:
+                with _cluster(Path(scratch, str(size)), size) as (address, spent):
+                    dask = ['solve.workers="dask"', f'dask.address="{address}"']
+                    found = _solved(args, seed, dask, Path(scratch, f"dask {size}"), spent)
+                    rows.setdefault(f"Dask, {size}", []).append(found)
+    print(
+        f"| workers | exploitability after {args.deals:,} deals, mbb | boards per second | per core-second |"
+    )
+    print("|---|---|---|---|")
+    for name, points in rows.items():
+        mbb, wall, core = np.mean(points, axis=0)
+        error = np.std(points, axis=0, ddof=1)[0] / len(points) ** 0.5 if len(points) > 1 else np.nan
+        print(f"| {name} | {mbb:.1f} ± {error:.1f} | {wall:,.0f} | {core:,.0f} |")
+
+
+def _solved(
+    args: argparse.Namespace,
+    seed: int,
+    settings: list[str],
+    folder: Path,
+    spent: Callable[[], float] = float,
+) -> tuple[float, float, float]:
+    """Deal, judge once: mbb, deals per second and per core-second."""
+    ended = ["solve.target=0 mbb", f"solve.max_sweeps={args.deals}", "solve.check_flops=1"]
+    job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", *ended])
+    watch = _Watch(spent)
+    with DealtSession(job, folder) as session:
+        session.solve(watch)
+    found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
+    mbb = found.mbb(found.finding.exploitability)
+    assert mbb is not None
+    told = f"{folder.name}, seed {seed}: {mbb:.1f} mbb, {watch.rates()[0]:,.0f} boards per second"
+    print(told, file=sys.stderr, flush=True)
+    return mbb, *watch.rates()
+
+
+class _Watch(Silent):
+    """Times a solve from the first time that it is told of.
+
+    Args:
+        spent: processor time of other processes.
+    """
+
+    def __init__(self, spent: Callable[[], float]) -> None:
+        self._spent = spent
+        self._points: list[tuple[int, float, float]] = []
+
+    def stands(self, status: Status, threads: int) -> None:
+        """Remember it."""
+        self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
+
+    def rates(self) -> tuple[float, float]:
+        """Deals per second, and per second of all processors; the check at the end does not count."""
+        first, begun, before = self._points[0]
+        last, ended, after = next(point for point in self._points if point[0] == self._points[-1][0])
+        return (last - first) / max(ended - begun, 1e-9), (last - first) / max(after - before, 1e-9)
+
+
+def _stored(args: argparse.Namespace) -> None:
+    """Print what a sweep takes in each way."""
+    if args.quick:
+        args.sweeps, args.rounds, args.workers = 2, 1, [1]
+        args.overrides += ["rows.turn=7", "rows.river=5"]
+    ways = [("one process", 1, 0), ("two processes", 2, 0), *((f"Dask, {n}", n, n) for n in args.workers)]
+    times: dict[str, list[float]] = {name: [] for name, _, _ in ways}
+    for _ in range(args.rounds):
+        for name, workers, size in ways:
+            with TemporaryDirectory(prefix="spewy-") as scratch:
+                times[name].append(_sweep_seconds(args, Path(scratch), workers, size))
+    print("| workers | seconds of a sweep | times as fast as one process |\n|---|---|---|")
+    for name, found in times.items():
+        ratio = statistics.median(one / mine for one, mine in zip(times["one process"], found, strict=True))
+        print(f"| {name} | {statistics.median(found):.3g} | {ratio:.2f} |")
+
+
+def _sweep_seconds(args: argparse.Namespace, scratch: Path, workers: int, size: int) -> float:
+    """Mean of all sweeps but the first; of a cluster where there is a size, else of processes."""
+    ended = ["solve.leaves=stored", "solve.target=0 chips", f"solve.max_sweeps={args.sweeps}"]
+    settings = [*args.overrides, *ended, f"solve.check_every={args.sweeps}"]
+    with _cluster(scratch / "cluster", size) if size else nullcontext(("", float)) as (address, _):
+        own = ['solve.workers="dask"', f'dask.address="{address}"'] if size else [f"solve.workers={workers}"]
+        sweeps = _Sweeps()
+        with Session(Job.load(args.job, [*settings, *own]), scratch / "out") as session:
+            session.solve(sweeps)
+    return (sweeps.ends[-1] - sweeps.ends[0]) / (len(sweeps.ends) - 1)
+
+
+class _Sweeps(Silent):
+    """Remembers when sweeps ended."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def sweep(self, number: int, done: int, total: int) -> None:
+        """Remember it, if it is the end of one."""
+        if done == total and number > len(self.ends):
+            self.ends.append(time.perf_counter())
+
+
+class _Unheard:
+    def begin(self, *told: object) -> None:
+        pass
+
+    def judged(self, *told: object) -> None:
+        pass
+
+
+@contextmanager
+def _cluster(folder: Path, size: int) -> Iterator[tuple[str, Callable[[], float]]]:
+    """A scheduler and workers; its address, and what tells their processor time."""
+    folder.mkdir()
+    file = folder / "scheduler.json"
+    at = ["--scheduler-file", os.fspath(file)]
+    dask = "distributed.cli.dask_"
+    local = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
+    processes = [start_python(["-m", f"{dask}scheduler", *at, *local], stderr=subprocess.DEVNULL)]
+    try:
+        for number in range(size):
+            own = ["--local-directory", os.fspath(folder / f"worker-{number}"), "--no-dashboard"]
+            alone = ["--no-nanny", "--nthreads", "1"]
+            processes.append(
+                start_python(["-m", f"{dask}worker", *at, *alone, *own], stderr=subprocess.DEVNULL)
+            )
+        while not (file.exists() and file.stat().st_size):  # it is there before it is written
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], lambda: sum(_seconds_of(one.pid) for one in processes)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _seconds_of(process: int) -> float:
+    """Processor time of a process, by Linux."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _staleness(deals: int, seeds: int) -> None:
+    """Print the table of intervals."""
+    job = Job.of(LEDUC)
+    assert job.dealing is not None
+    found = abstraction(wish_of(job.rules, job.dealing))
+    rounds = line_forests(job.betting_tree)
+    print(
+        "| copies | deals of each | an interval is of all deals at most | exchanges | exploitability, mbb |"
+    )
+    print("|---|---|---|---|---|")
+    for copies, n in ((1, deals), (1, deals // 3), (3, deals), (1, deals // 16), (16, deals)):
+        for most in MOST_OF_ALL if copies > 1 else (1.0,):
+            values, exchanges = [], 0
+            for seed in range(1, seeds + 1):
+                setups = [Setup("", job.rules, rounds, found, seed, False, 0.0) for _ in range(copies)]
+                value, exchanges = _learnt(setups, n, most)
+                values.append(1000 * value / job.rules.big_blind)
+            told = f"{np.mean(values):.0f}"
+            print(f"| {copies} | {n // copies:,} | {most:.0%} | {exchanges} | {told} |", flush=True)
+
+
+def _learnt(setups: Sequence[Setup], deals: int, most: float) -> tuple[float, int]:
+    """Exploitability in chips after so many deals of all copies together, and how often they met."""
+    workers = [Copy(setup, 1) for setup in setups]
+    whole = Copy(setups[0], 1)
+    done = exchanges = 0
+    while done < deals:
+        n = max(len(workers), min(int(most * done), deals - done))
+        rounds = range(len(whole.numbers.visits))
+        now = [copied(whole.numbers, t, np.arange(whole.numbers.visits[t].shape[1])) for t in rounds]
+        interval = Interval(done, n, len(workers))
+        exchange = Exchange(whole.numbers, whole.schedule, whole.shares.cut(interval).alone)
+        for i, worker in enumerate(workers):
+            worker.catch_up(Order("", 0, 1), now)
+            for part in worker.learn(Asked(interval, i)).parts:
+                exchange.take(part)
+        done += n
+        exchanges += 1
+    finding = whole.judge(1, _Never(), lambda done, of: None)
+    assert finding is not None
+    return finding.exploitability, exchanges
+
+
+class _Never:
+    def is_set(self) -> bool:
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

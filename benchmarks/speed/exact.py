@@ -1,0 +1,158 @@
+"""Time, memory and truth of the exact engine on the four reference spots.
+
+    python -m benchmarks.speed.exact [--quick] [--repeat 3] [--spots R1,T1,F1,P1] [--threads 2] [--memory "280 MiB"]
+
+Each solve is a process of its own, its kernels compiled before, and R1 and T1
+warmed up by one sweep. "seconds" are those from the first iteration to the
+stop, best-response checks every ten iterations included; a line is the median of ``--repeat`` solves, with the slowest
+behind it. F1 and P1 keep regrets and sums in 16 bits, F1 within ``--memory``, partly on disk; peak is the process's.
+"of the goal" is the ratio to the time we aim at. ``--quick``: R1 and T1 once. ``--profile`` tells where a
+pass over one river board of R1 and T1 spends its time.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from statistics import median
+
+from benchmarks.paths import EXAMPLES
+
+TARGETS = {
+    "R1": ("1%", "0.5%", "0.3%", "0.1%", "0.01%"),
+    "T1": ("1%", "0.5%", "0.3%", "0.1%", "0.01%"),
+    "F1": ("0.3%", "0.1%"),
+    "P1": ("0.3%", "0.1%"),
+}
+GOALS = {
+    ("R1", "0.1%"): 0.008,
+    ("T1", "0.1%"): 0.28,
+    ("F1", "0.3%"): 18,
+    ("F1", "0.1%"): 35,
+    ("P1", "0.3%"): 16,
+    ("P1", "0.1%"): 30,
+}
+SOLVE = """
+import json, sys
+from pathlib import Path
+from spewy import Job, Session
+job = Job.load(sys.argv[1], sys.argv[3:])
+session = Session(job, Path(sys.argv[2]))
+if len(job.spot.board.split()) > 3:
+    warm_up = Session(Job.load(sys.argv[1], [*sys.argv[3:], "solve.max_sweeps=1"]))
+    warm_up.solve()
+    warm_up.close()
+print(json.dumps(session.solve().to_json()))
+session.close()
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="R1 and T1 to 0.1 %%, once")
+    parser.add_argument("--repeat", type=int, default=3, help="solves per line (default 3)")
+    parser.add_argument("--spots", default="R1,T1,F1,P1", help="which (default all)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", default="280 MiB", help="solve.memory of F1")
+    parser.add_argument("--profile", action="store_true", help="microseconds of each step, R1 and T1")
+    options = parser.parse_args()
+    if options.profile:
+        profile("R1")
+        profile("T1")
+        return
+    spots = ["R1", "T1"] if options.quick else options.spots.split(",")
+    print("| spot | target | sweeps | seconds | slowest | of the goal | EV oop | % of the pot | peak MiB |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for spot in spots:
+        for target in ("0.1%",) if options.quick else TARGETS[spot]:
+            overrides = [f"solve.target={target}", f"solve.workers={options.threads}"]
+            overrides += ["solve.max_sweeps=20000"]
+            if spot == "F1":
+                overrides.append(f"solve.memory={options.memory}")
+            runs = [solve(spot, overrides) for _ in range(1 if options.quick else options.repeat)]
+            seconds = [run["seconds"]["solve"] for run in runs]
+            last, goal = runs[-1], GOALS.get((spot, target))
+            ratio = f"{median(seconds) / goal:.2f}" if goal else ""
+            print(
+                f"| {spot} | {target} | {last['sweeps']} | {median(seconds):.4g} | {max(seconds):.4g} | {ratio} "
+                f"| {last['ev'][0]:.3f} | {last['exploitability_pct']:.4f} | {last['peak_rss_mib']:.0f} |",
+                flush=True,
+            )
+
+
+def solve(spot: str, overrides: list[str]) -> dict:
+    """One solve in a process of its own."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        command = [
+            sys.executable,
+            "-c",
+            SOLVE,
+            str(EXAMPLES / f"{spot}.toml"),
+            f"{folder}/{spot}",
+            *overrides,
+        ]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def profile(spot: str) -> None:
+    """Best of several, in microseconds, for one pass of each traverser over one river board."""
+    import numba
+    import numpy as np
+
+    from compiled.vector import LANES, bare
+    from solvers.discount import EXACT_VARIANT, variant
+    from solvers.exact import ExactCfr, kernels
+    from spewy.chunks.layout import Layout
+    from spewy.job.job import Job
+
+    game = Layout.of(Job.load(EXAMPLES / f"{spot}.toml").problem).live
+    engine = ExactCfr(game, variant(EXACT_VARIANT))
+    engine.run(20)
+    rig, t = engine._rig, len(game.rounds) - 1
+    zero = np.float32(0)
+
+    @numba.njit(nogil=True)
+    def down(n, x, s, f, source, origin, stride):
+        for _ in range(n):
+            kernels.go_down(x, s, f, 0, source, stride, origin, 0, 0, 1)
+
+    @numba.njit(nogil=True)
+    def wins(n, x, s, f, source, origin, stride):
+        for _ in range(n):
+            kernels.count_wins(x, s, 0, 0, 1)
+
+    @numba.njit(nogil=True)
+    def up(n, x, s, f, source, origin, stride):
+        for _ in range(n):
+            kernels.go_up(x, s, f, 0, zero, True, 0, 1)
+
+    print(f"{spot}: hands {[int(h.count[0]) for h in rig.hands[t]]}, boards {game.rounds[t].n_boards}")
+    for p in (0, 1):
+        x, s = bare(rig._round(t, p, engine.regrets, engine.sums)), bare(rig.scratch[0][t][p])
+        one = np.float32(0.99)
+        factors = kernels.PassFactors(0, one, one, False, one, one, np.int32(4096))
+        if t:
+            source, stride = rig.scratch[0][t - 1][p].exits, rig.programs[t - 1][p].n_exit_lanes
+            origin = rig.deals[t - 1][1 - p].origin
+        else:
+            source, stride, origin = rig.entries[p].source, LANES, rig.entries[p].origin
+        arguments = (x, s, factors, bare(source), bare(origin), stride)
+        cells = []
+        for name, step in (("down", down), ("wins", wins), ("up", up)):
+            step(1, *arguments)
+            best = float("inf")
+            for _ in range(25):
+                started = time.perf_counter()
+                step(100, *arguments)
+                best = min(best, time.perf_counter() - started)
+            cells.append(f"{name} {1e6 * best / 100:.2f}")
+        steps = rig.programs[t][p]
+        print(f"  traverser {p}: {', '.join(cells)} us; {steps.n_lanes} lanes, {steps.n_nodes} nodes")
+
+
+if __name__ == "__main__":
+    main()

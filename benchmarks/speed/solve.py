@@ -1,0 +1,73 @@
+"""Time and truth of whole solves: exact spots to their targets, and 40 rows a board in both integrations.
+
+    python -m benchmarks.speed.solve [--quick] [--repeat 3]
+
+Each line is the median of ``--repeat`` solves in memory; compile time is kept out by one warm-up per kind. Seconds are
+those from the first iteration to the stop, best-response checks (every ten sweeps) included; exploitability is measured
+in the real game. ``--quick`` runs the river only.
+"""
+
+import argparse
+from statistics import median
+
+from benchmarks.paths import EXAMPLES
+from spewy.job.job import Job
+from spewy.run.result import SolveResult
+from spewy.run.session import Session
+
+TARGETS = ("1%", "0.5%", "0.3%", "0.1%")
+FORTY = ("rows.turn=40", "rows.river=40", "solve.target=0%")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="the river only, once")
+    parser.add_argument("--repeat", type=int, default=3, help="solves per line (default 3)")
+    options = parser.parse_args()
+    repeat = 1 if options.quick else options.repeat
+
+    print("| spot | rows | how | sweeps | % of the pot | seconds | of it checks | EV oop |")
+    print("|---|---|---|---|---|---|---|---|")
+    names = ("R1",) if options.quick else ("R1", "T1")
+    for name in names:
+        solve(name, "solve.max_sweeps=2")
+        for target in TARGETS:
+            line(name, "hands", "exact", repeat, f"solve.target={target}")
+    if not options.quick:
+        for how, sweeps in (("regret", 100), ("average", 50)):
+            line(
+                "T1",
+                "40",
+                f"{how}, stored",
+                1,
+                *FORTY,
+                f"solve.integrate={how}",
+                f"solve.max_sweeps={sweeps}",
+            )
+        line("T1", "40", "regret, live", 1, *FORTY, "solve.leaves=live", "solve.max_sweeps=100")
+
+
+def line(name: str, rows: str, how: str, repeat: int, *overrides: str) -> None:
+    runs = [solve(name, *overrides) for _ in range(repeat)]
+    last = runs[-1]
+    seconds, checks = (median(run.seconds[part] for run in runs) for part in ("solve", "best_response"))
+    assert last.ev is not None
+    print(
+        f"| {name} | {rows} | {how} | {last.sweeps} | {last.exploitability_pct:.4f} "
+        f"| {seconds:.3f} | {checks:.3f} | {last.ev[0]:.3f} |",
+        flush=True,
+    )
+
+
+def solve(name: str, *overrides: str) -> SolveResult:
+    session = Session(Job.load(EXAMPLES / f"{name}.toml", overrides))
+    try:
+        return session.solve()
+    finally:
+        session.close()
+
+
+if __name__ == "__main__":
+    main()

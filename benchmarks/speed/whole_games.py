@@ -1,0 +1,91 @@
+"""Speed of whole games: boards per core-second with one thread and with two, and core-seconds of a judged flop.
+
+    python -m benchmarks.speed.whole_games [JOB] [--seconds 10] [--rounds 5] [--flops 3] [--quick]
+
+Times are processor time of all threads together, so that other work on the machine does not count. One thread and two
+threads run in turn, on the same tables.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.paths import EXAMPLES
+from benchmarks.sampled_games import SEED, abstraction_wish, progress_note, real_game, sampled_cfr
+from buckets.abstraction import Abstraction
+from solvers.sampled.engine import SampledCfr
+from spewy import Job
+from spewy.chunks.abstractions import abstraction
+from spewy.learn.sampled_engine import PORTION_SECONDS
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("job", nargs="?", type=Path, default=EXAMPLES / "limit-holdem.toml")
+    parser.add_argument("--seconds", type=float, default=10, help="wall time of each turn")
+    parser.add_argument("--rounds", type=int, default=5, help="number of turns for each number of threads")
+    parser.add_argument("--flops", type=int, default=3, help="number of flops to judge")
+    parser.add_argument("--quick", action="store_true", help="flop-holdem, one turn of a second")
+    speed(parser.parse_args(argv))
+
+
+def speed(args: argparse.Namespace) -> None:
+    """One thread against two on the same tables, dealing alone, and judged flops."""
+    if args.quick:
+        args.job, args.seconds, args.rounds = EXAMPLES / "flop-holdem.toml", 1.0, 1
+    job = Job.load(args.job)
+    found = abstraction(abstraction_wish(job), progress_note("boards"))
+    solves = [sampled_cfr(job, found, 1)]
+    solves.append(sampled_cfr(job, found, 2, solves[0].numbers))
+    game = real_game(job, found, solves[0])
+    paces: list[list[tuple[float, float]]] = [[], []]
+    for cfr in solves:
+        cfr.run(16)  # machine code is loaded
+    for _ in range(args.rounds):
+        for cfr, mine in zip(solves, paces, strict=True):
+            mine.append(_pace(cfr, args.seconds))
+    dealing = _dealing_seconds(found)
+    for cfr in solves:
+        cfr.close()
+    print(f"{job.name}: {', '.join(f'{k:,}' for k in found.n_classes)} classes by round\n")
+    print("| threads | deals per core-second | deals per second |\n|---|---|---|")
+    rates = [[statistics.median(column) for column in zip(*mine, strict=True)] for mine in paces]
+    for cfr, (per_core, per_second) in zip(solves, rates, strict=True):
+        print(f"| {cfr.threads} | {per_core:,.1f} | {per_second:,.1f} |")
+    gain = statistics.median(b[1] / a[1] for a, b in zip(*paces, strict=True))
+    print(f"\ntwo threads deal {gain:.2f} times as fast as one")
+    print(f"a deal takes {1e3 / rates[0][0]:.3f} ms of a core, {1e3 * dealing:.3f} ms of it to be dealt")
+    desk, drawn = game.desk(), game.drawn(args.flops, SEED)
+    firsts = game.to_judge(drawn)[: args.flops]
+    game.flop(firsts[0], desk)  # machine code is loaded
+    judged = statistics.mean(game.flop(first, desk).seconds for first in firsts)
+    print(f"a flop takes {judged:.3g} core-seconds to judge (mean of {len(firsts)})")
+
+
+def _pace(cfr: SampledCfr, seconds: float) -> tuple[float, float]:
+    """Deals per core-second and per second, in portions as a solve has them."""
+    core, begun, first, few = time.process_time(), time.perf_counter(), cfr.iteration, 1
+    while (took := time.perf_counter() - begun) < seconds:
+        started = time.perf_counter()
+        cfr.run(few)
+        few = max(1, min(2 * few, int(few * PORTION_SECONDS / (time.perf_counter() - started))))
+    deals = cfr.iteration - first
+    return deals / (time.process_time() - core), deals / took
+
+
+def _dealing_seconds(found: Abstraction, n: int = 2000) -> float:
+    """Of a core, for a deal with its classes, rows and order of hands."""
+    out = found.room(16)
+    found.deal(SEED, range(16), out)
+    started = time.process_time()
+    for first in range(0, n, 16):
+        found.deal(SEED, range(first, first + 16), out)
+    return (time.process_time() - started) / n
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,342 @@
+"""What to take for a chunk's payoffs where none are stored: the paper's open question, measured.
+
+    python -m benchmarks.studies.leaf_estimates make FOLDER      # solves the small game and its matrices: minutes
+    python -m benchmarks.studies.leaf_estimates errors FOLDER    # estimates against stored matrices
+    python -m benchmarks.studies.leaf_estimates costs FOLDER     # what a flop that is solved with them loses
+    python -m benchmarks.studies.leaf_estimates tables           # writes docs/leaf-estimates.md anew
+
+The game is limit hold'em with 24 cards that ends on the turn, small enough that a re-solved flop is judged exactly. Of
+its turn matrices a share is taken as stored, the others are estimated. What a flop's strategy costs is half the sum of
+what both players lose when they keep to it on the flop and play the turn as well as can be, against an opponent who
+knows it: the value of the game with one player's flop locked, beside that of the game without a lock.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.paths import ROOT
+from solvers.discount import variant
+from solvers.game import LiveGame, Lock
+from solvers.matrix.chunk import iterate, normalise
+from solvers.reference.kernels import match
+from solvers.tree import Floats
+from spewy.bot.subgames import solver_of
+from spewy.chunks.boards import BoardRows
+from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
+from spewy.chunks.part import Parts
+from spewy.learn.class_boards import ClassBoard, Drawn, drawn_boards
+from spewy.learn.class_matrices import trembling
+from spewy.learn.leaf_estimates import ClosestLine, NoMoreBetting, Regressed
+from spewy.learn.leaves import build_chunk
+from spewy.learn.playdown import PlayDown
+from spewy.look.payoffs import Work
+from spewy.look.play import play_folder
+from spewy.records.bucket_payoffs import BucketPayoffs
+
+DATA, PAGE = ROOT / "docs" / "data" / "leaf-estimates.json", ROOT / "docs" / "leaf-estimates.md"
+GAME = """GAMEDEF
+limit
+numPlayers = 2
+numRounds = 3
+blind = 10 5
+raiseSize = 10 10 20
+firstPlayer = 2 1 1
+maxRaises = 3 4 4
+numSuits = 4
+numRanks = 6
+numHoleCards = 2
+numBoardCards = 0 3 1
+END GAMEDEF
+"""
+JOB = """name = "small-deck"
+[game]
+file = "{folder}/small.game"
+[boards]
+flop = 40
+turn = 100
+[rows]
+flop = 20
+turn = 20
+[solve]
+target = "0 mbb"
+max_sweeps = 12000
+check_every = "30 min"
+workers = 1
+"""
+BOARDS, SEED = 4, 0
+FLOP, TURN = 1, 2
+SHARES = 0.05, 0.3
+"""Of turn matrices that are taken as stored."""
+ITERATIONS = 300
+Matrices = Callable[[int, int, int], Floats]
+
+
+class Game:
+    """The solved game, its stored matrices, and boards of its turn classes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.work, self.kept = Work(play_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.game = self.work.game
+        self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
+        self._read = {
+            c: self.kept.get(TURN, c, self.work.shape(TURN)).astype(np.float64)
+            for c in range(self.work.n_classes[TURN])
+        }
+        self.plain = NoMoreBetting(self.game, lambda t, c: self._drawn[c])
+
+    @property
+    def chunks(self) -> list[tuple[int, int]]:
+        """All (class, line) of the turn."""
+        return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
+
+    def stored(self, t: int, class_: int, r: int) -> Floats:
+        """The matrix that is stored."""
+        return self._read[class_][r]
+
+    def estimates(self, share: float) -> tuple[dict[str, Matrices], set[tuple[int, int]]]:
+        """By name, where such a share of matrices is stored; and which are."""
+        rng = np.random.default_rng(SEED)
+        known = {chunk for chunk in self.chunks if rng.random() < share}
+
+        def some(t: int, class_: int, r: int) -> Floats | None:
+            return self.stored(t, class_, r) if (class_, r) in known else None
+
+        closest = ClosestLine(self.game, some, self.plain)
+        regressed = Regressed(self.game, TURN, self.plain).fit(sorted(known), some)
+        found: dict[str, Matrices] = {
+            "no more betting": self.plain,
+            "closest line": closest,
+            "regression": regressed,
+        }
+        return {name: _or_stored(some, one) for name, one in found.items()}, known
+
+
+def _or_stored(some: Callable[[int, int, int], Floats | None], estimate: Matrices) -> Matrices:
+    def of(t: int, class_: int, r: int) -> Floats:
+        found = some(t, class_, r)
+        return estimate(t, class_, r) if found is None else found
+
+    return of
+
+
+def make(folder: Path) -> None:
+    """Solve the game and make its matrices."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "small.game").write_text(GAME)
+    (folder / "job.toml").write_text(JOB.format(folder=folder.resolve()))
+    spewy = [sys.executable, "-m", "spewy"]
+    solved = folder / "solved"
+    subprocess.run([*spewy, "solve", folder / "job.toml", "--out", solved], check=True)
+    subprocess.run(
+        [*spewy, "payoffs", solved, "--round", "flop", "--boards", str(BOARDS), "--seed", str(SEED)],
+        check=True,
+    )
+
+
+def errors(folder: Path) -> None:
+    """The root mean square of estimates' errors over chunks that are not stored, in % of the pot."""
+    game = Game(folder)
+    out = []
+    for share in SHARES:
+        estimates, known = game.estimates(share)
+        left_out = [chunk for chunk in game.chunks if chunk not in known]
+        for name, estimate in estimates.items():
+            begun = time.perf_counter()
+            squares = []
+            for class_, r in left_out:
+                pot = 2 * float(min(game.game.betting[TURN].chunks[r].nodes[0].put_in))
+                gap = estimate(TURN, class_, r) - game.stored(TURN, class_, r)
+                squares.append((np.mean((gap / pot) ** 2), np.mean(gap / pot)))
+            mean, bias = np.mean(squares, axis=0)
+            row = {
+                "stored": share,
+                "estimate": name,
+                "error": 100 * float(np.sqrt(mean)),
+                "bias": 100 * float(bias),
+                "chunks": len(left_out),
+                "ms": 1000 * (time.perf_counter() - begun) / len(left_out),
+            }
+            print(row, flush=True)
+            out.append(row)
+    _keep("errors", out)
+
+
+def costs(folder: Path, flops: int) -> None:
+    """What flops cost that are solved with estimates for leaves, in % of the pot."""
+    game = Game(folder)
+    boards = [boards[0][0] for boards in drawn_boards(game.work.abstraction, FLOP, SEED + 1, 1)[:flops]]
+    leaves: dict[str, tuple[float, Matrices]] = {"all stored": (1.0, game.stored)}
+    for share in SHARES:
+        for name, estimate in game.estimates(share)[0].items():
+            if share == SHARES[0] or name != "no more betting":
+                leaves[f"{name}, {share:.0%} stored"] = share, estimate
+    leaves["no more betting, nothing stored"] = 0.0, game.plain
+    found: dict[str, list[float]] = {name: [] for name in (*leaves, "the averages of the solve")}
+    for cards in boards:
+        for r in _lines(game):
+            flop = Flop(game, cards, r)
+            for name, (_, estimate) in leaves.items():
+                found[name].append(flop.cost(flop.solved(estimate)))
+            found["the averages of the solve"].append(flop.cost(flop.averages()))
+            print(cards, r, {name: round(values[-1], 3) for name, values in found.items()}, flush=True)
+            _keep("costs", _rows(found))
+
+
+def _rows(found: dict[str, list[float]]) -> list[dict]:
+    return [
+        {"leaves": name, "cost": float(np.mean(values)), "stderr": _stderr(values), "chunks": len(values)}
+        for name, values in found.items()
+    ]
+
+
+def _stderr(values: Sequence[float]) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def _lines(game: Game) -> list[int]:
+    """Limped, raised once, and raised twice."""
+    lines = [chunk.line for chunk in game.game.betting[FLOP].chunks]
+    return [lines.index(line) for line in ("cc/", "rc/", "rrc/")]
+
+
+class Flop:
+    """One flop and one line that enters it, with the ranges of the averages; a row for each hand."""
+
+    def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
+        self._game, self._r = game, r
+        self._board: ClassBoard = game.game.board(FLOP, cards)
+        layout, classes = self._board.layout, self._board.classes
+        play_down = PlayDown(layout, lambda i, b, r: game.work.strategies(i, int(classes[i][b]), r))
+        both = play_down.ranges(FLOP, 0)
+        first, second = both[0][r], both[1][r]
+        self._ranges = first / first.max(), second / second.max()
+        self.pot = 2.0 * min(layout.tree(FLOP, r).nodes[0].put_in)
+        self._by_hand = _by_hand(layout, (FLOP,))
+        whole = _by_hand(layout, (FLOP, TURN))
+        whole = replace(whole, problem=replace(whole.problem, rows=(None,) * whole.problem.game.num_rounds))
+        part = Parts(whole).of(FLOP, 0, r)
+        self._live: LiveGame = with_ranges(part.live, (self._ranges[0][None], self._ranges[1][None]))
+
+    def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
+        """The flop's strategy ``[slot, hand]`` of both players, with these leaves."""
+        layout, classes = self._by_hand, self._board.classes
+        weighing = trembling(layout, FLOP, self._ranges)
+        chunk = build_chunk(
+            layout, FLOP, 0, self._r, weighing, lambda i, b, r: leaves(i, int(classes[i][b]), r)[None]
+        )
+        regrets, sums = chunk.zeros(), chunk.zeros()
+        iterate(chunk, variant("dcfr"), 0, ITERATIONS, regrets, sums)
+        return normalise(chunk, sums)
+
+    def averages(self) -> tuple[Floats, Floats]:
+        """What the solve's averages do there."""
+        layout = self._board.layout
+        found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
+        rows = layout.board(FLOP, 0).rows
+        out = []
+        for p in (0, 1):
+            mine = np.empty_like(found[p])
+            match(layout.tree(FLOP, self._r).forest.arrays, p, found[p], mine)
+            out.append(mine[:, rows[p].group])
+        return out[0], out[1]
+
+    def cost(self, strategy: tuple[Floats, Floats]) -> float:
+        """Half of what both lose by a flop's strategy, in % of the pot."""
+        first, second = (self._solve(self._locked(p, strategy)) for p in (0, 1))
+        return 100 * (second - first) / 2 / self.pot
+
+    def _locked(self, p: int, strategy: tuple[Floats, Floats]) -> LiveGame:
+        a, locks = self._live.rounds[0].forest.arrays, []
+        width = self._live.rounds[0].rows[p].group.shape[1]
+        for n in np.flatnonzero(a.player == p).tolist():
+            first, actions = int(a.slot[n]), int(a.n_actions[n])
+            given = np.full((1, actions, width), 1 / actions)
+            mine = strategy[p][first : first + actions]
+            given[0, :, : mine.shape[1]] = mine / mine.sum(axis=0)
+            locks.append(Lock(0, p, n, given))
+        return replace(self._live, locks=tuple(locks))
+
+    def _solve(self, game: LiveGame) -> float:
+        """The value for player 0, in chips: the middle of what best responses leave."""
+        solver = solver_of(game)
+        try:
+            solver.run(ITERATIONS)
+            low, high = solver.exploitability().bracket or (0.0, 0.0)
+        finally:
+            solver.close()
+        return (low + high) / 2
+
+
+def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
+    """The layout with a row for each hand on the boards of some rounds."""
+    tables = []
+    for t, table in enumerate(layout.boards):
+        boards = table.boards
+        if t in rounds:
+            boards = tuple(replace(board, rows=tuple(_each(rows) for rows in board.rows)) for board in boards)
+        tables.append(replace(table, boards=boards))
+    return Layout(layout.problem, layout.betting, tables)
+
+
+def _each(rows: BoardRows) -> BoardRows:
+    n = len(rows.hands)
+    return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
+
+
+def _keep(name: str, rows: list[dict]) -> None:
+    found = json.loads(DATA.read_text()) if DATA.exists() else {}
+    found[name] = rows
+    DATA.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def tables(page: Path = PAGE) -> None:
+    """Write the page's tables anew."""
+    found, text = json.loads(DATA.read_text()), page.read_text()
+    errors_rows = [
+        f"| {row['stored']:.0%} | {row['estimate']} | {row['error']:.1f} | {row['bias']:+.1f} | {row['ms']:.1f} |"
+        for row in found["errors"]
+    ]
+    cost_rows = [
+        f"| {row['leaves']} | {row['cost']:.2f} ± {row['stderr']:.2f} |"
+        for row in sorted(found["costs"], key=lambda row: row["cost"])
+    ]
+    heads = {
+        "errors": "| stored | estimate | error, % of the pot | bias | ms for a matrix |\n|---|---|---|---|---|",
+        "costs": "| leaves of the flop | cost, % of the pot |\n|---|---|",
+    }
+    for name, rows in (("errors", errors_rows), ("costs", cost_rows)):
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, rest = text.split(begin)
+        text = before + begin + "\n\n" + "\n".join([heads[name], *rows]) + "\n\n" + end + rest.split(end)[1]
+    page.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("step", choices=["make", "errors", "costs", "tables"])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("results/leaf-estimates"))
+    parser.add_argument("--flops", type=int, default=6, help="flops that are solved again (default 6)")
+    options = parser.parse_args()
+    if options.step == "make":
+        make(options.folder)
+    elif options.step == "errors":
+        errors(options.folder)
+    elif options.step == "costs":
+        costs(options.folder, options.flops)
+    else:
+        tables()
+
+
+if __name__ == "__main__":
+    main()

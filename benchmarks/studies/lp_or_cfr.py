@@ -1,0 +1,480 @@
+"""Linear programming or CFR for one chunk? The paper's open question, measured on the same chunks.
+
+    python -m benchmarks.studies.lp_or_cfr --write docs/lp-or-cfr.md
+
+times both on a river chunk (``examples/R1.toml``) and on a turn chunk (``examples/T1.toml``, payoffs below
+from ten sweeps) and rewrites the tables and the picture of the page. Accuracy is the local exploitability in
+% of the pot. Machine code is warm before anything is timed. ``--games`` times whole games instead: one linear program
+(``method = "lp"``) against the job's CFR. CFR: the iterations to an accuracy are found by a
+run with checks, then runs of that many iterations without checks are timed. LP: building the program and
+solving it. Times are medians of processor time: all methods use one core, and others may use the machine.
+"""
+
+import argparse
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import scipy
+from scipy import sparse
+
+from benchmarks.paths import ROOT
+from benchmarks.studies.dense_simplex import maximise
+from solvers.discount import VARIANTS
+from solvers.matrix.chunk import iterate, normalise
+from solvers.matrix.lp import SequenceForm, chunk_form, solve_live, solve_lp
+from solvers.measure import exploitability
+from solvers.reference.walk import Walker
+from solvers.tree import Floats
+from spewy.chunks.layout import Layout
+from spewy.job.job import Job
+from spewy.learn.lp_engine import METHOD
+from spewy.learn.lp_size import lp_size
+from spewy.look.one_chunk import OneChunk, one_chunk
+from spewy.run.session import Session
+
+PARTS = {"chunks": "measured", "games": "whole games"}
+"""Names of the page's marks."""
+CFR = "solve.max_sweeps=200000", "solve.workers=1"
+TURN = "spot.board=Qs 7h 2d 3c", "spot.pot=100", "spot.stack=100", "bets={turn={bet='50%'}}", "tree={}"
+GAMES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Leduc": ("leduc-lp", ()),
+    "R1 river, 66 hands each": ("R1", ("spot.oop=TT-22,AJs-A8s,KQs-K9s", "spot.ip=TT-22,AJs-A8s,KQs-K9s")),
+    "R1 river, 133 hands each": (
+        "R1",
+        ("spot.oop=TT-22,AJs-A2s,KQs-K2s,QJs-Q4s", "spot.ip=TT-22,AJs-A2s,KQs-K2s,QJs-Q4s"),
+    ),
+    "R1 river, its own ranges": ("R1", ()),
+    "a turn, 20 × 22 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA,KQs,JTs,98s,77", "spot.ip=KK,87s,AKs,AQs,55"),
+    ),
+    "a turn, 30 × 32 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA,KQs,JTs,98s,77,A5s,66", "spot.ip=KK,87s,AKs,AQs,55,JJ,T9s"),
+    ),
+    "a turn, 51 × 47 hands": (
+        "T1",
+        (*TURN, "spot.oop=AA-JJ,KQs,JTs,98s,77,A5s,66,44", "spot.ip=KK-TT,87s,AKs,AQs,55,JJ,T9s,44"),
+    ),
+}
+TARGETS = (1.0, 0.1, 0.01, 0.001)  # % of the pot
+LP = {"simplex": "highs-ds", "interior point": "highs-ipm"}
+COLOURS = {"cfr": "#8c8c8c", "lcfr": "#c98bdb", "pcfr+": "#2a9d8f", "cfr+": "#1f77b4", "dcfr": "#d1495b"}
+
+
+@dataclass(frozen=True)
+class CfrRun:
+    """One variant on one chunk: per target the iterations and seconds, None where the limit came first."""
+
+    iterations: dict[float, int | None]
+    seconds: dict[float, float | None]
+    trace: list[tuple[int, float]]  # (iterations, % of the pot)
+
+    @property
+    def pace(self) -> float:
+        """Seconds per iteration, from the longest timed run."""
+        timed = [
+            (n, s) for n, s in zip(self.iterations.values(), self.seconds.values(), strict=True) if n and s
+        ]
+        return timed[-1][1] / timed[-1][0] if timed else float("nan")
+
+
+@dataclass(frozen=True)
+class LpRun:
+    """One LP method on one chunk."""
+
+    seconds: float
+    accuracy: float
+    iterations: int
+
+
+@dataclass
+class Measured:
+    """One chunk at one number of rows."""
+
+    chunk: OneChunk
+    cfr: dict[str, CfrRun] = field(default_factory=dict)
+    lp: dict[str, LpRun] = field(default_factory=dict)
+
+    @property
+    def held(self) -> tuple[int, int]:
+        """Rows that the two ranges hold: the others cost an LP nothing."""
+        first, second = (int(np.sum(weights > 0)) for weights in self.chunk.ranges)
+        return first, second
+
+    @property
+    def size(self) -> float:
+        """Geometric mean of the rows held."""
+        return float(np.sqrt(self.held[0] * self.held[1]))
+
+
+def main() -> int:
+    """Parse the command line, measure, print, write."""
+    parser = argparse.ArgumentParser(description="Time LP against CFR on a river and on a turn chunk.")
+    rows = ["10", "20", "40", "80", "160", "hands"]
+    parser.add_argument("--rows", nargs="+", default=rows, help="rows of the scaling")
+    parser.add_argument("--main", default="40", help="rows of the main table")
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs; the median counts")
+    parser.add_argument("--sweeps", type=int, default=10, help="of the turn solve, before its chunk is taken")
+    parser.add_argument("--limit", type=int, default=30_000, help="CFR iterations to give up at")
+    parser.add_argument("--budget", type=float, default=120.0, help="start no LP that would take longer")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="rewrite the page's tables and PAGE.png")
+    parser.add_argument("--games", action="store_true", help="whole games, not chunks; about half an hour")
+    parser.add_argument("--quick", action="store_true", help="few rows and repeats: does it run?")
+    args = parser.parse_args()
+    if args.quick:
+        args.rows, args.main, args.repeats, args.sweeps, args.limit = ["5", "10"], "10", 1, 1, 2_000
+    if args.games:
+        page = "\n".join(_games_table(list(GAMES)[: 2 if args.quick else None]))
+        print(page)
+        if args.write:
+            _write(args.write, page, "games")
+        return 0
+    sizes = sorted({*args.rows, args.main}, key=lambda rows: int(rows) if rows.isdigit() else 10**9)
+    text, pictures = [_machine(args)], []
+    for title, make in (("River chunk", _river), ("Turn chunk", _turn)):
+        found = _measure_sizes(make, sizes, args)
+        text += [f"### {title}", *_main_table(found[args.main]), *_scaling_table(found)]
+        pictures.append((title, found))
+        if title == "River chunk":
+            sparsity = _sparsity_table([(k, found[k].chunk) for k in found if k.isdigit()], args)
+    page = "\n".join([*text, "### What sparsity is worth (river chunk)", *sparsity])
+    print(page)
+    if args.write:
+        _write(args.write, page, "chunks")
+        _draw(pictures, args.main, args.write.with_suffix(".png"))
+    return 0
+
+
+def _river(rows: str, sweeps: int) -> OneChunk:
+    return one_chunk(Job.load(ROOT / "examples/R1.toml", [f"rows.river={rows}"]))
+
+
+def _turn(rows: str, sweeps: int) -> OneChunk:
+    """Return the first chunk of T1; ``sweeps`` stored sweeps, rivers in 40 rows, leave the payoffs below."""
+    changes = [f"rows.turn={rows}", f"rows.river={40 if sweeps > 1 else 10}"]
+    changes += ["solve.integrate=average", f"solve.max_sweeps={sweeps}", f"solve.check_every={sweeps}"]
+    session = Session(Job.load(ROOT / "examples/T1.toml", changes))
+    session.solve()
+    return one_chunk(session)
+
+
+def _measure_sizes(
+    make: Callable[[str, int], OneChunk], sizes: list[str], args: argparse.Namespace
+) -> dict[str, Measured]:
+    """Smallest first, so that an LP's growth says whether to start the next; sizes that change nothing are left out."""
+    out: dict[str, Measured] = {}
+    for rows in sizes:
+        _note(f"{make.__name__[1:]}, rows {rows}: build")
+        measured = Measured(make(rows, args.sweeps))
+        if any(m.held == measured.held for m in out.values()):
+            continue  # the board has no more classes of hands than that
+        measured.chunk.by_cfr("dcfr", 0.0, 2)  # warm: machine code is loaded
+        measured.chunk.by_cfr("pcfr+", 0.0, 2)
+        for name in VARIANTS if rows == args.main else ("cfr+", "dcfr"):
+            _note(f"  {name}")
+            goals = TARGETS if rows == args.main else TARGETS[:3]
+            measured.cfr[name] = _time_cfr(measured.chunk, name, goals, args)
+        for name, dense in [(n, d) for n in LP for d in ((False, True) if rows == args.main else (False,))]:
+            label = f"{name}, {'dense' if dense else 'sparse'}"
+            if _forecast(list(out.values()), measured, f"{name}, sparse") <= args.budget:
+                _note(f"  LP {label}")
+                measured.lp[label] = _time_lp(measured.chunk, name, dense, args)
+        out[rows] = measured
+    return out
+
+
+def _time_cfr(chunk: OneChunk, name: str, goals: tuple[float, ...], args: argparse.Namespace) -> CfrRun:
+    trace = _trace(chunk, name, goals[-1], args.limit)
+    iterations = {goal: next((n for n, found in trace if found <= goal), None) for goal in goals}
+    seconds: dict[float, float | None] = {}
+    for goal, n in iterations.items():
+        seconds[goal] = None if n is None else _median(partial(_run, chunk, name, n), args)
+    return CfrRun(iterations, seconds, trace)
+
+
+def _trace(chunk: OneChunk, name: str, goal: float, limit: int) -> list[tuple[int, float]]:
+    """Local exploitability at iterations that grow by 5 %, down to the goal."""
+    arrays = _blank(chunk, name)
+    done, out = 0, []
+    while done < limit and (not out or out[-1][1] > goal):
+        steps = max(1, done // 20)
+        iterate(chunk.chunk, VARIANTS[name], done, steps, *arrays)
+        done += steps
+        out.append((done, chunk.judge(normalise(chunk.chunk, arrays[1])).local_exploitability_pct))
+    return out
+
+
+def _run(chunk: OneChunk, name: str, iterations: int) -> None:
+    iterate(chunk.chunk, VARIANTS[name], 0, iterations, *_blank(chunk, name))
+
+
+def _blank(chunk: OneChunk, name: str) -> tuple:
+    zeros = chunk.chunk.zeros
+    return zeros(), zeros(), zeros() if VARIANTS[name].predictive else None
+
+
+def _time_lp(chunk: OneChunk, name: str, dense: bool, args: argparse.Namespace) -> LpRun:
+    seconds = _median(lambda: solve_lp(chunk_form(chunk.chunk), LP[name], dense=dense), args)
+    found = chunk.by_lp(LP[name], dense=dense)
+    return LpRun(seconds, abs(found.local_exploitability_pct), found.iterations)
+
+
+def _forecast(past: list[Measured], measured: Measured, label: str) -> float:
+    """Seconds that the method will take: at least the cube of the rows, as between the last two sizes if steeper."""
+    if not past:
+        return 0.0
+    if label not in past[-1].lp:
+        return float("inf")  # it was too slow already
+    power, last = 3.0, past[-1].lp[label].seconds
+    if len(past) > 1:
+        growth = np.log(last / past[-2].lp[label].seconds) / np.log(past[-1].size / past[-2].size)
+        power = max(power, float(growth))
+    return last * (measured.size / past[-1].size) ** power
+
+
+def _sparsity_table(chunks: list[tuple[str, OneChunk]], args: argparse.Namespace) -> list[str]:
+    """Solve the same programs by a simplex that skips zeros and by one that does not."""
+    lines = [
+        "| rows | variables × constraints | nonzeros | HiGHS simplex, sparse | HiGHS simplex, dense arrays "
+        "| dense tableau simplex | dense tableau / sparse |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    past: list[tuple[int, float]] = []
+    for label, chunk in chunks:
+        rows = chunk.chunk.n_rows[0]
+        if past and past[-1][1] * (rows / past[-1][0]) ** 4.5 > args.budget:
+            break
+        form = chunk_form(chunk.chunk)
+        cost, upper, equal = _program(form)
+        times = [_median(partial(solve_lp, form, "highs-ds", dense=dense), args) for dense in (False, True)]
+        _note(f"dense tableau, {rows} rows")
+        largest = float(abs(upper).max())
+        scaled = upper.toarray()
+        scaled[:, : form.payoff.shape[0]] /= largest
+        maximise(np.ones(1), np.zeros((0, 1)), np.ones((1, 1)), np.ones(1), 1)  # warm
+        started = time.process_time()
+        value, _, pivots = maximise(cost, scaled, equal.toarray(), form.inflow[0], form.payoff.shape[0])
+        past.append((rows, time.process_time() - started))
+        expected = chunk.by_lp().value
+        if abs(value * largest / chunk.total_weight - expected) > 1e-6 * chunk.pot:
+            raise SystemExit(f"dense simplex: expected the value {expected}, found another")
+        nonzeros, n_constraints = upper.nnz + equal.nnz, upper.shape[0] + equal.shape[0]
+        share = nonzeros / (upper.shape[1] * n_constraints)
+        lines.append(
+            f"| {label} | {upper.shape[1]:,} × {n_constraints:,} | {nonzeros:,} ({share:.1%}) "
+            f"| {_seconds(times[0])} | {_seconds(times[1])} | {_seconds(past[-1][1])} ({pivots:,} pivots) "
+            f"| {past[-1][1] / times[0]:.0f} |"
+        )
+    return [*lines, ""]
+
+
+def _games_table(names: list[str]) -> list[str]:
+    """Whole games by one linear program, and by the job's CFR to a thousandth of a percent of the pot or 0.01 mbb."""
+    lines = [
+        "| game | variables | constraints | nonzeros | LP, interior point | exploitability "
+        "| forecast | LP, simplex | CFR to 0.001 % |",
+        "|---" * 9 + "|",
+    ]
+    for name in names:
+        _note(name)
+        file, changes = GAMES[name]
+        job = Job.load(ROOT / f"examples/{file}.toml", ["solve.method=lp", *changes])
+        layout, size = Layout.of(job.problem), lp_size(job.problem)
+        seconds, plans = _timed(lambda game=layout.live: solve_live(game, METHOD))
+        gap = exploitability(Walker(layout.live), plans).value
+        simplex = _timed(lambda game=layout.live: solve_live(game, "highs-ds"))[0] if seconds < 30 else None
+        target = "0.001%" if job.spot else "0.01 mbb"
+        cfr = Job.load(
+            ROOT / f"examples/{file}.toml", ["solve.method=cfr", f"solve.target={target}", *CFR, *changes]
+        )
+        by_cfr = min(_timed(Session(cfr).solve)[0] for _ in range(2))  # the first may have code to load
+        lines.append(
+            f"| {name} | {size.variables:,} | {size.constraints:,} | {size.nonzeros:,} | {_seconds(seconds)} "
+            f"| {gap:.0e} chips | {_seconds(60 * size.minutes)} | {_seconds(simplex)} | {_seconds(by_cfr)} |"
+        )
+    return [*lines, ""]
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.process_time()
+    found = run()
+    return time.process_time() - started, found
+
+
+def _program(form: SequenceForm) -> tuple[Floats, sparse.csr_matrix, sparse.csr_matrix]:
+    """``solvers.matrix.lp``'s program: objective, inequalities and equalities."""
+    (n_x, _), (E, F) = form.payoff.shape, form.flow
+    upper = sparse.hstack([-form.payoff.T, F.T]).tocsr()
+    equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], F.shape[0]))]).tocsr()
+    return np.concatenate([np.zeros(n_x), form.inflow[1]]), upper, equal
+
+
+def _main_table(measured: Measured) -> list[str]:
+    chunk = measured.chunk
+    rows = " and ".join(str(n) for n in dict.fromkeys(chunk.chunk.n_rows))
+    lines = [
+        f"{rows} rows, of which oop holds {measured.held[0]} and ip {measured.held[1]}; pot {chunk.pot:g}, "
+        f"{len(chunk.decisions)} decisions, {len(chunk.leaves)} leaves. "
+        "Time (iterations) to a local exploitability of",
+        "",
+        "| method | per iteration | " + " | ".join(f"{goal:g} %" for goal in TARGETS) + " | best reached |",
+        "|---" * (len(TARGETS) + 3) + "|",
+    ]
+    for name, run in measured.cfr.items():
+        cells = [
+            "–" if s is None else f"{_seconds(s)} ({n:,})"
+            for n, s in zip(run.iterations.values(), run.seconds.values(), strict=True)
+        ]
+        best = min(found for _, found in run.trace)
+        lines.append(f"| {name} | {_seconds(run.pace)} | {' | '.join(cells)} | {best:.2g} % |")
+    for name, lp in measured.lp.items():
+        once = [f"{_seconds(lp.seconds)} ({lp.iterations:,})", *['"'] * (len(TARGETS) - 1)]
+        lines.append(f"| LP {name} | | {' | '.join(once)} | {lp.accuracy:.0e} % |")
+    return [*lines, ""]
+
+
+def _scaling_table(found: dict[str, Measured]) -> list[str]:
+    goals = TARGETS[:3]
+    lines = [
+        "| rows (held by oop × ip) | "
+        + " | ".join(f"dcfr to {goal:g} %" for goal in goals)
+        + " | cfr+ to 0.1 % | LP simplex | LP interior point | LP / dcfr at 1 % | 0.1 % | 0.01 % |",
+        "|---" * (len(goals) + 7) + "|",
+    ]
+    for rows, measured in found.items():
+        dcfr, plus = measured.cfr["dcfr"], measured.cfr["cfr+"]
+        lps = [measured.lp.get(f"{name}, sparse") for name in LP]
+        best = min((lp.seconds for lp in lps if lp), default=None)
+        cells = [_seconds(dcfr.seconds[goal]) for goal in goals] + [_seconds(plus.seconds[0.1])]
+        cells += [_seconds(lp.seconds if lp else None) for lp in lps]
+        for goal in goals:
+            seconds = dcfr.seconds[goal]
+            cells.append("–" if best is None or not seconds else _ratio(best / seconds))
+        held = " × ".join(map(str, measured.held))
+        lines.append(f"| {rows} ({held}) | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _machine(args: argparse.Namespace) -> str:
+    return (
+        f"Medians of {args.repeats} runs, processor time of one core of a {os.cpu_count()}-core "
+        f"{platform.machine()} machine. "
+        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__} (its HiGHS), "
+        f"numba {numba.__version__}. –: not reached within {args.limit:,} iterations, or not started because it "
+        f"would have taken more than {args.budget:g} s.\n"
+    )
+
+
+def _median(run: Callable[[], object], args: argparse.Namespace) -> float:
+    """Median of ``args.repeats`` runs, of fewer where they take long."""
+    seconds: list[float] = []
+    while len(seconds) < args.repeats and sum(seconds) < args.budget / 8:
+        started = time.process_time()
+        run()
+        seconds.append(time.process_time() - started)
+    return statistics.median(seconds)
+
+
+def _ratio(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None or seconds != seconds:
+        return "–"
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size or unit == "µs":
+            number = seconds / size
+            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
+    return "–"
+
+
+def _write(page: Path, measured: str, part: str) -> None:
+    text = page.read_text()
+    begin, end = (f"<!-- {PARTS[part]}: {edge} -->" for edge in ("begin", "end"))
+    if begin not in text or end not in text:
+        raise SystemExit(f"{page}: expected the lines {begin} and {end}, found none")
+    between = f"{begin}\n\n{measured}\n{end}"
+    page.write_text(re.sub(f"{begin}.*?{end}", lambda _: between, text, flags=re.DOTALL))
+
+
+def _draw(pictures: list[tuple[str, dict[str, Measured]]], main: str, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    for (title, found), (left, right) in zip(pictures, axes, strict=True):
+        _draw_accuracy(left, f"{title}, {main} rows: accuracy against time", found[main])
+        _draw_scaling(right, f"{title}: time against rows", found)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_accuracy(axis, title: str, measured: Measured) -> None:
+    for name in COLOURS:
+        run = measured.cfr[name]
+        n, accuracy = np.array(run.trace).T
+        axis.loglog(n * run.pace * 1e3, accuracy, color=COLOURS[name], label=name, linewidth=1.6)
+    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
+        lp = measured.lp.get(f"{name}, sparse")
+        if lp:
+            axis.axvline(lp.seconds * 1e3, color="black", linestyle=style, linewidth=1.2, label=f"LP, {name}")
+    axis.set(title=title, xlabel="time (ms)", ylabel="local exploitability (% of the pot)", ylim=(5e-4, 30))
+    axis.grid(alpha=0.25)
+    axis.legend(fontsize=8, loc="lower left")
+
+
+def _draw_scaling(axis, title: str, found: dict[str, Measured]) -> None:
+    for goal, style in zip(TARGETS[:3], (":", "--", "-"), strict=True):
+        points = [(m.size, m.cfr["dcfr"].seconds[goal]) for m in found.values()]
+        points = [(k, s * 1e3) for k, s in points if s]
+        axis.loglog(
+            *zip(*points, strict=True),
+            "o",
+            linestyle=style,
+            color=COLOURS["dcfr"],
+            markersize=4,
+            label=f"dcfr to {goal:g} %",
+        )
+    for (name, _), style in zip(LP.items(), ("-", "--"), strict=True):
+        points = [
+            (m.size, m.lp[f"{name}, sparse"].seconds * 1e3)
+            for m in found.values()
+            if f"{name}, sparse" in m.lp
+        ]
+        if points:
+            axis.loglog(
+                *zip(*points, strict=True),
+                "s",
+                linestyle=style,
+                color="black",
+                markersize=4,
+                label=f"LP, {name}",
+            )
+    sizes = [m.size for m in found.values()]
+    axis.set(title=title, xlabel="rows held by a player (geometric mean)", ylabel="time (ms)")
+    axis.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+    axis.minorticks_off()
+    axis.grid(alpha=0.25)
+    axis.legend(fontsize=8, loc="upper left")
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

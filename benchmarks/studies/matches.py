@@ -1,0 +1,118 @@
+"""A solved whole game against every opponent by rules, and against Local Best Response, at duplicate hands.
+
+    python -m benchmarks.studies.matches play FOLDER [--hands 10000] [--opponents equity,lbr:fc]
+                                              [--resolve never] [--safe HOW] [--seed 1] [--no-aivat] [--logs DIR]
+    python -m benchmarks.studies.matches table
+
+Each match is two runs of ``--hands`` hands with the same cards, one with the seats swapped. Logs are kept, so that a
+match that was interrupted goes on; its score is added to the data file (``--data``), in the place of an earlier one of
+the same folder, opponent and way to re-solve. The figures are what the folder's bot wins; ``width`` is AIVAT's interval
+beside that of plain hands. ``table`` prints them all.
+"""
+
+import argparse
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from benchmarks.paths import ROOT
+from spewy.match.entrant import Folder, entrant, shipped
+from spewy.match.match import Match, play_match
+from spewy.match.opponents import OPPONENTS
+from spewy.system.textfile import replace_text
+
+DATA = ROOT / "docs/data/matches.json"
+SECONDS = 600.0
+"""For one answer."""
+KEY = ("folder", "opponent", "resolve", "safe")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA)
+    commands = parser.add_subparsers(required=True)
+    play = commands.add_parser("play")
+    play.set_defaults(run=play_all)
+    play.add_argument("folder", type=Path)
+    play.add_argument("--hands", type=int, default=10000)
+    play.add_argument("--opponents", default=",".join(OPPONENTS))
+    play.add_argument("--resolve", default="never", choices=("never", "off-tree", "always"))
+    play.add_argument("--safe", nargs="?", const="mixed", default=False, choices=("cfr-d", "mixed"))
+    play.add_argument("--seed", type=int, default=1)
+    play.add_argument("--aivat", default=True, action=argparse.BooleanOptionalAction)
+    play.add_argument("--workers", type=int)
+    play.add_argument("--logs", type=Path, default=ROOT / "results/matches")
+    table = commands.add_parser("table")
+    table.set_defaults(run=tell_table)
+    args = parser.parse_args()
+    args.run(args)
+
+
+def play_all(args: argparse.Namespace) -> None:
+    """Play the matches one after the other; the figures are what the folder's bot wins."""
+    for name in args.opponents.split(","):
+        row = _played(args, name)
+        rows = [old for old in _rows(args.data) if any(old[key] != row[key] for key in KEY)]
+        args.data.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(args.data, json.dumps([*rows, row], indent=1) + "\n")
+        print(_line(row), flush=True)
+
+
+def tell_table(args: argparse.Namespace) -> None:
+    """Print the table of what was played."""
+    print(
+        "| locker | re-solving | opponent | hands | it wins, mbb per hand: AIVAT | plain, duplicate | width |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for row in _rows(args.data):
+        print(_line(row))
+
+
+def _played(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    settings = (("resolve", args.resolve), ("safe", args.safe))
+    folder, other = Folder(args.folder, settings), entrant(name, SECONDS, settings)
+    with closing(folder.opened()) as bot:
+        game = shipped(bot.game)
+    way = args.resolve + (f"-{args.safe}" if args.safe else "")
+    logs = args.logs / "-".join((folder.name, way, name.replace(":", "-"), str(args.hands), str(args.seed)))
+    match = Match(game, (folder, other), args.hands, (args.seed,), args.aivat, SECONDS)
+    outcome = play_match(match, logs, _tell, args.workers)
+    return {
+        "folder": folder.name,
+        "opponent": name,
+        "resolve": args.resolve,
+        "safe": args.safe,
+        "hands": outcome.score.plain.n,
+        "score": outcome.score.to_json(),
+        "faults": [len(faults) for faults in outcome.faults],
+    }
+
+
+def _tell(played: int, total: int) -> None:
+    if played % max(1, total // 20) == 0:
+        print(f"{played:,} of {total:,} hands", file=sys.stderr)
+
+
+def _rows(data: Path) -> list[dict[str, Any]]:
+    return json.loads(data.read_text()) if data.exists() else []
+
+
+def _line(row: dict[str, Any]) -> str:
+    score = row["score"]
+    plain, clean = score["duplicate"], score["aivat_duplicate"]
+    width = f"{clean['half'] / score['plain']['half']:.2f}" if clean else "–"
+    way = row["resolve"] + (f", {row['safe']}" if row["safe"] else "")
+    cells = (row["folder"], way, row["opponent"], f"{row['hands']:,}", _mean(clean), _mean(plain), width)
+    return f"| {' | '.join(cells)} |"
+
+
+def _mean(mean: dict[str, float] | None) -> str:
+    return f"{mean['mean']:+,.0f} ± {mean['half']:,.0f}" if mean else "–"
+
+
+if __name__ == "__main__":
+    main()

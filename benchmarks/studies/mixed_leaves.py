@@ -1,0 +1,45 @@
+"""Stored chunks, stored chunks over live ones, and live chunks only: exploitability and seconds after so many sweeps.
+
+    python -m benchmarks.studies.mixed_leaves [--sweeps 50 100]
+
+T1 at 40 + 40 rows and Leduc, in memory, each from nothing.
+"""
+
+import argparse
+
+from benchmarks.paths import EXAMPLES
+from spewy.job.job import Job
+from spewy.run.session import Session
+
+ROWS = ("rows.turn=40", "rows.river=40", "rows.clustering=equity-quantiles")
+GAMES = {
+    "T1, 40 + 40 rows": ("T1", "%", ROWS, 'solve.leaves={turn="stored", river="live"}'),
+    "Leduc": ("leduc", "chips", (), 'solve.leaves={preflop="stored", flop="live"}'),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sweeps", type=int, nargs="+", default=[50, 100], help="checks (default 50 100)")
+    options = parser.parse_args()
+    print("| game | leaves | sweeps | exploitability | seconds |\n|---|---|---|---|---|")
+    for game, (name, unit, settings, mixed) in GAMES.items():
+        for leaves, setting in (
+            ("stored / stored", "solve.leaves=stored"),
+            ("stored / live", mixed),
+            ("live / live", "solve.leaves=live"),
+        ):
+            stop = (f"solve.target=0 {unit}", f"solve.max_sweeps={max(options.sweeps)}", "solve.variant=dcfr")
+            job = Job.load(EXAMPLES / f"{name}.toml", (*settings, *stop, "solve.check_every=10", setting))
+            with Session(job) as session:
+                trace = session.solve().trace
+            for sweep, seconds, found in trace:
+                if sweep in options.sweeps:
+                    gap = f"{100 * found / job.pot:.3f} %" if unit == "%" else f"{found:.5f} chips"
+                    print(f"| {game} | {leaves} | {sweep} | {gap} | {seconds:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

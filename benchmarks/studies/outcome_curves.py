@@ -1,0 +1,47 @@
+"""The picture in docs/buckets.md: a nut flush draw, a weak pair and a gutshot on a flop, and the buckets they fall in.
+
+python -m benchmarks.studies.outcome_curves docs/outcome-curves.png
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from buckets.cards import Deck, hand_index, parse_hand
+from spewy.look.buckets import BoardBuckets
+
+BOARD = "Js 8s 3d"
+HANDS = {"As4s": "nut flush draw", "4h3h": "weak pair", "Tc7h": "gutshot"}
+COLORS = ("tab:blue", "tab:orange", "tab:green")
+
+
+def main(path: Path) -> None:
+    buckets = BoardBuckets.of(BOARD, rows=40)
+    n_outcomes = buckets.curves.shape[1]
+    percentile = 100 * (np.arange(n_outcomes) + 0.5) / n_outcomes
+    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    axes = figure.subplots()
+    for curve in buckets.curves:
+        axes.plot(percentile, curve, color="0.85", linewidth=0.8)
+    for (name, kind), color in zip(HANDS.items(), COLORS, strict=True):
+        hand = int(hand_index(Deck(), parse_hand(name)))
+        row, own = int(buckets.labels[hand]), buckets.outcomes[hand]
+        label = f"{name}, {kind}: bucket {row}, equity {own.mean():.3f}"
+        axes.plot(percentile, own, color=color, linewidth=1, linestyle=":")
+        axes.plot(percentile, buckets.curves[row], color=color, linewidth=2.2, label=label)
+        print(f"{label}, with {' '.join(buckets.members(row)[:8])} ({len(buckets.members(row))} hands)")
+    axes.set(
+        title=f"{BOARD}: outcomes of three hands (dotted) and of their buckets (of 40)",
+        xlabel="percentile of the run-outs, worst to best",
+        ylabel="share of opposing hands beaten",
+        xlim=(0, 100),
+        ylim=(0, 1),
+    )
+    axes.legend(loc="upper left")
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,193 @@
+"""What best responses win on whole flops against a bot that solves turns and rivers anew, beside its locker alone.
+
+    python -m benchmarks.studies.resolved_flops FOLDER --flops "Ks 9s 4d,8h 5h 2h" [--iterations 30]
+                                                [--safe HOW] [--rounds 2] [--cold]
+                                                [--workers 2] [--keep DIR] [--data FILE]
+    python -m benchmarks.studies.resolved_flops table
+
+Every line of the betting and every turn and river of a flop is judged, with every hand as it is. A sub-game begins
+with each turn (``--rounds 2``) that each line enters: limit hold'em has 63 lines and 23 to 49 turns up to suits. It is
+solved with the ranges that the locker plays down to, as at the table but to a number of iterations, and both players'
+best responses to what was solved are found; what comes before is the locker's. Figures are in mbb per hand on that
+flop: what best responses win, half of both players' together, who respond from the first round that is named on and
+play like the bot before. The locker's figures come from the judge of whole games. What was found of a sub-game is kept
+in ``--keep``, so that a run goes on where it was interrupted; finished flops are added to the data file, from which
+``table`` prints.
+"""
+
+import argparse
+import gc
+import hashlib
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any, get_args
+
+import joblib
+import numpy as np
+
+from benchmarks.paths import ROOT
+from buckets.cards import canonical, cards_name, parse_cards
+from lockers import open_store
+from solvers.gadget import Gadget
+from spewy.bot.judge import Key, kept_judge, open_judge
+from spewy.bot.options import Options
+from spewy.chunks.rounds import line_forests
+from spewy.learn.real_game import RealGame
+from spewy.look.play import play_folder
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.system.scratch import scratch_folder
+from spewy.system.textfile import replace_text
+
+DATA, KEEP = ROOT / "docs/data/resolved-flops.json", ROOT / "results/resolved-flops"
+KEY = ("locker", "deals", "flop", "iterations", "rounds", "safe", "warm")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", help="of a whole game that is solved with [boards]; or table")
+    parser.add_argument("--flops", help="flops, with commas between them")
+    parser.add_argument("--iterations", type=int, default=30, help="of a solve")
+    parser.add_argument("--rounds", type=int, default=2, help="of the last ones, that are solved")
+    parser.add_argument("--safe", choices=get_args(Gadget), help="with this gadget")
+    parser.add_argument("--cold", action="store_true", help="solves begin with nothing, not with the locker")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--keep", type=Path, default=KEEP)
+    parser.add_argument("--data", type=Path, default=DATA)
+    args = parser.parse_args()
+    if args.folder != "table":
+        if args.flops is None:
+            parser.error("--flops: expected some, found none")
+        judge_all(args)
+    print(table(_rows(args.data)))
+
+
+def judge_all(args: argparse.Namespace) -> None:
+    """Judge one flop after the other, each beside the locker alone."""
+    play = play_folder(args.folder)
+    options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
+    with (
+        scratch_folder("judge") as decoded,
+        StrategyLocker(open_store(play, read_only=True)) as averages,
+    ):
+        decoder = Decoder.of(averages, play)
+        mark = decoder.write(decoded)
+        game, deals = decoder.game(decoded), averages.saved.deals
+        unit = 1000 / decoder.job.rules.big_blind
+        lines = list(line_forests(decoder.job.betting_tree)[1].lines)
+        for text in args.flops.split(","):
+            first, flop = _canonical(game, parse_cards(text.strip()))
+            begun = time.process_time()
+            alone = unit * game.later(first, game.desk())
+            seconds = time.process_time() - begun
+            _note(f"{cards_name(flop)}: the locker alone {alone.round(1)} mbb, {seconds:.0f} core-seconds")
+            own, spent = _judged(play, mark, options, game, flop, lines, args)
+            row = {
+                "locker": str(args.folder),
+                "deals": deals,
+                "flop": cards_name(flop),
+                "iterations": args.iterations,
+                "rounds": args.rounds,
+                "safe": args.safe or False,
+                "warm": options.warm,
+                "alone": alone.tolist(),
+                "resolved": [unit * chips for chips in own],
+                "core_seconds": spent,
+            }
+            rows = [old for old in _rows(args.data) if any(old[key] != row[key] for key in KEY)]
+            replace_text(args.data, json.dumps([*rows, row], indent=1) + "\n")
+
+
+def _judged(
+    play: Path,
+    mark: str,
+    options: Options,
+    game: RealGame,
+    flop: tuple[int, ...],
+    lines: list[str],
+    args: argparse.Namespace,
+) -> tuple[list[float], float]:
+    """Chips that best responses win from the flop, and from the first round that is solved on; and core-seconds."""
+    told = f"{mark} {options} {flop}"
+    keep = args.keep / hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    keep.mkdir(parents=True, exist_ok=True)
+    symmetric = len(game.trees.perms) > 1
+    with open_judge(play, options, symmetric=symmetric) as judge:
+        begin = judge.sub_games(flop, lines)
+        files = {key: keep / f"{_name(key[0])}-{cards_name(key[1][len(flop) :])}.npy" for key in begin}
+        missing = sorted((key for key, file in files.items() if not file.exists()), key=lambda key: key[1])
+        _note(f"{len(begin):,} sub-games, {len(missing):,} to solve, {args.workers} at a time")
+        started = time.monotonic()
+        work = joblib.Parallel(args.workers, return_as="generator_unordered")
+        tasks = (joblib.delayed(_below)(play, options, symmetric, key, files[key]) for key in missing)
+        for done, _ in enumerate(work(tasks), 1):
+            if done % 50 == 0 or done == len(missing):
+                left = (time.monotonic() - started) / done * (len(missing) - done)
+                _note(f"{done:,} of {len(missing):,}, {left / 60:.1f} min left")
+        kept = {key: np.load(file) for key, file in files.items()}
+        found = {key: (numbers[0], numbers[1]) for key, numbers in kept.items()}
+        spent = sum(float(numbers[2, 0]) for numbers in kept.values())
+        whole = judge.judged(flop, lines, found.__getitem__, later=judge.game.num_rounds - args.rounds)
+        reach = [judge.reach(line) for line in lines]
+    chips = [
+        sum(float(both[p] @ values[p, r]) for p in (0, 1) for r, both in enumerate(reach)) for values in whole
+    ]
+    return [game.trees.per_pair * each / 2 / game.n_pairs for each in chips], spent
+
+
+def _below(play: Path, options: Options, symmetric: bool, key: Key, file: Path) -> None:
+    """Solve a sub-game in a worker; its file has both players' values, and the time in a row of its own."""
+    begun = time.process_time()
+    first, second = kept_judge(play, options, symmetric=symmetric).below(key)
+    seconds = np.full(len(first), time.process_time() - begun)
+    partial = file.with_suffix(".part")
+    with partial.open("wb") as out:
+        np.save(out, np.array([first, second, seconds], dtype=np.float32))
+    partial.replace(file)
+    gc.collect()  # of sub-games that know their hands, and hands that know their sub-games
+
+
+def _canonical(game: RealGame, flop: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """The number and the cards of a flop, or of the one that suits make of it."""
+    history = canonical((tuple(sorted(flop)),), game.trees.deck, game.trees.perms)[0]
+    return game.trees.firsts[0].index(history), history[-1]
+
+
+def _name(line: str) -> str:
+    return re.sub("/", "_", line)
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return json.loads(file.read_text()) if file.exists() else []
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Of all that was judged."""
+    out = [
+        "| locker (deals) | flop | locker alone: from the flop, turn, river on | re-solved | from the flop on | "
+        "from the re-solved round on | core-minutes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        how = f"{('rivers', 'turns and rivers')[row['rounds'] - 1]}, {row['iterations']} iterations"
+        how += f", begun with {'the locker' if row['warm'] else 'nothing'}"
+        how += f", {row['safe']}" if row["safe"] else ""
+        alone = ", ".join(f"{mbb:.1f}" for mbb in row["alone"])
+        flop, later = row["resolved"]
+        out.append(
+            f"| `{row['locker']}` ({row['deals']:,}) | {row['flop']} | {alone} | {how} | **{flop:.1f}** "
+            f"| {later:.1f} | {row['core_seconds'] / 60:.0f} |"
+        )
+    return "\n".join(out)
+
+
+def _note(text: str) -> None:
+    print(time.strftime("%H:%M:%S"), text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Which discounts need the fewest iterations of the exact engine.
+
+    python -m benchmarks.studies.schedules [--random 0] [--seed 0] [--most 400]
+
+A schedule has five numbers: regrets above 0 are multiplied by t^a / (t^a + c), those below by t^b / (t^b + d), sums by
+((t - 1) / t)^g; DCFR has c = d = 1. Each line gives the geometric means, over seven spots, of the iterations to 0.5 and
+0.1 % of the pot (checked every ten, interpolated, at most ``--most``), and those to 0.1 % by spot. ``--random`` tries
+so many at random and prints the fifteen best. About a second and a half per schedule.
+"""
+
+import argparse
+
+import numpy as np
+
+from benchmarks.paths import EXAMPLES, SPOTS
+from solvers.discount import Variant
+from solvers.exact import ExactCfr
+from spewy.chunks.layout import Layout
+from spewy.job.job import Job
+
+FILES = {
+    "R1": (EXAMPLES / "R1.toml", None),
+    "R1 on Ah 7d 7c 3s 2s": (EXAMPLES / "R1.toml", "Ah 7d 7c 3s 2s"),
+    "R1 on Kd Qd Td 5c 2h": (EXAMPLES / "R1.toml", "Kd Qd Td 5c 2h"),
+    "R1 on 9h 8h 6s 5d 2c": (EXAMPLES / "R1.toml", "9h 8h 6s 5d 2c"),
+    "T1": (EXAMPLES / "T1.toml", None),
+    "T2": (SPOTS / "T2.toml", None),
+    "T3": (SPOTS / "T3.toml", None),
+}
+NAMED = [
+    (1.4, 1, 0.25, 1, 3),
+    (1.5, 1, 0, 1, 2),
+    (1.5, 1, 0.5, 1, 3),
+    (1.4, 1, 0, 1, 3),
+    (1.4, 1, 0.25, 1, 4),
+]
+TARGETS = (0.5, 0.1)
+
+
+class Schedule(Variant):
+    """Discounts of a, c, b, d, g."""
+
+    def table(self, first: int, count: int) -> np.ndarray:
+        """See `Variant`."""
+        a, c, b, d, g = map(float, self.name.split())
+        t = np.arange(first - 1, first - 1 + count, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns = [t**a / (t**a + c), t**b / (t**b + d), (t / (t + 1)) ** g]
+        return np.nan_to_num(np.stack(columns, axis=1))  # t = 0: there is nothing yet to discount
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--random", type=int, default=0, help="schedules to try at random")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=int, default=400, help="iterations")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    games = []
+    for file, board in FILES.values():
+        job = Job.load(file, [f"spot.board={board}"] if board else [])
+        games.append((Layout.of(job.problem).live, job.spot.pot))
+    rng = np.random.default_rng(options.seed)
+    drawn = [
+        (
+            rng.uniform(1, 2),
+            np.exp(rng.uniform(-0.5, 1.4)),
+            rng.uniform(-0.5, 0.6),
+            np.exp(rng.uniform(-0.9, 0.9)),
+            rng.uniform(2.5, 6),
+        )
+        for _ in range(options.random)
+    ]
+    print("| a | c | b | d | g | 0.5 % | 0.1 % | " + " | ".join(SPOTS) + " |")
+    print("|" + "---|" * (7 + len(SPOTS)))
+    for numbers in NAMED:
+        print(row(numbers, needed(numbers, games, options)), flush=True)
+    found = sorted(
+        ((needed(numbers, games, options), numbers) for numbers in drawn), key=lambda x: score(x[0])
+    )
+    for iterations, numbers in found[:15]:
+        print(row(numbers, iterations))
+
+
+def needed(numbers: tuple[float, ...], games: list, options: argparse.Namespace) -> list[list[float]]:
+    """Iterations by spot and target."""
+    out = []
+    for game, pot in games:
+        engine = ExactCfr(game, Schedule(" ".join(map(str, numbers))), threads=options.threads)
+        iterations, pct = course(engine, pot, options.most)
+        out.append([crossing(iterations, pct, target, options.most) for target in TARGETS])
+    return out
+
+
+def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Run to the last target; iterations from here on, every ten, and exploitability in % of the pot."""
+    before = engine.iteration
+    checks = engine.run_to(0.99 * TARGETS[-1] / 100 * pot, most, 10)
+    engine.close()
+    return np.array([n - before for n, _ in checks]), np.array(
+        [100 * found.value / pot for _, found in checks]
+    )
+
+
+def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
+    """Where exploitability first comes down to the target, between two checks in proportion of its logarithm."""
+    below = np.flatnonzero(pct <= target)
+    if not len(below):
+        return float(most)
+    k = int(below[0])
+    if k == 0:
+        return float(iterations[0])
+    part = np.log(pct[k - 1] / target) / np.log(pct[k - 1] / pct[k])
+    return float(iterations[k - 1] + part * (iterations[k] - iterations[k - 1]))
+
+
+def score(iterations: list[list[float]]) -> float:
+    return float(np.log(iterations).mean())
+
+
+def row(numbers: tuple[float, ...], iterations: list[list[float]]) -> str:
+    means = np.exp(np.log(iterations).mean(axis=0))
+    cells = [f"{n:.2f}" for n in numbers] + [f"{m:.0f}" for m in means] + [f"{i[-1]:.0f}" for i in iterations]
+    return "| " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    main()

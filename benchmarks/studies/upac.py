@@ -1,0 +1,199 @@
+"""What UPAC's bot takes, and how well its tables stand for the lockers.
+
+    python -m benchmarks.studies.upac measure PACKAGE.zip [--games 10]
+    python -m benchmarks.studies.upac agreement PACKAGE.zip LADDER [--boards 300]
+    python -m benchmarks.studies.upac rivers PACKAGE.zip [--hands 400] [--seed 1]
+
+"measure" plays games against the equity rule in an environment of its own that has NumPy and nothing else: size,
+memory, seconds of the wall's clock (start of the interpreter and other work on the machine included) and of the
+processor.
+"agreement" compares the class of a board and the row of a hand there by the bot's tables with the solve's.
+"rivers" plays hands of each rung by the tables, and tells what best responses win from the river on, with the ranges
+that come there: from the tables, and from the river solved as at the table. Exact for a river, a sample of rivers.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from spewy.competitions.upac.games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
+from spewy.competitions.upac.package import MOST_BYTES, open_tables
+from spewy.competitions.upac.rules import Rules
+from spewy.competitions.upac.runtime.cards import HANDS
+from spewy.competitions.upac.runtime.player import BOARD_CARDS, RIVER_ROUND, SECONDS, Came, Player, ranges
+from spewy.competitions.upac.runtime.protocol import Table
+from spewy.competitions.upac.runtime.river import River
+from spewy.competitions.upac.runtime.strength import strengths
+from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
+from spewy.competitions.upac.tables import rung_folders
+from spewy.look.play import open_play
+from spewy.records.bucket_policy import board_abstraction
+
+BIG_BLIND = 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    each = commands.add_parser("measure")
+    each.add_argument("package", type=Path)
+    each.add_argument("--games", type=int, default=10)
+    each = commands.add_parser("agreement")
+    each.add_argument("package", type=Path)
+    each.add_argument("ladder", type=Path)
+    each.add_argument("--boards", type=int, default=300)
+    each = commands.add_parser("rivers")
+    each.add_argument("package", type=Path)
+    each.add_argument("--hands", type=int, default=400)
+    each.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    if asked.command == "measure":
+        measure(asked.package, asked.games)
+    elif asked.command == "agreement":
+        agreement(asked.package, asked.ladder, asked.boards)
+    else:
+        rivers(asked.package, asked.hands, asked.seed)
+
+
+def measure(package: Path, games: int) -> None:
+    """Size, memory and time of a package in a clean environment."""
+    with TemporaryDirectory() as temporary:
+        python = clean_environment(Path(temporary) / "environment")
+        found = unpacked(package, Path(temporary) / "package")
+        n_bytes = sum(
+            file.stat().st_size for file in (Path(temporary) / "package").rglob("*") if file.is_file()
+        )
+        bot = CommandEntrant(found.name, found.command.replace("python3", str(python)), found.folder)
+        heard: list[str] = []
+        seeds = range(1, (games + 1) // 2 + 1)
+        score = standing(list(play_games(Rules(), (bot, RuleEntrant("equity")), seeds, 60.0, heard.append)))
+    print(f"size      {n_bytes:,} bytes unpacked, of {MOST_BYTES:,}; zip file {package.stat().st_size:,}")
+    print(f"games     {score.games} against equity, share {score.share:.3f} ± {score.half:.3f}")
+    print(f"memory    {bot.spent.mib:.0f} MiB at most")
+    print(f"wall      {bot.spent.slowest:.2f} s slowest answer, {bot.spent.game:.1f} s longest game")
+    print(f"processor {bot.spent.cpu:.2f} s longest game, start included")
+    times = processor_times(package, heard)
+    print(f"answers   {len(times):,}; processor {median(times):.4f} s median, {max(times):.4f} s slowest")
+
+
+def clean_environment(folder: Path) -> Path:
+    """A Python that has NumPy and nothing else."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    own = Path(np.__file__).parent
+    for name in ("numpy", "numpy.libs"):
+        if (own.parent / name).exists():
+            shutil.copytree(own.parent / name, site / name)
+    return folder / "bin" / "python3"
+
+
+def processor_times(package: Path, heard: list[str]) -> list[float]:
+    """Seconds of the processor of each answer to what one seat of some games heard, in this process."""
+    times = []
+    with closing(open_tables(package)) as tables:
+        player, table = Player(tables, 1), Table()
+        for line in heard:
+            seat, mark, text = [*line.split(" ", 2), ""][:3]
+            if seat != "Defender" or mark != "<":
+                continue
+            spot = table.hear(text).spot
+            if spot is not None:
+                begun = time.process_time()
+                answer = player.answer(spot)
+                times.append(time.process_time() - begun)
+                table.answered(spot, answer)
+    return times
+
+
+def agreement(package: Path, ladder: Path, n_boards: int) -> None:
+    """How often the bot finds the class and the row that the solve had."""
+    rng = Random(1)
+    with closing(open_tables(package)) as tables, open_play(rung_folders(ladder)[0]) as policy:
+        abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
+        for n_cards in (3, 4, 5):
+            same_class = same_row = near_row = 0
+            for _ in range(n_boards):
+                dealt = rng.sample(range(52), n_cards + 2)
+                hole, board = tuple(sorted(dealt[:2])), tuple(dealt[2:])
+                classes, rows = abstraction.boards(n_cards - 2, np.array([board]))
+                row = int(rows[0][(hole == HANDS).all(axis=1)][0])
+                found = tables.row(hole, board)
+                same_class += found[0] == classes[0]
+                same_row += found == (classes[0], row)
+                near_row += found[0] == classes[0] and abs(found[1] - row) <= 1
+            print(
+                f"{n_cards} cards: class {same_class / n_boards:.3f}, row {same_row / n_boards:.3f}, "
+                f"row or the one beside {near_row / n_boards:.3f}"
+            )
+
+
+def rivers(package: Path, n_hands: int, seed: int) -> None:
+    """What best responses win from the river on, in mbb of each hand that is dealt, with its standard error."""
+    print("| big blinds | rivers | from the tables, mbb | solved, mbb | seconds to solve, median, slowest |")
+    print("|---|---|---|---|---|")
+    with closing(open_tables(package)) as tables:
+        for rung, stack in enumerate(tables.stacks):
+            rng, found, times = Random(seed), [], []
+            for _ in range(n_hands):
+                cards = tuple(rng.sample(range(52), 9))
+                path = walk(tables, rung, cards, rng)
+                if path is None:
+                    found.append((0.0, 0.0))
+                    continue
+                board, tree = cards[4:], tables.tree(rung)
+                weights = ranges(tables, rung, path[:-1], board)
+                game = River(tree, path[-1][0], weights, strengths([*np.array(board)[:, None], *HANDS.T]))
+                stored = {
+                    node: tables.all_frequencies(rung, node, board)[
+                        :, game.held[int(tree.nodes[node, PLAYER])]
+                    ]
+                    for node in game.decisions
+                }
+                begun = time.process_time()
+                solved = game.solve(SECONDS)
+                times.append(time.process_time() - begun)
+                found.append((won(game, stored), won(game, solved)))
+            by_hand = 1000 / BIG_BLIND * np.array(found)
+            error = by_hand.std(axis=0) / len(found) ** 0.5
+            told = " | ".join(
+                f"{mean:.1f} ± {one:.1f}" for mean, one in zip(by_hand.mean(axis=0), error, strict=True)
+            )
+            took = f"{median(times):.2f}, {max(times):.2f}" if times else "–"
+            print(f"| {stack / BIG_BLIND:g} | {len(times)} | {told} | {took} |", flush=True)
+
+
+def walk(tables: Tables, rung: int, cards: tuple[int, ...], rng: Random) -> Came | None:
+    """How two players by the tables come to the river's first decision; None: they do not."""
+    tree, node, path = tables.tree(rung), 0, []
+    while (player := int(tree.nodes[node, PLAYER])) >= 0:
+        if tree.nodes[node, ROUND] == RIVER_ROUND:
+            return [*path, (node, 0)]
+        board = cards[4 : 4 + BOARD_CARDS[tree.nodes[node, ROUND]]]
+        often = tables.frequencies(rung, node, tuple(sorted(cards[2 * player : 2 * player + 2])), board)
+        place = rng.choices(range(len(often)), often.tolist())[0]
+        path.append((node, place))
+        node = tree.children(node)[place]
+    return None
+
+
+def won(game: River, play: dict[int, np.ndarray]) -> float:
+    """Chips that best responses win of a river, half of both players' together, for each time that it comes."""
+    total = sum(float(game.weights[p] @ game.best(play, p)) for p in (0, 1))
+    first, second = (HANDS[held] for held in game.held)
+    apart = (first[:, None, :, None] != second[None, :, None, :]).all(axis=(2, 3))
+    return float(total / 2 / (game.weights[0] @ apart @ game.weights[1]))
+
+
+if __name__ == "__main__":
+    main()

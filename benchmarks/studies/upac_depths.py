@@ -1,0 +1,233 @@
+"""What the rule between the depths of UPAC's ladder costs: a stack is played by the rung that is nearest.
+
+    python -m benchmarks.studies.upac_depths push [--stacks 12,16,20,30,40,50,70,100]
+    python -m benchmarks.studies.upac_depths trees LADDER STACK,RUNG ... [--flops 6] [--seed 1]
+
+"push" takes push or fold, which is exact: the exploitability of the nearest rung's solution, for each stack between.
+"trees" takes a stack (in chips) of which the ladder has a solve too, and plays that solve's betting tree by another
+rung, as the bot does: classes and rows are the same, bets are translated. Best responses judge both in the real game,
+on the same flops. Where the rung's tree has nothing, the bot goes by odds, and checks and calls here.
+"""
+
+import argparse
+import shutil
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from lockers import open_store
+from spewy.competitions.upac.push_fold import push_fold, values
+from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
+from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
+from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
+from spewy.look.judging import JudgingCost, judge_folder
+from spewy.look.play import open_play
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.strategy_locker import FOLDER, MOST, write_class
+
+BIG_BLIND = 2
+EVEN = 0.5
+"""In place of what the bot draws between two sizes."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    each = commands.add_parser("push")
+    each.add_argument("--stacks", default="12,16,20,30,40,50,70,100")
+    each = commands.add_parser("trees")
+    each.add_argument("ladder", type=Path)
+    each.add_argument("pairs", nargs="+", help="in chips")
+    each.add_argument("--flops", type=int, default=6)
+    each.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    if asked.command == "push":
+        push(tuple(int(stack) for stack in asked.stacks.split(",")))
+    else:
+        trees(asked.ladder, asked.pairs, asked.flops, asked.seed)
+
+
+def push(stacks: tuple[int, ...]) -> None:
+    """The exploitability of push or fold by the nearest rung, for each stack between the rungs."""
+    print("| stack, bb | rung, bb | exploitability, mbb |\n|---|---|---|")
+    worst = []
+    for stack in range(stacks[0], stacks[-1] + 1):
+        rung = stacks[nearest(stacks, stack)]
+        found = push_fold(rung)
+        lost = values(stack, found.push, found.call)[1] / BIG_BLIND * 1000
+        worst.append((lost, stack, rung))
+    for lost, stack, rung in sorted(worst, reverse=True)[:8]:
+        print(f"| {stack / BIG_BLIND:g} | {rung / BIG_BLIND:g} | {lost:.2f} |")
+    print(f"\nmean of {len(worst)} stacks: {np.mean([lost for lost, _, _ in worst]):.2f} mbb")
+
+
+def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
+    """The exploitability of a stack's tree by its own solve and by another rung."""
+    folders = {}
+    for folder in rung_folders(ladder):
+        with open_play(folder) as policy:
+            folders[(policy.problem.game.stacks or (0,))[0]] = folder
+    print(
+        "| stack, bb | rung, bb | by its own solve, mbb | by the rung, mbb | decisions that the rung has not |"
+    )
+    print("|---|---|---|---|---|")
+    for pair in pairs:
+        stack, rung = (int(chips) for chips in pair.split(","))
+        own = _judged(folders[stack], flops, seed)
+        with TemporaryDirectory() as temporary:
+            other = Path(temporary) / FOLDER
+            shutil.copytree(folders[stack] / FOLDER, other)
+            nothing = play_by(other, folders[rung])
+            theirs = _judged(other, flops, seed)
+        print(
+            f"| {stack / BIG_BLIND:g} | {rung / BIG_BLIND:g} | {own} | {theirs} | {nothing:.1%} |",
+            flush=True,
+        )
+
+
+class Move(NamedTuple):
+    """What stands for a decision in another tree.
+
+    Attributes:
+        node: the other tree's decision; None: it has none.
+        places: per action there, the action here that is taken for it.
+        call: the action here that checks or calls.
+    """
+
+    node: int | None
+    places: list[int]
+    call: int
+
+
+def play_by(play: Path, rung: Path) -> float:
+    """Put what a rung does into another solve's play locker; the part of decisions for which it has nothing."""
+    with open_play(rung) as theirs, open_play(play) as mine:
+        (tree, own), (other, known) = _tree(mine), _tree(theirs)
+        moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
+        with open_store(play, mine.strategies.manifest, shards=1) as store:
+            for t, n_classes in enumerate(mine.strategies.saved.classes):
+                asked = [
+                    [(own[node], move) for node, move in each.items() if own[node].round == t]
+                    for each in moves
+                ]
+                for class_ in range(n_classes):
+                    of_0, of_1 = (_played(mine, theirs, known, (t, class_, p), asked[p]) for p in (0, 1))
+                    write_class(store, t, class_, mine.strategies.lines(t), (of_0, of_1))
+        every = [move.node for each in moves for move in each.values()]
+        return every.count(None) / len(every)
+
+
+def _played(
+    mine: BucketPolicy,
+    theirs: BucketPolicy,
+    known: Mapping[int, Decides],
+    key: tuple[int, int, int],
+    asked: Sequence[tuple[Decides, Move]],
+) -> np.ndarray:
+    """The bytes of a round's class and a player, as another solve plays."""
+    t, class_, p = key
+    lines = mine.strategies.lines(t)
+    flat, begins = (
+        mine.strategies.class_bytes(t, class_, p).copy(),
+        np.concatenate([[0], np.cumsum(lines.sizes(p))]),
+    )
+    wanted = [known[move.node] for _, move in asked if move.node is not None]
+    free = iter(
+        theirs.strategies.free_slots(
+            t, class_, p, [(each.enters, each.first_free, each.n_actions) for each in wanted]
+        )
+    )
+    for decision, move in asked:
+        whole = np.zeros((lines.n_rows, decision.n_actions), dtype=np.uint8)
+        if move.node is None:
+            whole[:, move.call] = MOST
+        else:
+            found = next(free)
+            last = MOST - found.sum(axis=1, dtype=np.int64)[:, None]
+            for often, place in zip(np.hstack([found, last]).T, move.places, strict=True):
+                whole[:, place] += often.astype(np.uint8)
+        strip, lane = lines.place[decision.enters]
+        at = lines.free_bytes(flat[begins[strip] :], p, strip, lane, decision.first_free, decision.n_actions)
+        at[:] = whole[:, :-1]
+    return flat
+
+
+def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
+    """A solve's tree as the bot has it, and where its decisions lie."""
+    nodes, decisions = tree_tables(policy.problem.tree.root)
+    stacks = policy.problem.game.stacks
+    assert stacks is not None
+    at = np.flatnonzero(nodes[:, PLAYER] >= 0).tolist()
+    return Tree(stacks[0], nodes.astype(np.int64)), dict(zip(at, decisions, strict=True))
+
+
+def _moves(tree: Tree, other: Tree, p: int) -> Iterator[tuple[int, Move]]:
+    """Each decision of player p, with what stands for it in another tree as the player goes down both."""
+    queue: deque[tuple[int, int | None]] = deque([(0, 0)])
+    while queue:
+        node, there = queue.popleft()
+        if tree.nodes[node, PLAYER] < 0:
+            continue
+        same = [PLAYER, ROUND]
+        if there is not None and (other.nodes[there, same] != tree.nodes[node, same]).any():
+            there = None
+        children = tree.children(node)
+        call = [int(tree.nodes[child, TOTAL]) for child in children].index(CALL)
+        below: list[int | None] = [None] * len(children)
+        places: list[int] = []
+        if there is not None:
+            below = _places(tree, node, other, there)
+            places = [call if place is None else place for place in _places(other, there, tree, node)]
+        if tree.nodes[node, PLAYER] == p:
+            yield node, Move(there, places, call)
+            for number, place in reversed([*enumerate(places)]):
+                below[place] = number  # of actions there that are the same one here, the first
+        for child, number in zip(children, below, strict=True):
+            queue.append((child, None if there is None or number is None else other.children(there)[number]))
+
+
+def _places(tree: Tree, node: int, other: Tree, there: int) -> list[int | None]:
+    """Per action of a decision, the action of another tree's that it is taken for; None: there is none of its kind."""
+    theirs = [int(other.nodes[child, TOTAL]) for child in other.children(there)]
+    raises = [(total, place) for place, total in enumerate(theirs) if total > CALL]
+    sizes = [share(total, spent(other, there)) for total, _ in raises]
+    out: list[int | None] = []
+    for child in tree.children(node):
+        total = int(tree.nodes[child, TOTAL])
+        if total <= CALL:
+            out.append(theirs.index(total) if total in theirs else None)
+        elif not raises:
+            out.append(None)
+        elif total >= tree.stack:
+            out.append(raises[-1][1])
+        else:
+            out.append(raises[taken_for(share(total, spent(tree, node)), sizes, EVEN)][1])
+    return out
+
+
+def _judged(folder: Path, flops: int, seed: int) -> str:
+    """The exploitability of what a folder's play locker says."""
+    found = judge_folder(folder, _Quiet(), flops=flops, seed=seed)
+    return f"{found.mbb(found.finding.exploitability):.0f} ± {found.mbb(found.finding.stderr) or 0.0:.0f}"
+
+
+class _Quiet:
+    """Hears how judging goes."""
+
+    def begin(self, name: str, cost: JudgingCost) -> None:
+        """Before the first flop."""
+        print(f"{name}: {cost.to_judge} flops to judge", file=sys.stderr)
+
+    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
+        """One more."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Every command of `docs/walk-through.md`, run in its order.
+
+    python -m benchmarks.studies.walk_through [FOLDER] [--pictures]
+
+FOLDER (default: a temporary one) gets the jobs, results, tables and pictures. The page is followed from top to
+bottom: lines that begin with ``$`` are run, and a block of TOML goes to the end of the file that its first line names.
+All flops take ten minutes of processor time; in a folder that has them nothing is solved again. ``--pictures`` puts the
+new pictures into the page's.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.paths import ROOT
+
+PAGE = ROOT / "docs/walk-through.md"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"# at the end of (\S+)\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--pictures", action="store_true")
+    options = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in steps(PAGE.read_text()):
+            follow(folder, file, text)
+        if options.pictures:
+            for picture in folder.glob("*.png"):
+                shutil.copy(picture, PAGE.with_suffix("") / picture.name)
+
+
+def steps(page: str) -> Iterator[tuple[str | None, str]]:
+    """The page's steps: a command (no file), or a file and what goes to its end."""
+    for kind, text in BLOCK.findall(page):
+        named = NAMED.match(text)
+        if kind == "toml" and named:
+            yield named[1], text
+        else:
+            yield from ((None, line[2:]) for line in text.splitlines() if line.startswith("$ "))
+
+
+def follow(folder: Path, file: str | None, text: str) -> None:
+    """Run a command, or add to a file; a job that is there already has been written by an earlier run."""
+    if file is not None:
+        with (folder / file).open("a+") as out:
+            out.seek(0)
+            if text not in out.read():
+                out.write(f"\n{text}")
+        return
+    words = text.split()
+    if words[1] == "new" and (folder / words[2]).exists():
+        return
+    print(f"$ {text}", flush=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(text, shell=True, check=True, cwd=folder, env=os.environ | {"PATH": path})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Tables and the picture that `whole_games` writes for ``docs/whole-games.md``."""
+
+from pathlib import Path
+from typing import Any
+
+
+def curve_table(curves: dict[str, Any]) -> str:
+    lines = [
+        "| run | classes × rows | core-minutes | deals | visits of a last class | exploitability (low, high), mbb "
+        "| flops | dealer's value, mbb | dealer fold / limp / raise | deals per core-second |",
+        "|---" * 10 + "|",
+    ]
+    for name, found in curves.items():
+        for k, point in enumerate(found["points"]):
+            head = f"{name} | {_sizes(found)}" if not k else " | "
+            played = " / ".join(_told(point[action], ".3f") for action in ("fold", "limp", "raise"))
+            lines.append(
+                f"| {head} | {_told(point['core_minutes'], '.3g')} | {point['deals']:,} "
+                f"| {_told(point['visits'], ',.0f')} | {_exploitability(point)} | {point['flops']:,} "
+                f"| {_with_error(point['value_mbb'], point['value_stderr_mbb'])} | {played} "
+                f"| {_told(point['deals_per_core_second'], '.0f')} |"
+            )
+    return "\n".join(lines)
+
+
+def study_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| classes × rows | tables, MiB | core-seconds | deals | visits of a class "
+        "| exploitability, mbb | dealer's value, mbb |",
+        "|---" * 7 + "|",
+    ]
+    for case in found:
+        for k, point in enumerate(case["points"]):
+            size = f"{point['classes']:,} × {case['rows']} | {point['table_mib']:.1f}"
+            lines.append(
+                f"| {size if not k else ' | '} | {point['core_seconds']:g} | {point['deals']:,} "
+                f"| {point['visits']:,.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
+            )
+    return "\n".join(lines)
+
+
+def schedule_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| regrets below 0 | all regrets | averages | deals | exploitability, mbb | dealer's value, mbb |"
+    ]
+    lines.append("|---" * 6 + "|")
+    for case in found:
+        s, f, a = case["sinking"], case["forgetting"], case["averaging"]
+        below = "cut off at 0" if s < 0 else "halved" if s == 0 else f"times n^{s:g} / (n^{s:g} + 1)"
+        kept = "kept" if not f else f"times n^{f:g} / (n^{f:g} + 1)"
+        lines.append(
+            f"| {below} | {kept} | n^{a:g} | {case['deals']:,} | {case['exploitability_mbb']:.2f} "
+            f"| {case['value_mbb']:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def answers_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| classes × rows | `answers` | deals | core-seconds | exploitability, mbb | dealer's value, mbb |"
+    ]
+    lines.append("|---" * 6 + "|")
+    for case in found:
+        for point in case["points"]:
+            lines.append(
+                f"| {case['classes']} × {case['rows']} | {case['answers']:g} | {point['deals']:,} "
+                f"| {point['core_seconds']:.0f} | {_exploitability(point)} | {point['value_mbb']:.1f} |"
+            )
+    return "\n".join(lines)
+
+
+def _sizes(found: dict[str, Any]) -> str:
+    classes, rows = (["all" if k is None else k for k in found[key]] for key in ("classes", "rows"))
+    same = str(rows[0]) if len(set(rows)) == 1 else "/".join(map(str, rows))
+    return f"{'/'.join(map(str, classes))} × {same}"
+
+
+def _exploitability(point: dict[str, Any]) -> str:
+    told = _with_error(point["exploitability_mbb"], point["stderr_mbb"])
+    if point["low_mbb"] is None or point["stderr_mbb"] is None:
+        return told
+    return f"{told} ({point['low_mbb']:.0f}, {point['high_mbb']:.0f})"
+
+
+def _with_error(value: float | None, error: float | None) -> str:
+    return _told(value, ".1f") if error is None else f"{value:.0f} ± {error:.0f}"
+
+
+def _told(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
+def draw_curves(data: dict[str, Any], picture: Path) -> None:
+    """Draw exploitability against core-minutes into a file, with one chart for each game."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    by_game: dict[str, dict[str, Any]] = {}
+    for name, found in data["curves"].items():
+        by_game.setdefault(found["job"], {})[name] = found
+    figure = Figure(figsize=(5.6 * len(by_game), 4.2), layout="constrained")
+    charts = figure.subplots(1, len(by_game), squeeze=False)
+    for ax, (game, curves) in zip(charts[0], by_game.items(), strict=True):
+        for (name, found), marker in zip(curves.items(), "osD^vP", strict=False):
+            points = found["points"]
+            label = (
+                f"{name.removeprefix(game).lstrip(', ') or 'deals'}, {'/'.join(map(str, found['classes']))}"
+            )
+            ax.errorbar(
+                [point["core_minutes"] for point in points],
+                [point["exploitability_mbb"] for point in points],
+                [point["stderr_mbb"] or 0.0 for point in points],
+                label=label,
+                marker=marker,
+                capsize=3,
+            )
+        ax.set(xscale="log", yscale="log", xlabel="core-minutes", title=game)
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = axis.get_view_interval()
+            middle = (low * high) ** 0.5  # few points need not fill the chart
+            axis.set_view_interval(min(low, middle / 3), max(high, 3 * middle), ignore=True)
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(NullFormatter())
+        ax.grid(which="both", alpha=0.2)
+        ax.legend(fontsize=8)
+    charts[0][0].set_ylabel("exploitability, mbb per hand")
+    figure.savefig(picture, dpi=110)

@@ -1,0 +1,387 @@
+"""Whole games solved by dealt boards: how exploitable after how long, and with which abstraction.
+
+    python -m benchmarks.studies.whole_games curve JOB FOLDER [--minutes 10,60,240] [--flops 20] [--seed 1] [--set ...]
+    python -m benchmarks.studies.whole_games study [--seconds 30,120] [--quick]
+    python -m benchmarks.studies.whole_games schedules [--deals 32768]
+    python -m benchmarks.studies.whole_games answers [--deals 16384,32768]
+    python -m benchmarks.studies.whole_games tables
+    python -m benchmarks.studies.whole_games plot
+
+Times are processor time, all threads together, so that work beside them does not count. ``curve`` solves a job in a
+folder and judges what was saved after each budget of core-minutes, always on the same flops; it goes on where it was
+killed or interrupted. ``study`` solves flop-holdem with one abstraction after another for the same core-seconds, in
+memory, and judges each on all flops; ``schedules`` with one weighing of earlier visits after another, for as many
+deals; ``answers`` against an opponent who answers best on the dealt board, more or less. All are kept in a data file as
+they go (``--data``), from which ``tables`` writes the tables of docs/whole-games.md, and ``plot`` its picture.
+"""
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paths import EXAMPLES, ROOT
+from benchmarks.sampled_games import abstraction_wish, note, progress_note, real_game, sampled_cfr
+from benchmarks.studies.whole_game_tables import (
+    answers_table,
+    curve_table,
+    draw_curves,
+    schedule_table,
+    study_table,
+)
+from buckets.abstraction import Abstraction
+from lockers import holds_store, open_store
+from solvers.sampled.engine import DEFAULT_SCHEDULE
+from solvers.sampled.passes import Schedule
+from spewy import Job, open_policy
+from spewy.chunks.abstractions import abstraction
+from spewy.look.judging import JudgingCost, judge_folder
+from spewy.look.status import status_of
+from spewy.records.bucket_numbers import Mark, read_mark
+from spewy.run.dealt_session import DealtSession
+from spewy.run.reporter import Silent
+from spewy.system.interrupts import INTERRUPTED, interruptible
+from spewy.system.textfile import replace_text
+
+DATA, PAGE = ROOT / "docs/data/whole-games.json", ROOT / "docs/whole-games.md"
+PICTURE = ROOT / "docs/whole-games.png"
+CASES = ((20, 800), (40, 400), (80, 200), (40, "all"))
+"""Rows and classes of the flop; the first three have equal tables."""
+SCHEDULES = (
+    Schedule(averaging=1, forgetting=0, sinking=-1),
+    Schedule(averaging=2, forgetting=0, sinking=-1),
+    Schedule(averaging=2, forgetting=1, sinking=-1),
+    Schedule(averaging=2, forgetting=0, sinking=0),
+    Schedule(averaging=1, forgetting=0, sinking=0.5),
+    Schedule(averaging=2, forgetting=0, sinking=0.5),
+    Schedule(averaging=2, forgetting=0, sinking=1),
+)
+ANSWERED = ((50, 20), (100, 20), (400, 40))
+"""Classes and rows of the flop that `answers` compares."""
+ANSWERS = (0.0, 0.1, 0.25, 0.5)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    one = commands.add_parser("curve", help="exploitability after budgets of core-minutes")
+    one.add_argument("job", type=Path)
+    one.add_argument("folder", type=Path, help="of the solve; one that is there goes on")
+    one.add_argument("--minutes", type=_numbers, default=[10, 60, 240], help="budgets of core-minutes")
+    one.add_argument("--flops", type=int, default=20, help="to judge on, 0: all")
+    one.add_argument("--seed", type=int, default=1, help="of the flops")
+    one.add_argument("--set", action="append", default=[], dest="changes", metavar="KEY=VALUE")
+    one.add_argument("--name", help="of the curve in the data; by default the folder's")
+    one.add_argument(
+        "--start-from", type=Path, metavar="FOLDER", help="of another curve, which this one takes over"
+    )
+    one.add_argument("--start-name", metavar="NAME", help="of that curve; by default its folder's")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=curve)
+
+    one = commands.add_parser("study", help="abstractions of flop-holdem, judged on all flops")
+    one.add_argument("--seconds", type=_numbers, default=[30, 120], help="core-seconds, ascending")
+    one.add_argument(
+        "--quick", action="store_true", help="the first abstraction, a core-second; nothing is kept"
+    )
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=study)
+
+    one = commands.add_parser(
+        "schedules", help="how much earlier visits count, on flop-holdem, judged on all flops"
+    )
+    one.add_argument("--deals", type=int, default=32768)
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=schedules)
+
+    one = commands.add_parser(
+        "answers", help="opponents who answer best on the dealt flop, on flop-holdem, judged on all flops"
+    )
+    one.add_argument("--deals", type=_numbers, default=[16384, 32768], help="ascending")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.set_defaults(run=answers)
+
+    one = commands.add_parser("tables", help="write the tables of docs/whole-games.md from the data")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument("--page", type=Path, default=PAGE)
+    one.set_defaults(run=tables)
+
+    one = commands.add_parser("plot", help="draw the curves of each game")
+    one.add_argument("--data", type=Path, default=DATA)
+    one.add_argument("--out", type=Path, default=PICTURE)
+    one.set_defaults(run=lambda args: draw_curves(_data(args.data), args.out))
+
+    args = parser.parse_args(argv)
+    return int(args.run(args) or 0)
+
+
+def curve(args: argparse.Namespace) -> int:
+    """Solve for one budget after another, and judge after each."""
+    job = Job.load(args.job, [*args.changes, "solve.max_time=10000 h", "solve.target=0 mbb"])
+    name = args.name or args.folder.name
+    with interruptible() as interrupted:
+        for minutes in args.minutes:
+            kept = _curve(args.data, name)
+            if any(point["budget"] == minutes for point in kept["points"]):
+                continue
+            spent = _spent(args.folder, args.data, name, job.solve.workers)
+            if args.start_from is not None and not holds_store(args.folder):
+                earlier = args.start_name or args.start_from.name
+                spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
+            stop = _Budget(60 * minutes - spent, interrupted)
+            with DealtSession(job, args.folder, start_from=args.start_from) as session:
+                result = session.solve(_Notes(), stop)
+            if interrupted.is_set():
+                return INTERRUPTED
+            spent += stop.spent
+            learnt = [{"core_minutes": spent / 60, "seconds": _mark(args.folder).seconds}]
+            _keep(args.data, lambda data, learnt=learnt: data.setdefault("learnt", {}).update({name: learnt}))
+            judged = judge_folder(args.folder, _Flops(), flops=args.flops or None, seed=args.seed)
+            point = {
+                "budget": minutes,
+                "core_minutes": spent / 60,
+                "seconds": _mark(args.folder).seconds,
+                "deals": result.sweeps,
+                **_judged(judged.finding, judged.chips_mbb),
+                "seed": args.seed,
+                **_preflop(args.folder),
+                "visits": (status_of(args.folder).visits or ((0, 0.0),))[-1][1],
+                "deals_per_core_second": result.sweeps / spent,
+            }
+            kept["points"].append(point)
+            classes, rows = job.dealing.classes, job.dealing.rows
+            kept |= {"job": job.name, "classes": list(classes[1:]), "rows": list(rows[1:])}
+            _keep(args.data, lambda data, kept=kept: data["curves"].update({name: kept}))
+            note(curve_table({name: kept}).splitlines()[-1])
+    print(curve_table({name: _curve(args.data, name)}))
+    return 0
+
+
+def study(args: argparse.Namespace) -> None:
+    """One abstraction after another."""
+    if args.quick:
+        args.seconds = [1.0]
+    job = Job.load(EXAMPLES / "flop-holdem.toml")
+    features: dict[str, Any] = {}
+    found = []
+    for rows, classes in CASES[:1] if args.quick else CASES:
+        note(f"{classes} classes, {rows} rows")
+        wish = replace(abstraction_wish(job), classes=("all", classes), rows=(169, rows))
+        points = _studied(job, Abstraction.of(wish, kept=features), args.seconds)
+        found.append({"rows": rows, "classes": classes, "points": points})
+        if not args.quick:
+            _keep(args.data, lambda data: data.update(study=found))
+    print(study_table(found))
+
+
+def schedules(args: argparse.Namespace) -> None:
+    """One schedule after another, for as many deals each."""
+    job = Job.load(EXAMPLES / "flop-holdem.toml")
+    made, found = abstraction(abstraction_wish(job), progress_note("boards")), []
+    for schedule in SCHEDULES:
+        cfr = sampled_cfr(job, made, 1, schedule=schedule)
+        cfr.run(args.deals)
+        finding = real_game(job, made, cfr).judge(None)
+        assert finding is not None  # nobody stops it
+        judged = _judged(finding, 1000 / job.rules.big_blind)
+        found.append({**schedule._asdict(), "deals": args.deals, **judged})
+        note(schedule_table(found).splitlines()[-1])
+        _keep(args.data, lambda data: data.update(schedules=found))
+    print(schedule_table(found))
+
+
+def answers(args: argparse.Namespace) -> None:
+    """One abstraction after another, with more and more answers."""
+    job = Job.load(EXAMPLES / "flop-holdem.toml")
+    found = []
+    for classes, rows in ANSWERED:
+        wish = replace(abstraction_wish(job), classes=("all", classes), rows=(169, rows))
+        made = abstraction(wish, progress_note("boards"))
+        for share in ANSWERS:
+            points = _answered(job, made, share, args.deals)
+            found.append({"classes": classes, "rows": rows, "answers": share, "points": points})
+            note(answers_table(found).splitlines()[-1])
+            _keep(args.data, lambda data: data.update(answers=found))
+    print(answers_table(found))
+
+
+def tables(args: argparse.Namespace) -> None:
+    """Write the page's tables, each between the two comments that name it."""
+    data = _data(args.data)
+    page = args.page.read_text()
+    parts = {
+        "curves": curve_table(data["curves"]),
+        "study": study_table(data["study"]),
+        "schedules": schedule_table(data["schedules"]),
+        "answers": answers_table(data["answers"]),
+    }
+    for part, text in parts.items():
+        begin, end = (f"<!-- {part}: {edge} -->" for edge in ("begin", "end"))
+        if begin not in page or end not in page:
+            raise SystemExit(f"{args.page}: expected the lines {begin} and {end}, found none")
+        between = f"{begin}\n\n{text}\n\n{end}"
+        page = re.sub(f"{begin}.*?{end}", lambda _, between=between: between, page, flags=re.DOTALL)
+    replace_text(args.page, page)
+
+
+def _answered(job: Job, found: Abstraction, share: float, deals: list[float]) -> list[dict[str, Any]]:
+    """What a share of answers comes to after each number of deals."""
+    cfr, points = sampled_cfr(job, found, 1, schedule=DEFAULT_SCHEDULE._replace(answering=share)), []
+    game = real_game(job, found, cfr)
+    cfr.run(1)  # machine code is loaded
+    spent = 0.0
+    for n in map(int, deals):
+        started = time.process_time()
+        cfr.run(n - cfr.iteration)
+        spent += time.process_time() - started
+        finding = game.judge(None)
+        assert finding is not None  # nobody stops it
+        judged = _judged(finding, 1000 / job.rules.big_blind)
+        points.append({"deals": n, "core_seconds": spent, **judged})
+    return points
+
+
+def _studied(job: Job, found: Abstraction, budgets: list[float]) -> list[dict[str, Any]]:
+    """What one abstraction comes to after each budget."""
+    cfr, points = sampled_cfr(job, found, 1), []
+    game = real_game(job, found, cfr)
+    cfr.run(1)  # machine code is loaded
+    spent = 0.0
+    for budget in budgets:
+        while spent < budget:
+            started = time.process_time()
+            cfr.run(64)
+            spent += time.process_time() - started
+        finding = game.judge(None)
+        assert finding is not None  # nobody stops it
+        numbers = cfr.numbers
+        size = sum(array.nbytes for pair in (*numbers.regrets, *numbers.sums) for array in pair)
+        points.append(
+            {
+                "core_seconds": budget,
+                "deals": cfr.iteration,
+                "visits": float(np.median(numbers.visits[-1][0])),
+                "table_mib": size / 2**20,
+                "classes": found.n_classes[-1],
+                **_judged(finding, 1000 / job.rules.big_blind),
+            }
+        )
+    return points
+
+
+@dataclass
+class _Budget:
+    """Ends a solve after so many core-seconds, or when a signal comes; counted from the first time it is asked."""
+
+    seconds: float
+    interrupted: Event
+    begun: float | None = None
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        if self.begun is None:
+            self.begun = time.process_time()
+        return self.interrupted.is_set() or self.spent >= self.seconds
+
+    @property
+    def spent(self) -> float:
+        """Core-seconds."""
+        return 0.0 if self.begun is None else time.process_time() - self.begun
+
+
+class _Notes(Silent):
+    """Hears a solve."""
+
+    def note(self, text: str) -> None:
+        """Tell it."""
+        note(text)
+
+
+class _Flops:
+    """Hears a judge."""
+
+    def begin(self, name: str, cost: JudgingCost) -> None:
+        """Before the first flop."""
+        note(f"{name}: {cost.to_judge:,} flops to judge")
+
+    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
+        """After each flop."""
+        if total < 100 or done % 100 == 0:
+            note(f"flop {done:,} of {total:,}: {seconds:.1f} s")
+
+
+def _spent(folder: Path, data: Path, name: str, threads: int) -> float:
+    """Core-seconds behind what a folder holds; since they were known last at most its seconds times threads."""
+    if not holds_store(folder):
+        return 0.0
+    known = _data(data).get("learnt", {}).get(name) or _curve(data, name)["points"][-1:]
+    last = known[-1] if known else {"core_minutes": 0.0, "seconds": 0.0}
+    return 60 * last["core_minutes"] + threads * max(0.0, _mark(folder).seconds - last["seconds"])
+
+
+def _mark(folder: Path) -> Mark:
+    with open_store(folder, read_only=True) as store:
+        return read_mark(store)
+
+
+def _judged(finding: Any, chips_mbb: float) -> dict[str, float | int | None]:
+    """What a judge found, in mbb per hand; the value is the dealer's."""
+    found = {
+        "exploitability_mbb": finding.exploitability,
+        "stderr_mbb": finding.stderr,
+        "low_mbb": finding.low,
+        "high_mbb": finding.high,
+        "value_mbb": -finding.value,
+        "value_stderr_mbb": finding.value_stderr,
+    }
+    in_mbb = {key: None if chips is None else chips * chips_mbb for key, chips in found.items()}
+    return {**in_mbb, "flops": finding.flops, "judge_core_seconds": finding.seconds}
+
+
+def _preflop(folder: Path) -> dict[str, float]:
+    """What the dealer does first, over all hands."""
+    with open_policy(folder) as policy:
+        decision = policy.decision()
+    shares = {"fold": 0.0, "limp": 0.0, "raise": 0.0}
+    names = {"Fold": "fold", "Call": "limp", "Check": "limp"}
+    for action, share in zip(decision.actions, decision.frequencies.mean(axis=1).tolist(), strict=True):
+        shares[names.get(action.label, "raise")] += share
+    return shares
+
+
+def _curve(path: Path, name: str) -> dict[str, Any]:
+    return _data(path)["curves"].get(name, {"points": []})
+
+
+def _data(path: Path) -> dict[str, Any]:
+    if path.exists():
+        return json.loads(path.read_text())
+    return {"curves": {}, "study": [], "schedules": [], "answers": []}
+
+
+def _keep(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the data file; whoever kills it meanwhile finds the old one."""
+    data = _data(path)
+    change(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, json.dumps(data, indent=1) + "\n")
+
+
+def _numbers(text: str) -> list[float]:
+    """Ascending numbers with commas between them."""
+    return sorted(float(part) for part in text.split(","))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

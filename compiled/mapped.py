@@ -1,0 +1,60 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,import-untyped"
+"""Arrays that need not be in memory: mapped from a file, and let go of part by part while passes go through them.
+
+The file has no name, so it is gone with its process, however that ends. Its space is taken at once: a disk without room
+is an error here and not later. What is let go of stays with the operating system as long as it has memory to spare, and
+comes back from the disk otherwise.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from compiled.vector import intrinsic
+
+PAGE = mmap.PAGESIZE
+_DONT_NEED = 4  # POSIX leaves the number to the system; Linux and macOS agree
+
+
+def mapped(folder: Path, size: int, dtype: Any) -> tuple[np.ndarray, mmap.mmap | None]:
+    """Zeros in a file without a name in a folder, and the mapping, which can let go of them; None if there are none.
+
+    Raises:
+        OSError: the folder cannot be written, or its disk has no room.
+    """
+    n_bytes = size * np.dtype(dtype).itemsize
+    if not n_bytes:
+        return np.zeros(0, dtype), None
+    with tempfile.TemporaryFile(dir=folder) as file:
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+        mapping = mmap.mmap(file.fileno(), n_bytes)
+        return np.frombuffer(mapping, dtype=dtype), mapping
+
+
+@intrinsic
+def let_go(typing_context: Any, address: Any, start: Any, stop: Any) -> Any:
+    """Let go of the whole pages in bytes ``start`` to ``stop`` behind an address of a mapped array."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number, small = ir.IntType(64), ir.IntType(32)
+        page, mask = ir.Constant(number, PAGE - 1), ir.Constant(number, -PAGE)
+        first = builder.and_(builder.add(builder.add(args[0], args[1]), page), mask)
+        last = builder.and_(builder.add(args[0], args[2]), mask)
+        length = builder.sub(last, first)
+        function = ir.FunctionType(small, [ir.IntType(8).as_pointer(), number, small])
+        called = cgutils.get_or_insert_function(builder.module, function, "madvise")
+        with builder.if_then(builder.icmp_signed(">", length, ir.Constant(number, 0))):
+            pointer = builder.inttoptr(first, ir.IntType(8).as_pointer())
+            builder.call(called, [pointer, length, ir.Constant(small, _DONT_NEED)])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.intp), generate

@@ -1,0 +1,121 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
+"""Named tuples in memory, which kernels read field by field from one address.
+
+Numba takes a named tuple apart number by number at every call of a kernel, a fifth of a microsecond each. A `Packed`
+tuple lies in memory once, and a call passes its address. In a kernel ``unpack(packed)`` is the tuple, and
+``unpack_at(packed, i)`` is part ``i`` of a tuple whose parts have one type.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import typeof, types
+from numba.core.datamodel import PrimitiveModel, register_default
+from numba.extending import NativeValue, unbox
+
+from compiled.vector import aligned, bare, intrinsic
+
+_FORMATS: dict[type, tuple[str, int]] = {
+    bool: ("?", 1),
+    int: ("q", 8),
+    float: ("d", 8),
+    np.float32: ("f", 4),
+    np.int32: ("i", 4),
+    np.int16: ("h", 2),
+}
+"""The code of `struct` and the size in bytes of each class of number."""
+
+
+class PackedType(types.Type):
+    """The address of a tuple of a type."""
+
+    def __init__(self, bundle: Any) -> None:
+        self.bundle = bundle
+        super().__init__(name=f"Packed({bundle})")
+
+
+@register_default(PackedType)
+class _PackedModel(PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: PackedType) -> None:
+        super().__init__(dmm, fe_type, ir.IntType(64))
+
+
+class Packed:
+    """A tuple of numbers, arrays and tuples, and its copy in memory with addresses in place of the arrays.
+
+    The object keeps the arrays alive.
+    """
+
+    def __init__(self, bundle: Any) -> None:
+        self._bundle = bundle
+        numbers = bare(bundle)
+        shape = _shape(numbers)
+        if shape not in _types:
+            _types[shape] = PackedType(typeof(numbers)), struct.Struct("=" + _format(shape)[0])
+        self._numba_type_, layout = _types[shape]
+        self._memory = aligned(layout.size, np.uint8)
+        self.address: int = self._memory.ctypes.data
+        layout.pack_into(self._memory.data, 0, *_flat(numbers))
+
+
+_types: dict[Any, tuple[PackedType, struct.Struct]] = {}
+"""By shape: Numba takes milliseconds to find the type of a large tuple."""
+
+
+def _shape(bundle: Any) -> Any:
+    """The classes of a tuple and of everything in it."""
+    kind = type(bundle)
+    return (kind, *map(_shape, bundle)) if issubclass(kind, tuple) else kind
+
+
+def _flat(bundle: Any) -> list[Any]:
+    """All numbers of a tuple and of the tuples in it, in order."""
+    if not isinstance(bundle, tuple):
+        return [bundle]
+    return [number for part in bundle for number in _flat(part)]
+
+
+def _format(shape: Any) -> tuple[str, int]:
+    """The `struct` format of a shape as LLVM lays it out, and its alignment."""
+    if not isinstance(shape, tuple):
+        return _FORMATS[shape]
+    text, widest = "", 1
+    for code, alignment in map(_format, shape[1:]):
+        widest = max(widest, alignment)
+        text += "x" * (-struct.calcsize("=" + text) % alignment) + code
+    return text + "x" * (-struct.calcsize("=" + text) % widest), widest
+
+
+@unbox(PackedType)
+def _unbox(kind: Any, packed: Any, c: Any) -> Any:
+    address = c.pyapi.object_getattr_string(packed, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@intrinsic
+def unpack(typing_context: Any, packed: Any) -> Any:
+    """The tuple itself."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = context.get_value_type(sig.return_type)
+        return builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=8)
+
+    return packed.bundle(packed), generate
+
+
+@intrinsic
+def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
+    """Part ``index`` of a tuple of tuples of one type."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = context.get_value_type(sig.return_type)
+        first = builder.inttoptr(args[0], kind.as_pointer())
+        return builder.load(builder.gep(first, [args[1]]), align=8)
+
+    return packed.bundle.dtype(packed, types.intp), generate

@@ -1,0 +1,124 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
+"""What threads that run one kernel together need: counters, a place where all of them meet, and a clock.
+
+Counters are eight bytes each at an address that all threads share; they only grow while a kernel runs. Python threads
+each call one kernel that does not hold the interpreter lock. A thread that waits looks again and again for some
+microseconds, as long as most meetings take; then it offers its processor to others; then it sleeps, so that on a busy
+machine the thread that it waits for gets a processor.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from compiled.decorators import kernel
+from compiled.vector import Address, intrinsic
+
+MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
+"""Indices of the counters, each on a cache line of its own."""
+SYNC_SIZE = 40
+CALLED_OFF = -1
+"""Result of `meet` if one of the threads will never arrive."""
+_LOOKS, _OFFERS = 2000, 300
+"""Looks before a waiting thread offers its processor, and offers before it sleeps."""
+_NAP = 20  # microseconds, to which the system adds its own
+_COUNTER = ir.IntType(64)
+
+
+def _counter(builder: Any, args: Any) -> Any:
+    """The pointer to counter ``args[1]`` behind the address ``args[0]``."""
+    offset = builder.mul(args[1], ir.Constant(_COUNTER, 8))
+    return builder.inttoptr(builder.add(args[0], offset), _COUNTER.as_pointer())
+
+
+@intrinsic
+def take(typing_context: Any, counters: Any, index: Any) -> Any:
+    """Add 1 to a counter and return what it was, as one step for all threads."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.atomic_rmw("add", _counter(builder, args), ir.Constant(_COUNTER, 1), "seq_cst")
+
+    return types.int64(types.intp, types.intp), generate
+
+
+@intrinsic
+def look(typing_context: Any, counters: Any, index: Any) -> Any:
+    """Read a counter that other threads write."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load_atomic(_counter(builder, args), "acquire", 8)
+
+    return types.int64(types.intp, types.intp), generate
+
+
+@intrinsic
+def give_way(typing_context: Any) -> Any:
+    """Offer this processor to other threads: POSIX's sched_yield."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = ir.FunctionType(ir.IntType(32), [])
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+
+    return types.int32(), generate
+
+
+@intrinsic
+def nap(typing_context: Any, microseconds: Any) -> Any:
+    """Sleep for at least so long: POSIX's usleep."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        function = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
+        called = cgutils.get_or_insert_function(builder.module, function, "usleep")
+        return builder.call(called, [builder.trunc(args[0], ir.IntType(32))])
+
+    return types.int32(types.int64), generate
+
+
+@intrinsic
+def now(typing_context: Any) -> Any:
+    """Seconds on the clock of `clock`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number, second = ir.IntType(64), ir.DoubleType()
+        there = cgutils.alloca_once(builder, ir.ArrayType(number, 2))
+        function = ir.FunctionType(ir.IntType(32), [ir.IntType(32), there.type])
+        called = cgutils.get_or_insert_function(builder.module, function, "clock_gettime")
+        builder.call(called, [ir.Constant(ir.IntType(32), time.CLOCK_MONOTONIC), there])
+        whole, billionths = (
+            builder.sitofp(builder.extract_value(builder.load(there), n), second) for n in (0, 1)
+        )
+        return builder.fadd(whole, builder.fmul(billionths, ir.Constant(second, 1e-9)))
+
+    return types.float64(), generate
+
+
+def clock() -> float:
+    """Seconds on the clock that kernels read."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+@kernel
+def meet(counters: Address, n_threads: int, number: int) -> int:
+    """Wait until all threads have come to meeting ``number`` = 0, 1, ...; return the next number.
+
+    Python can raise an error in a thread before the kernel is called, but never inside the kernel. So every kernel
+    begins with a meeting. As soon as a thread is counted as `ABSENT`, this first meeting returns `CALLED_OFF` to all
+    threads that wait in it. Later meetings are never called off.
+    """
+    if n_threads > 1:
+        take(counters, MEETING)
+        looks = 0
+        while look(counters, MEETING) < n_threads * (number + 1):
+            if look(counters, ABSENT):
+                return CALLED_OFF
+            looks += 1
+            if looks > _LOOKS + _OFFERS:
+                nap(_NAP)
+            elif looks > _LOOKS:
+                give_way()
+    return number + 1

@@ -1,0 +1,232 @@
+"""A public game with live leaves: every chance leaf is the chunks below it, entered on the way.
+
+A `LiveGame` is a list of rounds. Each `Round` has one betting forest and a number of *boards*; on a
+board both players hold *rows* (single hands), which know what blocks them, how strong they are and which row of
+the strategy (*group*) plays for them. A `Deal` says how rows pass from a board to those of the next round.
+Nothing here knows cards: a blocker is an id, a strength is a number.
+
+Symmetric boards are solved once: a deal's entry may stand for several (``images``), which differ by a relabelling
+of the parent's rows. That is exact when root ranges are invariant under the relabellings.
+
+Rows may be locked: they play given frequencies, and a best response is one of the free rows.
+
+Values are counterfactual and not normalised: ``values[h] = Σ_o compat(h, o) · reach[o] · payoff``, chance included.
+`LiveGame.deal_weight` is what to divide by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from solvers.errors import SolverError
+from solvers.tree import Floats, Forest, Ints
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One player's rows on the B boards of a round, at most H a board, ascending by strength.
+
+    ``count[b]`` rows are real, the rest is padding. ``twin[b, h]`` is the opponent's row with the same blockers or
+    -1. ``group[b, h]`` is the strategy row, below ``n_groups``; ``weight[b, h]`` is the row's root range, by which
+    rows of one group count.
+    """
+
+    count: Ints  # [B]
+    blockers: Ints  # [B, H, k]
+    strength: Ints  # [B, H]
+    twin: Ints  # [B, H]
+    group: Ints  # [B, H]
+    weight: Floats  # [B, H]
+    n_groups: int
+
+    @cached_property
+    def direct(self) -> bool:
+        """Whether every row is its own group."""
+        return self.n_groups == self.group.shape[1] and bool(
+            np.all(self.group == np.arange(self.n_groups)[None, :])
+        )
+
+
+@dataclass(frozen=True)
+class Deal:
+    """From the boards of one round to those of the next.
+
+    Entries ``first[b] .. first[b + 1]`` of board b lead to boards ``child``. ``origin[p][entry, h]`` is the parent's
+    row of the child's row h. ``images[p][m, h]`` is, for each board m that the entry stands for (rows
+    ``first_image[entry] .. first_image[entry + 1]``), the child's row of the parent's row h or -1.
+    ``probability`` is that of one board, given both hands.
+    """
+
+    first: Ints  # [B + 1]
+    child: Ints  # [E]
+    origin: tuple[Ints, Ints]  # [E, H']
+    first_image: Ints  # [E + 1]
+    images: tuple[Ints, Ints]  # [M, H]
+    probability: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One betting round on all its boards; ``deal`` leads to the next and is None in the last."""
+
+    forest: Forest
+    rows: tuple[Rows, Rows]
+    deal: Deal | None
+
+    @property
+    def n_boards(self) -> int:
+        """Boards after symmetry."""
+        return len(self.rows[0].count)
+
+
+Strategies = list[tuple[Floats, Floats]]
+"""Per round and player ``[board, slot, group]``: regrets, sums, or anything else that ``match`` can normalise."""
+
+
+LeafValues = dict[tuple[int, int], tuple[Floats, Floats]]
+"""By round and board, but for the last round's: per player ``[chance leaf, row]``, counterfactual and not normalised.
+
+There may be more rows than are used.
+"""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """Rows that play given frequencies at one decision of a round, whatever they would learn.
+
+    Only where every row is its own group. ``frequencies[b, a, h]`` of board b's row h sum to 1 over the actions; NaN:
+    the row is free there. A best response keeps to them too.
+    """
+
+    round: int
+    player: int
+    node: int
+    frequencies: Floats  # [B, action, H]
+
+
+@dataclass(frozen=True)
+class LiveGame:
+    """Rounds, and the root ranges ``reach[p][root, h]`` on the one board of round 0; at most one lock per node."""
+
+    rounds: Sequence[Round]
+    reach: tuple[Floats, Floats]
+    n_ids: int
+    locks: tuple[Lock, ...] = ()
+
+    def entered(self, p: int, reach: Floats) -> LiveGame:
+        """A copy of the game in which player p's range is ``reach[row]``."""
+        ranges = [mine.copy() for mine in self.reach]
+        ranges[p][0, : len(reach)] = reach
+        return replace(self, reach=(ranges[0], ranges[1]))
+
+    def zeros(self, dtype: type = np.float64) -> Strategies:
+        """Fresh arrays for regrets or sums."""
+
+        def blank(r: Round, p: int) -> Floats:
+            return np.zeros((r.n_boards, r.forest.n_slots[p], r.rows[p].n_groups), dtype)
+
+        return [(blank(r, 0), blank(r, 1)) for r in self.rounds]
+
+    def pin(self, sums: Strategies) -> None:
+        """Write the locked frequencies over locked rows, so that the normalised sums show them even without reach."""
+        for lock in self.locks:
+            a = self.rounds[lock.round].forest.arrays
+            first = int(a.slot[lock.node])
+            there = sums[lock.round][lock.player][:, first : first + int(a.n_actions[lock.node])]
+            np.copyto(there, lock.frequencies, where=~np.isnan(lock.frequencies), casting="same_kind")
+
+    @cached_property
+    def raked(self) -> bool:
+        """Whether chips leave the game somewhere: then it is not zero-sum."""
+        return any(r.forest.raked for r in self.rounds)
+
+    @cached_property
+    def deal_weight(self) -> float:
+        """``Σ_{i, j} compat(i, j) · r0[i] · r1[j]`` over the ranges of root 0: the mass of all deals.
+
+        Raises:
+            SolverError: no pair of hands is possible.
+        """
+        own, other = self.rounds[0].rows
+        weight = float(self.reach[0][0] @ compatible_reach(own, other, 0, self.reach[1][0], self.n_ids))
+        if not weight > 0:
+            raise SolverError("ranges: expected at least one pair of hands that share no card, found none")
+        return weight
+
+    def check(self) -> None:
+        """Verify shapes, orders and maps; SolverError names the broken invariant."""
+        self._check_locks()
+        for t, r in enumerate(self.rounds):
+            r.forest.check()
+            for p in (0, 1):
+                rows = r.rows[p]
+                for b in range(r.n_boards):
+                    n = rows.count[b]
+                    if np.any(np.diff(rows.strength[b, :n]) < 0):
+                        raise SolverError(
+                            f"round {t}, board {b}, player {p}: rows are not in order of strength"
+                        )
+                    if n and not (rows.group[b, :n].min() >= 0 and rows.group[b, :n].max() < rows.n_groups):
+                        raise SolverError(f"round {t}, board {b}, player {p}: a group is out of range")
+                    twin = rows.twin[b, :n]
+                    mine = np.flatnonzero(twin >= 0)
+                    if np.any(rows.blockers[b, mine] != r.rows[1 - p].blockers[b, twin[mine]]):
+                        raise SolverError(f"round {t}, board {b}, player {p}: a twin has other blockers")
+            if r.deal is None:
+                if len(r.forest.chance_leaves):
+                    raise SolverError(f"round {t}: chance leaves without a deal")
+                continue
+            below = self.rounds[t + 1]
+            if len(r.forest.chance_leaves) != below.forest.n_roots:
+                raise SolverError(
+                    f"round {t}: {len(r.forest.chance_leaves)} chance leaves, "
+                    f"but {below.forest.n_roots} roots in the round below"
+                )
+            for e, c in enumerate(r.deal.child):
+                image = r.deal.first_image[e]
+                for p in (0, 1):
+                    n = below.rows[p].count[c]
+                    origin = r.deal.origin[p][e, :n]
+                    if not np.array_equal(r.deal.images[p][image, origin], np.arange(n)):
+                        raise SolverError(
+                            f"round {t}, entry {e}, player {p}: origin and first image disagree"
+                        )
+
+    def _check_locks(self) -> None:
+        seen = set()
+        for lock in self.locks:
+            subject = f"lock of player {lock.player} at node {lock.node} of round {lock.round}"
+            if (lock.round, lock.node) in seen:
+                raise SolverError(f"{subject}: expected one lock per node, found another")
+            seen.add((lock.round, lock.node))
+            a, rows = self.rounds[lock.round].forest.arrays, self.rounds[lock.round].rows[lock.player]
+            if a.player[lock.node] != lock.player:
+                raise SolverError(f"{subject}: expected the player who acts there")
+            if not rows.direct:
+                raise SolverError(f"{subject}: expected rows that are their own groups")
+            boards, width = rows.group.shape
+            shape = boards, int(a.n_actions[lock.node]), width
+            if lock.frequencies.shape != shape:
+                raise SolverError(f"{subject}: expected shape {shape}, found {lock.frequencies.shape}")
+            total = lock.frequencies.sum(axis=1)
+            free = np.isnan(lock.frequencies).all(axis=1)
+            if np.any(lock.frequencies < 0) or not np.all(free | (np.abs(total - 1) < 1e-9)):
+                raise SolverError(f"{subject}: expected frequencies from 0 that sum to 1 in each locked row")
+
+
+def compatible_reach(own: Rows, other: Rows, b: int, reach: Floats, n_ids: int) -> Floats:
+    """``out[i] = Σ_j compat(i, j) · reach[j]`` on board b, in double precision; 0 for padding."""
+    n, m, k = int(own.count[b]), int(other.count[b]), own.blockers.shape[2]
+    mass = reach[:m].astype(np.float64)
+    blocked = np.zeros(n_ids)
+    for y in range(k):
+        blocked += np.bincount(other.blockers[b, :m, y], weights=mass, minlength=n_ids)
+    twin = own.twin[b, :n]
+    same = np.where(twin >= 0, mass[twin], 0.0) if m else np.zeros(n)
+    out = np.zeros(own.group.shape[1])
+    out[:n] = mass.sum() - blocked[own.blockers[b, :n]].sum(axis=1) + (k - 1) * same
+    return out

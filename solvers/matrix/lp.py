@@ -1,0 +1,293 @@
+"""The sequence-form linear program of Koller, Megiddo and von Stengel (1994) on scipy's HiGHS.
+
+Player 0 chooses a realisation plan x with ``E x = e``, ``x ≥ 0``; player 1 a plan y with ``F y = f``; player 0 wins
+``xᵀ A y``. The optimum of
+
+    maximise fᵀ v   subject to   Fᵀ v ≤ Aᵀ x,   E x = e,   x ≥ 0
+
+is the value of the game, x is optimal, and the multipliers of the inequalities are an optimal y. Matrices are sparse
+throughout unless ``dense`` arrays are asked for (which HiGHS turns into sparse ones again).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from solvers.errors import SolverError
+from solvers.game import LiveGame, Strategies
+from solvers.matrix.chunk import Chunk, ChunkStrategy
+from solvers.tree import DECISION, FOLD, SHOWDOWN, Floats, Forest, Ints
+
+Method = Literal["highs", "highs-ds", "highs-ipm"]
+
+
+@dataclass(frozen=True)
+class SequenceForm:
+    """``payoff[x variable, y variable]`` and the flow constraints of both plans.
+
+    ``flow[p] @ plan = inflow[p]``: one constraint for each row that enters and for each decision of each row.
+    """
+
+    payoff: sparse.csr_matrix
+    flow: tuple[sparse.csr_matrix, sparse.csr_matrix]
+    inflow: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class LpResult:
+    """An optimal pair of plans: the value for player 0, in the units of the payoffs."""
+
+    value: float
+    plans: tuple[Floats, Floats]
+    method: str
+    iterations: int
+
+
+def solve_lp(form: SequenceForm, method: Method = "highs", *, dense: bool = False) -> LpResult:
+    """Solve the linear program in the module's text.
+
+    Raises:
+        SolverError: HiGHS did not find an optimum (its own words are in the message).
+    """
+    (n_x, n_y), (E, F) = form.payoff.shape, form.flow
+    n_v = F.shape[0]
+    size = abs(form.payoff).max() or 1.0  # HiGHS drops coefficients below 1e-9: deep chunks have tiny weights
+    entering = tuple(
+        np.abs(inflow).max(initial=0.0) or 1.0 for inflow in form.inflow
+    )  # tolerances are absolute
+    cost = np.concatenate([np.zeros(n_x), -form.inflow[1] / entering[1]])
+    upper = sparse.hstack([-form.payoff.T / size, F.T]).tocsr()
+    equal = sparse.hstack([E, sparse.csr_matrix((E.shape[0], n_v))]).tocsr()
+    bounds = np.concatenate([np.tile([0.0, np.inf], (n_x, 1)), np.tile([-np.inf, np.inf], (n_v, 1))])
+    answer = linprog(
+        cost,
+        A_ub=upper.toarray() if dense else upper,
+        b_ub=np.zeros(n_y),
+        A_eq=equal.toarray() if dense else equal,
+        b_eq=form.inflow[0] / entering[0],
+        bounds=bounds,
+        method=method,
+    )
+    if answer.status != 0:
+        raise SolverError(f"linear program: expected an optimum, found: {answer.message}")
+    x, y = np.maximum(answer.x[:n_x], 0.0), np.maximum(-answer.ineqlin.marginals, 0.0)
+    value = float(-answer.fun) * size * entering[0] * entering[1]
+    return LpResult(value, (x * entering[0], y * entering[1]), method, int(answer.nit))
+
+
+def chunk_form(chunk: Chunk) -> SequenceForm:
+    """The sequence form of a chunk; plans are ``reach[sequence, row]``, flattened, the root's at ``entering``.
+
+    Raises:
+        SolverError: the players look through different matrices, so the chunk is no zero-sum game.
+    """
+    if not np.array_equal(chunk.matrices[0], chunk.matrices[1]):
+        raise SolverError("chunk: the LP needs one matrix for both players, found two different views")
+    a, n_rows = chunk.forest.arrays, chunk.n_rows
+    payoff = _Payoff()
+    rows, columns = np.indices(n_rows).reshape(2, -1)
+    for leaf in np.flatnonzero(a.kind != DECISION):
+        x = a.sequence[0, leaf] * n_rows[0] + rows
+        y = a.sequence[1, leaf] * n_rows[1] + columns
+        payoff.add(x, y, chunk.scale[leaf] * chunk.matrices[0][chunk.operator[leaf]].ravel())
+    plans = _Plan(), _Plan()
+    for p in (0, 1):
+        for h in range(n_rows[p]):
+            plans[p].enter(h, float(chunk.entering[p][h]))
+        plans[p].decide(chunk.forest, p, n_rows[p], n_rows[p], 0, {})
+    return _form(payoff, plans)
+
+
+def chunk_strategy(chunk: Chunk, result: LpResult) -> ChunkStrategy:
+    """Both players' plans as ``[slot, row]``, to be normalised like sums."""
+    first, second = (result.plans[p].reshape(-1, chunk.n_rows[p])[1:].copy() for p in (0, 1))
+    return first, second
+
+
+def live_form(game: LiveGame) -> SequenceForm:
+    """The sequence form of a whole small game: each row of each board is an information set of its own.
+
+    A locked row's actions are its plan times the frequencies of the lock.
+
+    Raises:
+        SolverError: symmetric boards are merged or rows are grouped (perfect recall would be lost), or there is rake.
+    """
+    if game.raked:
+        raise SolverError("live game: the LP needs a zero-sum game, found rake")
+    payoff, plans = _Payoff(), (_Plan(), _Plan())
+    parents: list[tuple[int, int]] = [(0, -1)]  # of each board of the round: (board above, entry of the deal)
+    above: list[list[int]] = [[], []]  # first variable of each board of the round above
+    chance = 1.0
+    for t, r in enumerate(game.rounds):
+        if not (r.rows[0].direct and r.rows[1].direct):
+            raise SolverError("live game: the LP needs a row per hand, found groups")
+        starts: list[list[int]] = [[], []]
+        for b in range(r.n_boards):
+            for p in (0, 1):
+                plan, count, width = plans[p], int(r.rows[p].count[b]), r.rows[p].group.shape[1]
+                start = plan.reserve(r.forest.n_sequences(p) * width)
+                starts[p].append(start)
+                for root in range(r.forest.n_roots):
+                    for h in range(count):
+                        variable = start + root * width + h
+                        if t == 0:
+                            plan.enter(variable, float(game.reach[p][root, h]))
+                        else:
+                            source = _source(game, t, p, parents[b], root, h)
+                            plan.split(above[p][parents[b][0]] + source, [variable])
+                plan.decide(r.forest, p, count, width, start, _locked(game, t, b, p))
+            _add_terminals(payoff, game, t, b, chance, (starts[0][b], starts[1][b]))
+        if r.deal is not None:
+            if len(r.deal.child) != len(r.deal.images[0]):
+                raise SolverError("live game: the LP needs symmetry switched off, found merged boards")
+            parents = [(-1, -1)] * game.rounds[t + 1].n_boards
+            for b in range(r.n_boards):
+                for e in range(int(r.deal.first[b]), int(r.deal.first[b + 1])):
+                    parents[int(r.deal.child[e])] = (b, e)
+            chance *= r.deal.probability
+            above = starts
+    return _form(payoff, plans)
+
+
+def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
+    """Both players' plans as ``[board, slot, row]`` per round, to be normalised like sums."""
+    out = game.zeros()
+    offset = [0, 0]
+    for t, r in enumerate(game.rounds):
+        for p in (0, 1):
+            width = r.rows[p].group.shape[1]
+            size = r.forest.n_sequences(p) * width
+            for b in range(r.n_boards):
+                plan = result.plans[p][offset[p] : offset[p] + size].reshape(-1, width)
+                out[t][p][b] = plan[r.forest.n_roots :]
+                offset[p] += size
+    return out
+
+
+def solve_live(game: LiveGame, method: Method = "highs") -> Strategies:
+    """An equilibrium of a whole small game, as `live_strategies` lays it out.
+
+    Raises:
+        SolverError: as `live_form` and `solve_lp`.
+    """
+    return live_strategies(game, solve_lp(live_form(game), method))
+
+
+class _Plan:
+    """Variables and flow constraints of one player's realisation plan, as they are named."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.inflow: list[float] = []
+        self.entries: list[tuple[int, int, float]] = []
+
+    def reserve(self, variables: int) -> int:
+        first = self.size
+        self.size += variables
+        return first
+
+    def enter(self, variable: int, weight: float) -> None:
+        """``plan[variable] = weight``."""
+        self.entries.append((len(self.inflow), variable, 1.0))
+        self.inflow.append(weight)
+
+    def split(self, source: int, into: Iterable[int]) -> None:
+        """``Σ plan[into] − plan[source] = 0``."""
+        line = len(self.inflow)
+        self.entries.append((line, source, -1.0))
+        self.entries += [(line, variable, 1.0) for variable in into]
+        self.inflow.append(0.0)
+
+    def fix(self, source: int, into: Iterable[int], shares: Iterable[float]) -> None:
+        """``plan[into] − shares · plan[source] = 0``."""
+        for variable, share in zip(into, shares, strict=True):
+            line = len(self.inflow)
+            self.entries += [(line, source, -float(share)), (line, variable, 1.0)]
+            self.inflow.append(0.0)
+
+    def decide(
+        self, forest: Forest, p: int, count: int, width: int, start: int, locked: Mapping[int, Floats]
+    ) -> None:
+        """A split for each decision of player p and each row; variables are ``start + sequence · width + row``.
+
+        ``locked[node]`` are frequencies ``[action, row]``, NaN where the row is free.
+        """
+        a = forest.arrays
+        self.size = max(self.size, start + forest.n_sequences(p) * width)
+        for n in np.flatnonzero((a.kind == DECISION) & (a.player == p)).tolist():
+            source = start + int(a.sequence[p, n]) * width
+            first = start + (forest.n_roots + int(a.slot[n])) * width
+            for h in range(count):
+                into = [first + k * width + h for k in range(int(a.n_actions[n]))]
+                if n in locked and not np.isnan(locked[n][0, h]):
+                    self.fix(source + h, into, locked[n][:, h])
+                else:
+                    self.split(source + h, into)
+
+    def matrix(self) -> sparse.csr_matrix:
+        line, column, sign = (np.array(part) for part in zip(*self.entries, strict=True))
+        return sparse.csr_matrix((sign, (line, column)), shape=(len(self.inflow), self.size))
+
+
+class _Payoff:
+    """Triples (x, y, chips), added where they meet."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[Ints, Ints, Floats]] = []
+
+    def add(self, x: Ints, y: Ints, chips: Floats) -> None:
+        self.parts.append((x, y, chips))
+
+    def matrix(self, shape: tuple[int, int]) -> sparse.csr_matrix:
+        x, y, chips = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        matrix = sparse.coo_matrix((chips, (x, y)), shape=shape).tocsr()
+        matrix.eliminate_zeros()
+        return matrix
+
+
+def _form(payoff: _Payoff, plans: tuple[_Plan, _Plan]) -> SequenceForm:
+    first, second = plans
+    return SequenceForm(
+        payoff.matrix((first.size, second.size)),
+        (first.matrix(), second.matrix()),
+        (np.array(first.inflow), np.array(second.inflow)),
+    )
+
+
+def _locked(game: LiveGame, t: int, b: int, p: int) -> dict[int, Floats]:
+    """Player p's locks on a board, by node."""
+    return {lock.node: lock.frequencies[b] for lock in game.locks if (lock.round, lock.player) == (t, p)}
+
+
+def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, h: int) -> int:
+    """Offset, on the board above, of the variable that flows into row h of a root."""
+    above = game.rounds[t - 1]
+    assert above.deal is not None
+    leaf = above.forest.chance_leaves[root]
+    width = int(above.rows[p].group.shape[1])
+    sequence, row = int(above.forest.arrays.sequence[p, leaf]), int(above.deal.origin[p][parent[1], h])
+    return sequence * width + row
+
+
+def _add_terminals(
+    payoff: _Payoff, game: LiveGame, t: int, b: int, chance: float, start: tuple[int, int]
+) -> None:
+    """Payoffs of all pairs of rows at all folds and showdowns of a board."""
+    r = game.rounds[t]
+    a, (rows0, rows1) = r.forest.arrays, r.rows
+    n0, n1 = int(rows0.count[b]), int(rows1.count[b])
+    ids0, ids1 = rows0.blockers[b, :n0], rows1.blockers[b, :n1]
+    possible = ~(ids0[:, None, :, None] == ids1[None, :, None, :]).any(axis=(2, 3))
+    i, j = np.nonzero(possible)
+    sign = np.sign(rows0.strength[b, i] - rows1.strength[b, j])
+    for leaf in np.flatnonzero((a.kind == FOLD) | (a.kind == SHOWDOWN)):
+        x = start[0] + a.sequence[0, leaf] * rows0.group.shape[1] + i
+        y = start[1] + a.sequence[1, leaf] * rows1.group.shape[1] + j
+        share = np.ones(len(i)) if a.kind[leaf] == FOLD else sign
+        payoff.add(x, y, chance * a.stake[leaf] * share)

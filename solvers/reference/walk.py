@@ -1,0 +1,383 @@
+"""Passes over a live game: learn, evaluate, respond. Chance leaves are entered board by board on the way.
+
+A pass takes the opponent's reach down and brings the own rows' values up (``kernels.py`` tells the steps). Boards of
+the last round, where nearly all the work is, are walked inside one kernel; rounds above recurse in Python. The
+boards below the first wide deal are shared among threads in fixed portions and their values are added in a fixed
+order, so results are the same bits with any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from compiled import kernel
+from solvers.discount import Factors
+from solvers.game import LeafValues, LiveGame, Rows, Strategies
+from solvers.reference.kernels import (
+    BEST,
+    EVALUATE,
+    UPDATE,
+    LockArrays,
+    add_to_sums,
+    gather_rows,
+    impose,
+    match,
+    reach_down,
+    respond_up,
+    scatter_values,
+    terminal_values,
+    update_regrets,
+    values_up,
+)
+from solvers.stopping import Stopped, go_on, never
+from solvers.tree import Floats, ForestArrays, Ints, Lanes
+
+_TASK = 4  # boards that a thread takes at a time: fixed, for sums in a fixed order
+_NO_FACTORS = Factors(1.0, 1.0, False, False, 1.0)
+
+Watch = Callable[[Floats, Floats], None]
+
+Known = Callable[[int, int], Floats | None]
+"""(round, board) → the own rows' values ``[chance leaf, own row]`` there, or None: enter the boards below."""
+
+
+class Walker:
+    """Passes over one live game, with ``threads`` that share the boards; numbers are of type ``dtype``."""
+
+    def __init__(self, game: LiveGame, threads: int = 1, dtype: type = np.float64) -> None:
+        self.game = game
+        self.dtype = dtype
+        self._locks = [
+            (lock_arrays(game, t, 0, dtype), lock_arrays(game, t, 1, dtype)) for t in range(len(game.rounds))
+        ]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def update(
+        self,
+        p: int,
+        factors: Factors,
+        regrets: Strategies,
+        sums: Strategies,
+        guesses: Strategies | None = None,
+    ) -> Floats:
+        """Update player p's regrets everywhere against the opponent's current strategy, whose sums grow.
+
+        Current strategies are matched from the regrets, or from the ``guesses`` of a predictive variant. Returns the
+        root values ``[root, own row]`` of the strategies before the update.
+        """
+        current = regrets if guesses is None else guesses
+        return self._run(_Pass(p, UPDATE, factors, current, regrets, current, sums))
+
+    def best_response(self, p: int, opponent: Strategies, stopped: Stopped = never) -> Floats:
+        """Root values ``[root, own row]`` of player p's best response, row by row, to the matched ``opponent``.
+
+        Raises:
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
+        """
+        job = _Pass(p, BEST, _NO_FACTORS, opponent, opponent, opponent, opponent)
+        return self._run(replace(job, stopped=stopped))
+
+    def evaluate(
+        self,
+        p: int,
+        strategies: Strategies,
+        watch: Watch | None = None,
+        known: Known | None = None,
+        reach: Floats | None = None,
+        stopped: Stopped = never,
+    ) -> Floats:
+        """Root values ``[root, own row]`` of player p when both follow the matched ``strategies``.
+
+        ``watch(values[node, own row], reach[opponent's sequence, opposing row])`` sees the root board's arrays.
+        Where chance leaves have ``known`` values, nothing below them is entered. The opponent enters with ``reach``
+        (``[root, opposing row]``; None: the game's).
+
+        Raises:
+            StoppedError: ``stopped()``, which is called every few boards, returned True.
+        """
+        job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies, watch, known)
+        return self._run(replace(job, stopped=stopped), reach)
+
+    def leaf_values(
+        self, strategies: Strategies, known: tuple[Known | None, Known | None] = (None, None)
+    ) -> LeafValues:
+        """What going on is worth at the chance leaves of every board, when both follow the matched ``strategies``.
+
+        Boards below chance leaves that have ``known`` values are left out.
+        """
+        found: tuple[dict[tuple[int, int], Floats], ...] = {}, {}
+        for p in (0, 1):
+
+            def keep(t: int, b: int, values: Floats, p: int = p) -> None:
+                found[p][t, b] = values.copy()
+
+            job = _Pass(p, EVALUATE, _NO_FACTORS, strategies, strategies, strategies, strategies)
+            self._run(replace(job, known=known[p], leaves=keep))
+        return {place: (found[0][place], found[1][place]) for place in sorted(found[0])}
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _run(self, job: _Pass, reach: Floats | None = None) -> Floats:
+        incoming = self.game.reach[1 - job.player] if reach is None else reach
+        return self._board(job, 0, 0, incoming.astype(self.dtype))
+
+    def _board(self, job: _Pass, t: int, b: int, incoming: Floats) -> Floats:
+        """Values ``[root, own row]`` of board b of round t for the opponent's reach ``[root, row]``."""
+        this, q = self.game.rounds[t], 1 - job.player
+        forest = this.forest
+        bundle = job.bundle(self.game, t, self._locks[t])
+        reach, values = _scratch(bundle, forest.n_sequences(q), forest.n_nodes, self.dtype)
+        strategies = _strategies(bundle, self.dtype)
+        reach[: forest.n_roots] = incoming
+        _go_down(bundle, b, reach, strategies)
+        if this.deal is not None:
+            leaves = forest.chance_leaves
+            known = None if job.known is None else job.known(t, b)
+            if known is None:
+                known = self._leaves(job, t, b, reach[forest.arrays.sequence[q, leaves]])
+            values[leaves] = known
+            if job.leaves is not None:
+                job.leaves(t, b, values[leaves])
+        _go_up(bundle, b, reach, values, strategies)
+        if t == 0 and job.watch is not None:
+            job.watch(values, reach)
+        return values[: forest.n_roots]
+
+    def _leaves(self, job: _Pass, t: int, b: int, outgoing: Floats) -> Floats:
+        """Values ``[chance leaf, own row]`` of board b for the opponent's reach ``[chance leaf, row]``."""
+        deal = self.game.rounds[t].deal
+        assert deal is not None
+        entries = range(int(deal.first[b]), int(deal.first[b + 1]))
+        tasks = [entries[i : i + _TASK] for i in range(0, len(entries), _TASK)]
+
+        def work(task: range) -> Floats:
+            go_on(job.stopped)
+            return self._entries(job, t, task, outgoing)
+
+        shared = self._pool is not None and t == self._shared_round
+        parts = list(self._pool.map(work, tasks)) if shared and self._pool else list(map(work, tasks))
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
+
+    @cached_property
+    def _shared_round(self) -> int:
+        """The first round whose deal is wide enough for several threads; deals below stay within one."""
+        for t, r in enumerate(self.game.rounds):
+            if r.deal is not None and len(r.deal.child) > _TASK:
+                return t
+        return -1
+
+    def _entries(self, job: _Pass, t: int, entries: range, outgoing: Floats) -> Floats:
+        this, below = self.game.rounds[t], self.game.rounds[t + 1]
+        p, q, deal = job.player, 1 - job.player, this.deal
+        assert deal is not None
+        n_roots, n_rows = below.forest.n_roots, this.rows[p].group.shape[1]
+        total: Floats = np.zeros((n_roots, n_rows), self.dtype)
+        if below.deal is None:
+            bundle = job.bundle(self.game, t + 1, self._locks[t + 1])
+            reach, values = _scratch(bundle, below.forest.n_sequences(q), below.forest.n_nodes, self.dtype)
+            passage = _Passage(deal.child, deal.origin[q], deal.first_image, deal.images[p], deal.probability)
+            strategies = _strategies(bundle, self.dtype)
+            _last_boards(
+                bundle, passage, entries.start, entries.stop, outgoing, reach, values, strategies, total
+            )
+            return total
+        for e in entries:
+            c = int(deal.child[e])
+            incoming: Floats = np.zeros((n_roots, below.rows[q].group.shape[1]), self.dtype)
+            gather_rows(outgoing, deal.origin[q][e], int(below.rows[q].count[c]), incoming)
+            values = self._board(job, t + 1, c, incoming)
+            for m in range(int(deal.first_image[e]), int(deal.first_image[e + 1])):
+                scatter_values(values, deal.images[p][m], deal.probability, n_roots, n_rows, total)
+        return total
+
+
+class _RowArrays(NamedTuple):
+    counts: Ints
+    blockers: Ints
+    strength: Ints
+    twin: Ints
+    group: Ints
+    weight: Floats
+
+
+class _Bundle(NamedTuple):
+    """All that a kernel needs for one round: the forest, both players' rows, and the arrays it reads and writes."""
+
+    forest: ForestArrays
+    lanes: Lanes
+    player: int
+    mode: int
+    factors: Factors
+    n_ids: int
+    own_direct: bool
+    other_direct: bool
+    own: _RowArrays
+    other: _RowArrays
+    own_locks: LockArrays
+    other_locks: LockArrays
+    own_current: Floats  # [board, slot, group]
+    other_current: Floats
+    regrets: Floats
+    guesses: Floats
+    other_sums: Floats
+
+
+class _Passage(NamedTuple):
+    """A deal as seen from one side: the opponent's reach goes down by origin, own values come up by images."""
+
+    child: Ints
+    origin: Ints
+    first_image: Ints
+    images: Ints
+    probability: float
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What one walk does: player, mode, and the arrays of all rounds."""
+
+    player: int
+    mode: int
+    factors: Factors
+    current: Strategies
+    regrets: Strategies
+    guesses: Strategies
+    sums: Strategies
+    watch: Watch | None = None
+    known: Known | None = None
+    leaves: Callable[[int, int, Floats], None] | None = None
+    stopped: Stopped = never
+
+    def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
+        p, q, r = self.player, 1 - self.player, game.rounds[t]
+        own, other = r.rows[p], r.rows[q]
+        return _Bundle(
+            r.forest.arrays,
+            r.forest.lanes[q],
+            p,
+            self.mode,
+            self.factors,
+            game.n_ids,
+            own.direct,
+            other.direct,
+            _row_arrays(own),
+            _row_arrays(other),
+            locks[p],
+            locks[q],
+            self.current[t][p],
+            self.current[t][q],
+            self.regrets[t][p],
+            self.guesses[t][p],
+            self.sums[t][q],
+        )
+
+
+def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> LockArrays:
+    """Player p's locks of round t as the kernels read them."""
+    mine = [lock for lock in game.locks if (lock.round, lock.player) == (t, p)]
+    if not mine:
+        nothing = np.zeros(0, dtype=np.int64)
+        return LockArrays(nothing, nothing, np.zeros((0, 0, 0), dtype))
+    first = np.full(game.rounds[t].forest.n_nodes, -1, dtype=np.int64)
+    sizes = [lock.frequencies.shape[1] for lock in mine]
+    nodes = np.array([lock.node for lock in mine], dtype=np.int64)
+    first[nodes] = np.cumsum([0, *sizes[:-1]])
+    frequencies = np.concatenate([lock.frequencies for lock in mine], axis=1)
+    return LockArrays(nodes, first, frequencies.astype(dtype))
+
+
+def _row_arrays(rows: Rows) -> _RowArrays:
+    return _RowArrays(rows.count, rows.blockers, rows.strength, rows.twin, rows.group, rows.weight)
+
+
+def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tuple[Floats, Floats]:
+    reach: Floats = np.zeros((n_sequences, bundle.other.group.shape[1]), dtype)
+    values: Floats = np.zeros((n_nodes, bundle.own.group.shape[1]), dtype)
+    return reach, values
+
+
+def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
+    """Scratch ``[slot, group]`` for the strategies of the updating player and of the opponent."""
+    return np.empty(bundle.own_current.shape[1:], dtype), np.empty(bundle.other_current.shape[1:], dtype)
+
+
+@kernel
+def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats]) -> None:
+    q = 1 - x.player
+    count, group = x.other.counts[b], x.other.group[b]
+    match(x.forest, q, x.other_current[b], strategies[1])
+    impose(x.forest, x.other_locks, b, count, strategies[1])
+    reach_down(x.forest, q, strategies[1], group, x.other_direct, count, reach)
+    if x.mode == UPDATE:
+        add_to_sums(x.forest.n_roots, group, x.other_direct, count, reach, x.factors.decay, x.other_sums[b])
+
+
+@kernel
+def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[Floats, Floats]) -> None:
+    p, own, other = x.player, x.own, x.other
+    count, group = own.counts[b], own.group[b]
+    if x.mode != BEST:
+        match(x.forest, p, x.own_current[b], strategies[0])
+        impose(x.forest, x.own_locks, b, count, strategies[0])
+    terminal_values(
+        x.forest,
+        x.lanes,
+        p,
+        reach,
+        (count, own.blockers[b], own.strength[b], own.twin[b]),
+        (other.counts[b], other.blockers[b], other.strength[b], other.twin[b]),
+        x.n_ids,
+        values,
+    )
+    if x.mode == BEST and len(x.own_locks.node) > 0:
+        respond_up(x.forest, p, x.own_locks, b, count, values)
+    else:
+        values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
+    if x.mode == UPDATE:
+        update_regrets(
+            x.forest,
+            p,
+            x.factors,
+            group,
+            x.own_direct,
+            count,
+            own.weight[b],
+            values,
+            x.regrets[b],
+            x.guesses[b],
+        )
+
+
+@kernel
+def _last_boards(
+    x: _Bundle,
+    passage: _Passage,
+    start: int,
+    stop: int,
+    outgoing: Floats,
+    reach: Floats,
+    values: Floats,
+    strategies: tuple[Floats, Floats],
+    total: Floats,
+) -> None:
+    """Walk the entries ``start .. stop`` of a deal into the last round; add their values to ``total``."""
+    n_roots = x.forest.n_roots
+    for e in range(start, stop):
+        b = passage.child[e]
+        gather_rows(outgoing, passage.origin[e], x.other.counts[b], reach)
+        _go_down(x, b, reach, strategies)
+        _go_up(x, b, reach, values, strategies)
+        for m in range(passage.first_image[e], passage.first_image[e + 1]):
+            scatter_values(values, passage.images[m], passage.probability, n_roots, total.shape[1], total)

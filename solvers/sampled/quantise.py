@@ -1,0 +1,210 @@
+"""Average strategies in 255ths, one byte for each action of a decision but the last.
+
+A decision's frequencies ``f[a] = s[a] / Σ s``, uniform where all sums are 0, become whole numbers of 255ths by largest
+remainder: each is ``255 f[a]`` rounded down, and what is missing to 255 goes to the largest remainders, one each, of
+equal ones to the first. So they add up to 255, the last action's is what the others leave, and each is less than
+1 / 255 from what it was.
+
+Sums lie as the sampled engine keeps a class's numbers, ``[strip][row][slot][16 lanes]``, and bytes the same way,
+``[strip][row][free slot][16 lanes]``: *free* are the slots of all actions but a decision's last, in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiled import inlined, kernel
+from solvers.errors import SolverError
+from solvers.tree import DECISION, Floats, Ints
+
+if TYPE_CHECKING:
+    from solvers.sampled.strips import Shape, Strips
+
+LANES = 16
+"""Of a strip."""
+MOST = 255
+"""What a decision's numbers add up to."""
+
+Bytes = NDArray[np.uint8]
+
+
+class ByteTables(NamedTuple):
+    """Where a player's sums and bytes lie in a round; see the module for their order.
+
+    Attributes:
+        first, free_first: ``[strip + 1]``: where a strip begins among the sums, and among the bytes.
+        n_slots, n_free: ``[strip]``: slots of a row.
+        begin, end: ``[strip]``: the strip's decisions in what follows.
+        slot, free: ``[decision]``: first slot and first free slot.
+        n_actions: ``[decision]``.
+    """
+
+    first: Ints
+    free_first: Ints
+    n_slots: Ints
+    n_free: Ints
+    begin: Ints
+    end: Ints
+    slot: Ints
+    free: Ints
+    n_actions: Ints
+
+
+def byte_tables(strips: Strips, p: int, n_rows: int) -> ByteTables:
+    """The tables of player p, all of whose strips have ``n_rows`` rows."""
+    slots, counts = [], []
+    for shape in strips.shapes:
+        mine = _decisions(shape, p)
+        slots.append(shape.slot[mine])
+        counts.append(shape.n_actions[mine])
+    ends = np.cumsum([len(mine) for mine in slots])
+    begins = ends - [len(mine) for mine in slots]
+    n_slots = np.array([shape.n_slots[p] for shape in strips.shapes], dtype=np.int64)
+    n_free = n_slots - (ends - begins)
+    return ByteTables(
+        strips.first(p, n_rows),
+        np.concatenate([[0], np.cumsum(LANES * n_rows * n_free[strips.shape])]),
+        n_slots[strips.shape],
+        n_free[strips.shape],
+        begins[strips.shape],
+        ends[strips.shape],
+        np.concatenate(slots).astype(np.int64),
+        np.concatenate([mine - np.arange(len(mine)) for mine in slots]).astype(np.int64),
+        np.concatenate(counts).astype(np.int64),
+    )
+
+
+def quantise(sums: Floats, n_rows: int, tables: ByteTables) -> Bytes:
+    """Bytes of a class's sums ``[strip][row][slot][16]``, flat.
+
+    Raises:
+        SolverError: more or fewer sums than the tables have, or one that is no finite number.
+    """
+    if sums.shape != (tables.first[-1],):
+        raise SolverError(f"sums: expected {tables.first[-1]:,} numbers, found shape {sums.shape}")
+    out = np.empty(int(tables.free_first[-1]), dtype=np.uint8)
+    most = int(tables.n_actions.max(initial=1))
+    scratch = _Scratch(
+        np.empty((most, LANES), dtype=np.float32),
+        np.empty((most, LANES), dtype=np.int32),
+        np.empty(LANES, dtype=np.float32),
+        np.empty((2, LANES), dtype=np.int32),
+    )
+    wrong = _quantise(np.asarray(sums, dtype=np.float32), n_rows, tables, scratch, out)
+    if wrong:
+        raise SolverError(f"sums: expected finite numbers, found others at {wrong:,} decisions")
+    return out
+
+
+def restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> None:
+    """Write a class's frequencies in 255ths as sums ``[strip][row][slot][16]``, flat, from its bytes.
+
+    Raises:
+        SolverError: more or fewer bytes than the tables have, or frequencies of more than 1.
+    """
+    if found.shape != (tables.free_first[-1],):
+        raise SolverError(f"bytes: expected {tables.free_first[-1]:,} of them, found shape {found.shape}")
+    wrong = _restore(found, n_rows, tables, out)
+    if wrong:
+        raise SolverError(
+            f"bytes: expected at most {MOST} for all actions, found more at {wrong:,} decisions"
+        )
+
+
+def _decisions(shape: Shape, p: int) -> Ints:
+    found: Ints = np.flatnonzero((shape.kind == DECISION) & (shape.player == p))
+    return found
+
+
+class _Scratch(NamedTuple):
+    """Of one decision: ``[action, lane]`` what is left below a whole number, and whole numbers; two of ``[lane]``."""
+
+    part: Floats
+    whole: Ints
+    total: Floats
+    left: Ints
+
+
+@kernel
+def _quantise(sums: Floats, n_rows: int, tables: ByteTables, scratch: _Scratch, out: Bytes) -> int:
+    """Fill ``out``; how many decisions have sums that are not finite."""
+    wrong = 0
+    for strip in range(len(tables.n_slots)):
+        for row in range(n_rows):
+            source = tables.first[strip] + row * tables.n_slots[strip] * LANES
+            target = tables.free_first[strip] + row * tables.n_free[strip] * LANES
+            for d in range(tables.begin[strip], tables.end[strip]):
+                n = tables.n_actions[d]
+                wrong += _split(sums, source + tables.slot[d] * LANES, n, scratch)
+                _round(n, scratch, out, target + tables.free[d] * LANES)
+    return wrong
+
+
+@inlined
+def _split(sums: Floats, at: int, n: int, s: _Scratch) -> int:
+    """Whole 255ths of each action, and what is left of it below one; how many lanes are not finite."""
+    s.total[:] = 0
+    for a in range(n):
+        for lane in range(LANES):
+            x = sums[at + a * LANES + lane]
+            x = np.float32(0) if x <= 0 else x  # what is no number stays none
+            s.part[a, lane] = x
+            s.total[lane] += x
+    wrong = 0
+    for lane in range(LANES):
+        wrong += not s.total[lane] < np.inf
+    for a in range(n):
+        for lane in range(LANES):
+            total = s.total[lane]
+            share = s.part[a, lane] / total if total > 0 else np.float32(1) / np.float32(n)
+            exact = np.float32(MOST) * share
+            whole = np.floor(exact)
+            s.whole[a, lane] = np.int32(whole)
+            s.part[a, lane] = exact - whole
+    return wrong
+
+
+@inlined
+def _round(n: int, s: _Scratch, out: Bytes, at: int) -> None:
+    """Give what is missing to the largest remainders."""
+    for lane in range(LANES):
+        s.left[0, lane] = MOST
+    for a in range(n):
+        for lane in range(LANES):
+            s.left[0, lane] -= s.whole[a, lane]
+    for a in range(n - 1):
+        for lane in range(LANES):
+            s.left[1, lane] = 0
+        for b in range(n):
+            for lane in range(LANES):
+                ahead = s.part[b, lane] > s.part[a, lane]
+                ahead |= (s.part[b, lane] == s.part[a, lane]) & (b < a)
+                s.left[1, lane] += np.int32(ahead)
+        for lane in range(LANES):
+            more = np.int32(s.left[1, lane] < s.left[0, lane])
+            out[at + a * LANES + lane] = np.uint8(s.whole[a, lane] + more)
+
+
+@kernel
+def _restore(found: Bytes, n_rows: int, tables: ByteTables, out: Floats) -> int:
+    """Fill ``out``; how many decisions' bytes add up to too much."""
+    wrong = 0
+    for strip in range(len(tables.n_slots)):
+        for row in range(n_rows):
+            source = tables.free_first[strip] + row * tables.n_free[strip] * LANES
+            target = tables.first[strip] + row * tables.n_slots[strip] * LANES
+            for d in range(tables.begin[strip], tables.end[strip]):
+                last = tables.n_actions[d] - 1
+                for lane in range(LANES):
+                    left = np.int64(MOST)
+                    for a in range(last):
+                        share = np.int64(found[source + (tables.free[d] + a) * LANES + lane])
+                        out[target + (tables.slot[d] + a) * LANES + lane] = share
+                        left -= share
+                    if left < 0:
+                        wrong += 1
+                    out[target + (tables.slot[d] + last) * LANES + lane] = left
+    return wrong

@@ -1,0 +1,60 @@
+"""Regrets and strategy sums as plain arrays: the frequencies they stand for, and whether they are finite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.tree import Floats
+
+FLOOR = 1e-30
+"""Every engine plays uniformly where the positive parts of regrets or sums add up to at most this number.
+
+The reciprocal of a number below 2.9e-39 overflows single precision, and infinity times 0 is not a number.
+"""
+
+
+def normalised(sums: Floats) -> Floats:
+    """Frequencies ``[action, row]`` in proportion to positive parts; uniform for rows whose sum is at most `FLOOR`.
+
+    >>> normalised(np.array([[3.0, -1.0, 1e-31], [1.0, 0.0, 0.0]])).tolist()
+    [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]
+    """
+    positive = np.maximum(sums, 0.0)
+    total = positive.sum(axis=0)
+    out = np.full_like(positive, 1.0 / len(sums))
+    np.divide(positive, total, out=out, where=total > FLOOR)
+    return out
+
+
+_EXPONENT: dict[int, np.unsignedinteger[Any]] = {
+    2: np.uint16(0x7C00),
+    4: np.uint32(0x7F800000),
+    8: np.uint64(0x7FF0000000000000),
+}
+"""Exponent bits of a floating-point number, by its size in bytes; all of them are 1 in infinities and NaNs only."""
+
+_SMALL, _AT_ONCE = 1 << 14, 1 << 18
+
+
+def all_finite(*arrays: np.ndarray) -> bool:
+    """Whether every number in some floating-point arrays is finite.
+
+    >>> all_finite(np.ones((2, 3)), np.zeros(0)), all_finite(np.array([1.0, np.nan], dtype=np.float16))
+    (True, False)
+    """
+    return all(_is_finite(array) for array in arrays)
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    if array.size <= _SMALL:
+        return bool(np.isfinite(array).all())
+    exponent = _EXPONENT[array.dtype.itemsize]
+    words = np.ascontiguousarray(array).reshape(-1).view(exponent.dtype)
+    out = np.empty(min(_AT_ONCE, len(words)), dtype=words.dtype)
+    for first in range(0, len(words), _AT_ONCE):
+        some = words[first : first + _AT_ONCE]
+        if np.bitwise_and(some, exponent, out=out[: len(some)]).max() == exponent:
+            return False
+    return True
