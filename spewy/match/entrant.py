@@ -74,6 +74,11 @@ class Entrant:
         return self.called or self._own_name
 
     @property
+    def word(self) -> str:
+        """The word that gives the bot, without a name."""
+        return f"{self.kind}:{self.value}" if self.kind in ("lbr", "cmd", "tcp", "tables") else self.value
+
+    @property
     def needs_other(self) -> bool:
         """Whether the bot plays only against a bot that it knows."""
         return self.kind == "lbr"
@@ -222,9 +227,7 @@ def parse_named(text: str, base: Path = Path()) -> tuple[str | None, str]:
         return None, text
     name, bot = found.groups()
     if len(name) > MOST_NAME or not bot.strip():
-        raise InputError(
-            f"bot {shown(text)}: expected NAME=BOT with a name of up to {MOST_NAME} characters"
-        )
+        raise InputError(f"bot {shown(text)}: expected NAME=BOT with a name of up to {MOST_NAME} characters")
     return name, bot
 
 

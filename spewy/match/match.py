@@ -151,7 +151,8 @@ def play_match(
     """Play a duplicate match between two bots, or go on with one, and return the score of the first bot.
 
     Args:
-        first, second: words that give the bots, as `spewy.match.entrant` lists them.
+        first: word that gives the first bot, as `spewy.match.entrant` lists them.
+        second: word that gives the second bot.
         game: name of a shipped game, or path of a game file; None: the game of a bot's folder.
         hands: number of hands in each run; each seed has two runs, the second with the seats swapped.
         seeds: seeds of the cards.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,10 +81,14 @@ class Program(Connection):
         """Processor time and memory used by the program, without programs that it started."""
         return Usage(_cpu_seconds(self._process.pid), _peak_mib(self._process.pid))
 
+    def wait(self, deadline: float) -> None:
+        """Wait for the program's end until a deadline."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(deadline - time.monotonic(), 0.0))
+
     def leave(self, seconds: float) -> bool:
         """Wait for the program's end and close; return whether it ended by itself within the time."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
+        self.wait(time.monotonic() + seconds)
         ended = self._process.poll() is not None
         self.close()
         return ended

@@ -8,15 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from spewy.errors import PeerError, short, shown
+from spewy.errors import InputError, PeerError, short, shown
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import COMMENTS, VERSION, is_spoken, parse_version, read_reply, state_text
 from spewy.match.connection import Connection, Listener, TimedOutError
 from spewy.match.process import TAIL, command_words, start
-from spewy.match.table import decisions
 from spewy.match.seat import BotGoneError
-from spewy.errors import InputError
+from spewy.match.table import decisions
 from spewy.system.closing import Closing
 from spewy.system.outsider import Outsider
 

@@ -25,7 +25,7 @@ from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import TOURNAMENT_OVER
 from spewy.errors import InputError, PeerError, path_text, shown
 from spewy.match.connection import Channel, LocalChannel
-from spewy.match.entrant import Entrant, parse_entrant
+from spewy.match.entrant import Entrant, Kind, parse_entrant
 from spewy.match.process import Program, command_words
 from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Mean, pair_means
@@ -36,6 +36,8 @@ TOO_LATE = 0.01
 """Largest share of matches in which a bot may break the time limit without being disqualified."""
 RULES = ("random", "spewy")
 """Bots that play in this process: any legal action at random, and what ``spewy play higc`` is."""
+KINDS: tuple[Kind, ...] = ("cmd",)
+"""Kinds of other bots."""
 
 
 def parse_bot(
@@ -54,7 +56,7 @@ def parse_bot(
         InputError: the word gives no bot.
     """
     settings = (("lockers", tuple(lockers)), ("solved", solved), ("seconds", seconds))
-    entrant = parse_entrant(word, settings, rules=RULES, kinds=("cmd",), base=base)
+    entrant = parse_entrant(word, settings, rules=RULES, kinds=KINDS, base=base)
     if entrant.kind == "cmd":
         command_words(entrant.value)
     return entrant
@@ -91,7 +93,7 @@ class Series:
     @property
     def head(self) -> dict[str, Any]:
         """First line of the logs."""
-        bots = [[name, bot.value] for name, bot in zip(self.names, self.bots, strict=True)]
+        bots = [[name, bot.word] for name, bot in zip(self.names, self.bots, strict=True)]
         limits = asdict(self.limits)
         return {"game": self.game, "bots": bots, "seed": self.seed, "limits": limits}
 
@@ -321,7 +323,9 @@ class _Log:
         except ValueError as error:
             raise InputError(f"{self._subject}: expected lines of JSON, found: {error}") from None
         if whole[0] != self._head:
-            raise InputError(f"{self._subject}: {self._difference(head)}; other matches are in another folder")
+            raise InputError(
+                f"{self._subject}: {self._difference(head)}; other matches are in another folder"
+            )
         return matches
 
     def _difference(self, head: Any) -> str:

@@ -34,7 +34,7 @@ from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged, parse_score
 from spewy.match.cards import deals
-from spewy.match.connection import Lines
+from spewy.match.connection import Connection
 
 TRANSCRIPTS = pytest.mark.parametrize(
     ("game", "lines", "transcript", "log", "first"),
@@ -357,7 +357,8 @@ def test_a_bot_that_fails_goes_on_with_checks_and_folds():
 def served(lines, bot=None, after=None, **settings):
     """A client that hears these lines and then the end: its task, and what it said."""
     notes, (here, there) = [], socket.socketpair()
-    client, dealer = Lines(here, "somewhere:1"), Lines(there, "client")
+    client, dealer = Connection(here, "somewhere:1"), Connection(there, "client")
+    there.setblocking(True)
 
     def playing():
         with client:
@@ -370,10 +371,10 @@ def served(lines, bot=None, after=None, **settings):
         assert dealer.receive(time.monotonic() + SOON) == b"VERSION:2.0.0"
         with suppress(OSError):  # a client that has had enough is gone
             for line in lines:
-                dealer._socket.sendall(line if isinstance(line, bytes) else f"{line}\r\n".encode())
+                there.sendall(line if isinstance(line, bytes) else f"{line}\r\n".encode())
             if after is not None:
                 after(dealer)
-            dealer._socket.shutdown(socket.SHUT_WR)
+            there.shutdown(socket.SHUT_WR)
         task.join(SOON)
     return task, notes
 
@@ -469,7 +470,7 @@ def test_a_server_that_stalls():
 def test_drops_of_noise_do_not_buy_time():
     def drip(dealer):
         for _ in range(100):
-            dealer._socket.sendall(b"noise\n")
+            there.sendall(b"noise\n")
             time.sleep(0.02)
 
     task, _ = served([], after=lambda dealer: Task(drip, dealer).join(SOON), patience=0.4)
