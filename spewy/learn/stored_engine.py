@@ -16,8 +16,8 @@ from lockers import MemoryStore, Store
 from solvers.measure import Exploitability
 from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
-from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
+from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, error_line
 from spewy.learn.engine import Check, Goal, Stop, measured, unmeasured, visits_at_once
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
@@ -69,7 +69,7 @@ class StoredEngine:
         self._cluster = cluster
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
-        self._parts = Parts(layout)
+        self._parts = Subgames(layout)
         self._errands = Errands(self._parts, store, settings)
         self._sent: Future | None = None
         self._judge = Judge(layout, workers)

@@ -179,8 +179,8 @@ def test_rows_are_counted_without_making_them(rows, leaves):
     solve = {"leaves": leaves}
     one = Job.of(job().model_dump(by_alias=True, exclude_none=True) | {"rows": rows, "solve": solve})
     made, counted = Layout.of(one.problem), Layout.counted(one.problem)
-    assert made.made
-    assert not counted.made
+    assert made.bucketed
+    assert not counted.bucketed
     found, expected = (
         np.array([layout.n_rows(t, b) for t in (0, 1) for b in range(len(made.boards[t].boards))])
         for layout in (counted, made)
@@ -217,7 +217,7 @@ def test_nothing_is_refused_for_a_bound_on_its_rows(tmp_path, monkeypatch):
     )
     assert Plan.on(one, Layout.counted(one.problem), streaming=True).estimate.memory_bytes > needed
     enough = Job.load(file, [*options, f"solve.memory={(needed + 1) / 2**10:.6f} KiB"])
-    assert Plan.of(enough, streaming=True).layout.made
+    assert Plan.of(enough, streaming=True).layout.bucketed
     with pytest.raises(InputError, match=r"solve\.memory"):
         Session(Job.load(file, [*options, f"solve.memory={(needed - 1) / 2**10:.6f} KiB"]), tmp_path / "out")
 

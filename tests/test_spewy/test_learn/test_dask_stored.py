@@ -18,7 +18,7 @@ from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
 from spewy.chunks.layout import Layout  # noqa: E402
-from spewy.chunks.part import Parts  # noqa: E402
+from spewy.chunks.subgame import Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
 from spewy.learn.errands import Errands, do_errand  # noqa: E402
@@ -199,7 +199,7 @@ def errand(layout):
     for t in reversed(range(layout.n_rounds)):
         for b, r in layout.chunks(t):
             visitor.visit(t, b, r, 1)
-    errands = Errands(Parts(layout), store, settings)
+    errands = Errands(Subgames(layout), store, settings)
     one = errands.pack(1, next(errands.portions(1, 2, 1)))
     return errands, one, do_errand(Event(), "x", layout, settings, one), store
 
