@@ -107,25 +107,21 @@ class Connection(Channel):
     ) -> None:
         self.peer = peer
         self._most = most
-        self._socket: socket.socket | None = None
         if isinstance(source, socket.socket):
             source.setblocking(False)
-            self._socket, source = source, source.fileno()
-            sink = source
-        self._ending = "\n" if self._socket is None else "\r\n"
-        self._source, self._sink = source, sink
+        self._source, self._sink = source, source if sink is None else sink
+        self._ending = "\n" if isinstance(source, int) else "\r\n"
         self._held = bytearray()
         self._scanned = 0
 
     def send(self, text: str, deadline: float | None = None) -> None:
         """Send a line; errors as `Channel.send`."""
-        assert self._sink is not None
         data = f"{text}{self._ending}".encode("ascii")
         while data:
-            if _is_over(deadline) or not _is_ready([self._sink], select.POLLOUT, deadline):
+            if _is_over(deadline) or not self._is_ready(self._sink, select.POLLOUT, deadline):
                 raise TimedOutError(f"{self.peer}: expected to read what it is sent, found it does not")
             try:
-                data = data[os.write(self._sink, data) :]
+                data = data[_write(self._sink, data) :]
             except BlockingIOError:
                 continue
             except OSError as error:
@@ -139,7 +135,7 @@ class Connection(Channel):
                 line = self._next()
                 if line is not None or self.ended:
                     return line
-                if _is_ready([self._source], select.POLLIN, deadline):
+                if self._is_ready(self._source, select.POLLIN, deadline):
                     self._read()
                     continue
             raise TimedOutError(f"{self.peer}: expected a line in time, found none")
@@ -153,19 +149,19 @@ class Connection(Channel):
 
     def read_available(self) -> int:
         """Read once without waiting; return the number of whole lines that are held."""
-        if not self.ended and _is_ready([self._source], select.POLLIN, 0.0):
+        if not self.ended and self._is_ready(self._source, select.POLLIN, 0.0):
             self._read()
         return self._held.count(b"\n") + (self.ended and len(self._held) > 0)
 
     @property
     def file(self) -> int | None:
         """Descriptor that lines arrive at."""
-        return self._source
+        return _descriptor(self._source)
 
     def close(self) -> None:
         """Close the socket, if there is one."""
-        if self._socket is not None:
-            self._socket.close()
+        if isinstance(self._source, socket.socket):
+            self._source.close()
 
     def _next(self) -> bytes | None:
         """The next line among the bytes that are held, or a piece of a line that is too long."""
@@ -187,7 +183,7 @@ class Connection(Channel):
 
     def _read(self) -> None:
         try:
-            data = os.read(self._source, _READ)
+            data = _read(self._source)
         except BlockingIOError:
             return
         except ConnectionResetError:
@@ -196,6 +192,12 @@ class Connection(Channel):
             raise self._broken(error) from None
         self._held += data
         self.ended = not data
+
+    def _is_ready(self, end: socket.socket | int, event: int, deadline: float | None) -> bool:
+        file = _descriptor(end)
+        if file < 0:  # a number that was closed may be another connection's by now
+            raise PeerError(f"{self.peer}: expected to be there, found the connection closed")
+        return _is_ready([file], event, deadline)
 
     def _broken(self, error: OSError) -> PeerError:
         return PeerError(f"{self.peer}: expected to be there, found: {error.strerror or error}")
@@ -356,6 +358,18 @@ def _listening(host: str, port: int) -> socket.socket:
 def _undelayed(connection: socket.socket, peer: str) -> Connection:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return Connection(connection, peer)
+
+
+def _descriptor(end: socket.socket | int) -> int:
+    return end if isinstance(end, int) else end.fileno()
+
+
+def _read(end: socket.socket | int) -> bytes:
+    return os.read(end, _READ) if isinstance(end, int) else end.recv(_READ)
+
+
+def _write(end: socket.socket | int, data: bytes) -> int:
+    return os.write(end, data) if isinstance(end, int) else end.send(data)
 
 
 def _is_over(deadline: float | None) -> bool:
