@@ -26,7 +26,8 @@ from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
 from spewy.run.plan import Plan
 from spewy.run.session import Session
-from spewy.system.crew import Crew, Word
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker_pool import Message, WorkerPool
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -83,7 +84,7 @@ def test_precompute_fills_what_is_missing_in_other_processes(locker, monkeypatch
     few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c", "2c2d3h")]
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
     done = []
-    peaks = locker.precompute(3, Crew(2), done.append)
+    peaks = locker.precompute(3, LocalPool(2), done.append)
     assert sum(done) == 3
     assert all(peak > 10 for peak in peaks)
     assert len(list(locker.store.keys("means"))) == 3
@@ -94,10 +95,10 @@ def test_trees_of_boards_that_nobody_asked_for_are_refused(locker, monkeypatch):
     few = [parse_cards("2c2d2h"), parse_cards("2c2d3c")]
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
 
-    class Swapping(Crew):
+    class Swapping(WorkerPool):
         def results(self, function, tasks):
             for number, (portion,) in enumerate(tasks):
-                yield Word(number, "done", function(None, portion[::-1]))
+                yield Message(number, "done", function(None, portion[::-1]))
 
     with pytest.raises(
         PeerError, match="expected the trees of boards 2c2d2h to 2c2d3c, found those of others"
