@@ -124,8 +124,8 @@ class Entrant:
         Raises:
             InputError: no bot can play from this folder.
         """
+        from spewy.bot.agent import bot_of  # which loads the solvers
         from spewy.bot.options import Options
-        from spewy.bot.player import bot_of  # which loads the solvers
 
         with bot_of(self.value, Options(resolve="never")) as bot:
             return bot.game
@@ -147,7 +147,7 @@ class Entrant:
         return self.value
 
     def _from_folder(self, game: Game) -> Bot:
-        from spewy.bot.player import open_bot  # which loads the solvers
+        from spewy.bot.agent import open_bot  # which loads the solvers
 
         bot = open_bot(self.value, strict=True, **dict(self.settings))
         if not same_rules(bot.game, game):

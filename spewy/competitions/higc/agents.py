@@ -38,7 +38,7 @@ class Agents:
     Attributes:
         lockers: folders of poker solves.
         solved: folder of games that are solved when they are first met.
-        resolve: when a poker bot re-solves, as of `spewy.bot.player.open_bot`.
+        resolve: when a poker bot re-solves, as of `spewy.bot.agent.open_bot`.
         seconds: time for an answer that is searched for.
         prepare_seconds: time for solving a game when it is first met.
         note: called with a text for each solve, and for how each game is played.

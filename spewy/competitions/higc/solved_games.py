@@ -13,8 +13,8 @@ from tempfile import mkdtemp
 
 import numpy as np
 
+from spewy.bot.agent import LockerBot, open_bot
 from spewy.bot.options import Resolve
-from spewy.bot.player import LockerBot, open_bot
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
@@ -66,7 +66,7 @@ def solved_bot(
         table: the game.
         seconds: approximate time for solving.
         note: called with a text for each solve.
-        resolve: when the bot re-solves, as of `spewy.bot.player.open_bot`.
+        resolve: when the bot re-solves, as of `spewy.bot.agent.open_bot`.
 
     Raises:
         InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.

@@ -9,7 +9,7 @@ from stand_ins import fail
 
 from solvers.reference.cfr import Cfr
 from spewy.bot import parts
-from spewy.bot.player import LockerBot
+from spewy.bot.agent import LockerBot
 from spewy.errors import SolveError
 from spewy.match.connection import Listener
 from spewy.match.match import run_match

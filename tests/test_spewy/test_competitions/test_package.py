@@ -58,7 +58,7 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
         "def open_bot(folder, **how):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
     )
     front = out / "code" / "spewy" / "__init__.py"
-    front.write_text(front.read_text() + "\nfrom spewy.bot.player import open_bot\n")
+    front.write_text(front.read_text() + "\nfrom spewy.bot.agent import open_bot\n")
     match, heard = table(load_game("leduc"), 3), Heard()
     settings = {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": ""}
     with Listener("127.0.0.1", (0, 0)) as doors:
