@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spewy import plot
-    from spewy.bot.player import LockerBot, Player, open_bot
+    from spewy.bot.agent import LockerBot, open_bot
+    from spewy.bot.player import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
     from spewy.look.policy import open_policy
     from spewy.look.solution import Solution
     from spewy.records.policy import Decision, Policy
@@ -49,8 +50,8 @@ _MODULES = {
     "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
-    "LockerBot": "bot.player",
-    "NodeView": "look.node_view",
+    "LockerBot": "bot.agent",
+    "NodeView": "look.node",
     "Player": "bot.player",
     "Policy": "records.policy",
     "Reporter": "run.reporter",
@@ -58,7 +59,7 @@ _MODULES = {
     "Solution": "look.solution",
     "SolveResult": "run.result",
     "SpewyError": "errors",
-    "open_bot": "bot.player",
+    "open_bot": "bot.agent",
     "open_policy": "look.policy",
     "solve": "run.session",
 }

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from open_spiel.python.algorithms.exploitability import exploitability
 from spiel import tabular_policy
 
-from buckets.hands import hand_name, hands
+from buckets.cards import hand_name, hands
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand
 

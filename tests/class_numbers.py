@@ -5,7 +5,7 @@ import numpy as np
 from solvers.sampled.quantise import byte_tables, quantise
 from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
-from spewy.records import averages
+from spewy.records import strategy_locker
 
 
 class ClassSums:
@@ -24,25 +24,25 @@ class ClassSums:
             for n, tables in zip(classes, self.tables, strict=True)
         ]
         self.lines = [
-            averages.Lines.of([chunk.line for chunk in bets.chunks], strips, k)
+            strategy_locker.LineIndex.of([chunk.line for chunk in bets.chunks], strips, k)
             for bets, strips, k in zip(self.rounds, self.strips, rows, strict=True)
         ]
 
     def create(self, folder, manifest):
         """A play locker with nothing in it yet."""
-        return averages.create(folder, manifest, self.lines, self.classes, self.arrays)
+        return strategy_locker.create(folder, manifest, self.lines, self.classes, self.arrays)
 
     def write(self, store, deals=1):
         """Save all classes."""
         for t, n in enumerate(self.classes):
             for c in range(n):
                 self.write_class(store, t, c)
-        averages.finish_save(store, deals)
+        strategy_locker.finish_save(store, deals)
 
     def write_class(self, store, t, c):
         """Save one class."""
         first, second = (quantise(self.sums[t][p][c], self.rows[t], self.tables[t][p]) for p in (0, 1))
-        averages.write_class(store, t, c, self.lines[t], (first, second))
+        strategy_locker.write_class(store, t, c, self.lines[t], (first, second))
 
     def decisions(self):
         """Of each decision: round, root's line, node, player, first free slot, sums ``[class, row, action]``."""

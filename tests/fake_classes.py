@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands
 
 
 class CountedClasses:

@@ -17,7 +17,6 @@ HEAVY = {
     "rich",
     "scipy",
     "sklearn",
-    "tqdm",
 }
 
 

@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from buckets.strength import strengths
+from buckets.cards import strengths
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
+from buckets.cards import hand_name, permute_cards
 from solvers.game import compatible_reach
 from solvers.reference.kernels import match
 from solvers.reference.walk import Walker

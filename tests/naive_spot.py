@@ -5,7 +5,7 @@ No symmetry, no forests, no lanes, double precision. Strategies come by line and
 
 import numpy as np
 
-from buckets import Deck, hand_permutation, hands, strength
+from buckets.cards import Deck, hand_permutation, hands, strength
 from spewy.chunks.locate import locate
 
 HANDS = hands(Deck(), 2)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands
 from spewy.bot.bot import Mix
 from spewy.errors import SpewyError
 

@@ -2,7 +2,7 @@
 
 from class_numbers import ClassSums
 
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from spewy.job.job import Job
 
 JOBS = {

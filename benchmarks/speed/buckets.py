@@ -13,11 +13,12 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from tqdm import tqdm
 
-from buckets import BoardTree, Deck, blocked, hands, outcomes
+from buckets.abstraction import BoardTree, outcomes
+from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_trees import BucketLocker
-from spewy.system.crew import Crew
+from spewy.cli.bars import Bar
+from spewy.system.local_pool import LocalPool
 
 BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}
 
@@ -51,10 +52,10 @@ def main() -> None:
             flush=True,
         )
     if options.flops:
-        with tempfile.TemporaryDirectory() as folder, tqdm(total=1755) as bar:
+        with tempfile.TemporaryDirectory() as folder, Bar("flops", 1755) as bar:
             locker = BucketLocker.open(Path(folder) / "buckets")
             started = time.perf_counter()
-            peaks = locker.precompute(3, Crew(2), bar.update)
+            peaks = locker.precompute(3, LocalPool(2), bar.advance)
             seconds = time.perf_counter() - started
             locker.close()
         print(f"\nall 1,755 flops, 2 workers: {seconds:.0f} s, at most {max(peaks):.0f} MiB in a worker")

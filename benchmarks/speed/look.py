@@ -20,7 +20,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.paths import ROOT, SPOTS
-from buckets import cards_name
+from buckets.cards import cards_name
 from spewy import Job, solve
 
 FILES = {"big": SPOTS / "big.toml"}

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from benchmarks.paths import EXAMPLES
 from benchmarks.sampled_games import SEED, abstraction_wish, progress_note, real_game, sampled_cfr
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
-from spewy.learn.sampled_engine import PORTION_SECONDS
+from spewy.learn.sampled import PORTION_SECONDS
 
 
 def main(argv: Sequence[str] | None = None) -> None:

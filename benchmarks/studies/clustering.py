@@ -5,8 +5,8 @@
 For every clustering, for uniform and for range weights, and for k = 5 to 160 rows on every board of the spot, the spot
 is solved with regret integration and live leaves for a fixed number of sweeps, long enough that what is left is the
 abstraction's. Exploitability is measured by exact best responses in the real game. The last column is the exact solve
-after as many sweeps. Ward's linkage is Equation 1 without its max factor (`tests/test_buckets/test_agglomeration.py`
-proves it), so one line stands for both.
+after as many sweeps. Ward's linkage is Equation 1 without its max factor
+(`test_agglomeration.py` proves it), so one line stands for both.
 """
 
 import argparse
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm import tqdm
+from rich.console import Console
+from rich.progress import track
 
 from benchmarks.paths import EXAMPLES, SPOTS
 from spewy.job.job import Job
@@ -49,7 +50,8 @@ def main() -> None:
     ] + [(spot, "all hands", "", 0) for spot in spots]
     parallel = Parallel(n_jobs=options.workers, return_as="generator")
     solved = parallel(delayed(exploitability)(*case, options.sweeps) for case in cases)
-    found = [(*case, pct) for case, pct in zip(cases, tqdm(solved, total=len(cases)), strict=True)]
+    counted = track(solved, total=len(cases), console=Console(stderr=True))
+    found = [(*case, pct) for case, pct in zip(cases, counted, strict=True)]
     frame = pd.DataFrame(found, columns=["spot", "clustering", "weights", "rows", "exploitability_pct"])
     if options.csv:
         frame.to_csv(options.csv, index=False)

@@ -10,8 +10,16 @@ from itertools import combinations
 import numpy as np
 from numba import njit
 
-from buckets import Deck, canonical_flops, hand_permutation, hands, stabilizer, strengths, suit_permutations
-from buckets.board_maps import board_map
+from buckets.cards import (
+    Deck,
+    board_map,
+    canonical_flops,
+    hand_permutation,
+    hands,
+    stabilizer,
+    strengths,
+    suit_permutations,
+)
 
 AT_ONCE = 512
 

@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.studies.flop_equities import totals
-from buckets import canonical_flops, preflop_classes
-from buckets.cards import RANKS
-from buckets.flop_subset import flop_subset
+from buckets.abstraction import flop_subset
+from buckets.cards import RANKS, canonical_flops, preflop_classes
 from spewy.game.ranges import parse_range
 
 SIZES = (10, 25, 50, 100, 184)

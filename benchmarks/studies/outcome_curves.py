@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from buckets import Deck, hand_index, parse_hand
+from buckets.cards import Deck, hand_index, parse_hand
 from spewy.look.buckets import BoardBuckets
 
 BOARD = "Js 8s 3d"

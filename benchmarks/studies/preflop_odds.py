@@ -15,8 +15,7 @@ import numba
 import numpy as np
 
 from benchmarks.paths import ROOT
-from buckets import Deck, hands, preflop_classes, strengths
-from buckets.board_maps import board_map
+from buckets.cards import Deck, board_map, hands, preflop_classes, strengths
 
 FILE = ROOT / "spewy/competitions/upac/preflop_odds.npz"
 AT_ONCE = 1024

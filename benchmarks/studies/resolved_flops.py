@@ -28,17 +28,16 @@ import joblib
 import numpy as np
 
 from benchmarks.paths import ROOT
-from buckets.cards import cards_name, parse_cards
-from buckets.symmetry import canonical
+from benchmarks.studies.bot_judge import Key, kept_judge, open_judge
+from buckets.cards import canonical, cards_name, parse_cards
 from lockers import open_store
-from solvers.gadget import Gadget
-from spewy.bot.judge import Key, kept_judge, open_judge
+from solvers.resolve import Gadget
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame
-from spewy.look.decoded import Decoder
 from spewy.look.play import play_folder
-from spewy.records.averages import Averages
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import replace_text
 
@@ -73,7 +72,7 @@ def judge_all(args: argparse.Namespace) -> None:
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
         scratch_folder("judge") as decoded,
-        Averages(open_store(play, read_only=True)) as averages,
+        StrategyLocker(open_store(play, read_only=True)) as averages,
     ):
         decoder = Decoder.of(averages, play)
         mark = decoder.write(decoded)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paths import EXAMPLES
-from buckets.symmetry import hand_permutation
+from buckets.cards import hand_permutation
 from solvers.game import Strategies
 from solvers.measure import exploitability
 from solvers.reference.walk import Walker

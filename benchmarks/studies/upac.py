@@ -25,7 +25,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from spewy.competitions.upac.games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
+from spewy.competitions.upac.contenders import RULES, command_contender, rule_contender, unpack
+from spewy.competitions.upac.games import play_games, standing
 from spewy.competitions.upac.package import MOST_BYTES, open_tables
 from spewy.competitions.upac.rules import Rules
 from spewy.competitions.upac.runtime.cards import HANDS
@@ -36,7 +37,7 @@ from spewy.competitions.upac.runtime.strength import strengths
 from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
 from spewy.competitions.upac.tables import rung_folders
 from spewy.look.play import open_play
-from spewy.records.class_policy import board_classes
+from spewy.records.bucket_policy import board_abstraction
 
 BIG_BLIND = 2
 
@@ -70,14 +71,16 @@ def measure(package: Path, games: int) -> None:
     """Size, memory and time of a package in a clean environment."""
     with TemporaryDirectory() as temporary:
         python = clean_environment(Path(temporary) / "environment")
-        found = unpacked(package, Path(temporary) / "package")
+        package_bot = unpack(package, Path(temporary) / "package")
         n_bytes = sum(
             file.stat().st_size for file in (Path(temporary) / "package").rglob("*") if file.is_file()
         )
-        bot = CommandEntrant(found.name, found.command.replace("python3", str(python)), found.folder)
+        command = package_bot.run.replace("python3", str(python))
+        bot = command_contender(package_bot.name, command, package_bot.folder)
         heard: list[str] = []
         seeds = range(1, (games + 1) // 2 + 1)
-        score = standing(list(play_games(Rules(), (bot, RuleEntrant("equity")), seeds, 60.0, heard.append)))
+        bots = bot, rule_contender("equity", RULES["equity"])
+        score = standing(list(play_games(Rules(), bots, seeds, 60.0, heard.append)))
     print(f"size      {n_bytes:,} bytes unpacked, of {MOST_BYTES:,}; zip file {package.stat().st_size:,}")
     print(f"games     {score.games} against equity, share {score.share:.3f} ± {score.half:.3f}")
     print(f"memory    {bot.spent.mib:.0f} MiB at most")
@@ -120,7 +123,7 @@ def agreement(package: Path, ladder: Path, n_boards: int) -> None:
     """How often the bot finds the class and the row that the solve had."""
     rng = Random(1)
     with closing(open_tables(package)) as tables, open_play(rung_folders(ladder)[0]) as policy:
-        abstraction = board_classes(policy.problem.game, policy.averages.arrays())
+        abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
         for n_cards in (3, 4, 5):
             same_class = same_row = near_row = 0
             for _ in range(n_boards):

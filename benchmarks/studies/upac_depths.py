@@ -27,8 +27,8 @@ from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, T
 from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.play import open_play
-from spewy.records.averages import FOLDER, MOST, write_class
-from spewy.records.class_policy import ClassPolicy
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.strategy_locker import FOLDER, MOST, write_class
 
 BIG_BLIND = 2
 EVEN = 0.5
@@ -111,36 +111,36 @@ def play_by(play: Path, rung: Path) -> float:
     with open_play(rung) as theirs, open_play(play) as mine:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
         moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
-        with open_store(play, mine.averages.manifest, shards=1) as store:
-            for t, n_classes in enumerate(mine.averages.saved.classes):
+        with open_store(play, mine.strategies.manifest, shards=1) as store:
+            for t, n_classes in enumerate(mine.strategies.saved.classes):
                 asked = [
                     [(own[node], move) for node, move in each.items() if own[node].round == t]
                     for each in moves
                 ]
                 for class_ in range(n_classes):
                     of_0, of_1 = (_played(mine, theirs, known, (t, class_, p), asked[p]) for p in (0, 1))
-                    write_class(store, t, class_, mine.averages.lines(t), (of_0, of_1))
+                    write_class(store, t, class_, mine.strategies.lines(t), (of_0, of_1))
         every = [move.node for each in moves for move in each.values()]
         return every.count(None) / len(every)
 
 
 def _played(
-    mine: ClassPolicy,
-    theirs: ClassPolicy,
+    mine: BucketPolicy,
+    theirs: BucketPolicy,
     known: Mapping[int, Decides],
     key: tuple[int, int, int],
     asked: Sequence[tuple[Decides, Move]],
 ) -> np.ndarray:
     """The bytes of a round's class and a player, as another solve plays."""
     t, class_, p = key
-    lines = mine.averages.lines(t)
+    lines = mine.strategies.lines(t)
     flat, begins = (
-        mine.averages.class_bytes(t, class_, p).copy(),
+        mine.strategies.class_bytes(t, class_, p).copy(),
         np.concatenate([[0], np.cumsum(lines.sizes(p))]),
     )
     wanted = [known[move.node] for _, move in asked if move.node is not None]
     free = iter(
-        theirs.averages.free_slots(
+        theirs.strategies.free_slots(
             t, class_, p, [(each.enters, each.first_free, each.n_actions) for each in wanted]
         )
     )
@@ -159,7 +159,7 @@ def _played(
     return flat
 
 
-def _tree(policy: ClassPolicy) -> tuple[Tree, dict[int, Decides]]:
+def _tree(policy: BucketPolicy) -> tuple[Tree, dict[int, Decides]]:
     """A solve's tree as the bot has it, and where its decisions lie."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     stacks = policy.problem.game.stacks

@@ -1,4 +1,4 @@
-"""Merging by kept nearest neighbours: see `buckets.agglomeration`."""
+"""Merging by kept nearest neighbours: see `agglomeration`."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Sets of cards as numbers: see `buckets.board_maps`.
+"""Sets of cards as numbers: see `boards`.
 
 A set of k of n places, ascending, has a number from 0 to C(n, k) - 1 in lexicographic order:
 ``C(n, k) - 1 - Σ_i C(n - 1 - place_i, k - i)``.

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import NUM_CARDS
+from buckets.abstraction.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
+from buckets.cards.cards import NUM_CARDS
 from buckets.kernels.combinations import board_number, numbered_set
 from buckets.kernels.percentiles import live_hands, sort_by_strength, sort_stably, write_grades
 from buckets.kernels.strength import fill_strengths
-from buckets.row_kinds import BY_BOARD, BY_GRADE, BY_HAND, NO_ROW
 from compiled import kernel
 
 Array = NDArray[Any]

@@ -1,11 +1,11 @@
-"""One pass over the hands in order of strength: see `buckets.equity`."""
+"""One pass over the hands in order of strength: see `showdown`."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import NUM_CARDS
+from buckets.cards.cards import NUM_CARDS
 from compiled import kernel
 
 Array = NDArray[Any]

@@ -1,4 +1,4 @@
-"""The nearest mean by Equation 1: see `buckets.clustering`."""
+"""The nearest mean by Equation 1: see `clustering`."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
-"""Levels of hands on final boards: see `buckets.outcomes`."""
+"""Levels of hands on final boards: see `outcomes`."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import NUM_CARDS
+from buckets.cards.cards import NUM_CARDS
 from compiled import kernel
 
 Array = NDArray[Any]

@@ -1,13 +1,13 @@
-"""Percentiles of strength on final boards, and what they make of earlier boards: see `buckets.percentiles`."""
+"""Percentiles of strength on final boards, and what they make of earlier boards: see `percentiles`."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from buckets.abstraction.row_kinds import GRADES
 from buckets.kernels.combinations import board_number
 from buckets.kernels.strength import fill_strengths
-from buckets.row_kinds import GRADES
 from compiled import kernel
 
 Array = NDArray[Any]

@@ -1,13 +1,13 @@
-"""Strength of hands from sets of ranks as bits: see `buckets.strength`."""
+"""Strength of hands from sets of ranks as bits: see `strength`."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import NUM_CARDS
-from buckets.categories import CATEGORY_SHIFT, N_RANKS
-from buckets.rank_sets import (
+from buckets.cards.cards import NUM_CARDS
+from buckets.cards.categories import CATEGORY_SHIFT, N_RANKS
+from buckets.cards.rank_sets import (
     FLUSH,
     FLUSH_3,
     FULL_HOUSE,

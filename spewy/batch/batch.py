@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.symmetry import (
+from buckets.cards import (
     History,
     canonical,
+    cards_name,
     hand_permutation,
     permute_history,
     range_symmetries,
@@ -36,7 +36,7 @@ from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.look.boards import write_weights
-from spewy.run.finished import Stored, finished, look
+from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}
@@ -244,7 +244,8 @@ def _subset(spot: dict[str, Any], source: str) -> dict[str, int] | None:
     asked = spot["boards"]
     if not isinstance(asked, dict) or "board" in spot:
         return None
-    from buckets.flop_subset import N_FLOPS, flop_subset
+    from buckets.abstraction import flop_subset
+    from buckets.abstraction.flop_subset import N_FLOPS
 
     n = asked.get("subset")
     if set(asked) != {"subset"} or type(n) is not int or not 1 <= n <= N_FLOPS:

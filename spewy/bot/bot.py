@@ -48,7 +48,7 @@ class Mix:
 
     Attributes:
         actions: ACPC actions, legal at the decision.
-        hands: ``[hand]``: numbers of the deck's hands (`buckets.hands`) that the board leaves, ascending.
+        hands: ``[hand]``: numbers of the deck's hands (`buckets.cards.hands`) that the board leaves, ascending.
         frequencies: ``[action, hand]``, adding up to 1 over the actions.
     """
 

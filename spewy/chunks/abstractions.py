@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from buckets import Abstraction, Wish
-from buckets.making import ARRAYS, METHOD, feature_names
+from buckets.abstraction import Abstraction, Wish
+from buckets.abstraction.making import ARRAYS, METHOD, feature_names
 from spewy.chunks.bucket_trees import BucketCache, shared_cache
 
 ABSTRACTION, FEATURES = "abstraction", "features"

@@ -18,15 +18,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.hands import blocked
-from buckets.rank_sets import board_strength
-from buckets.strength import strengths
-from buckets.symmetry import (
-    History,
-    Perms,
-    deals,
-    hand_permutation,
-)
+from buckets.cards import History, Perms, blocked, deals, hand_permutation, strengths
+from buckets.cards.rank_sets import board_strength
 from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
 from spewy.chunks.problem import Ints, Problem, Shorts

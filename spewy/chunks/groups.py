@@ -14,15 +14,13 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.equity import MAX_BOARDS
-from buckets.grouping import GROUPINGS
-from buckets.hands import blocked, preflop_classes
-from buckets.outcomes import outcomes
-from buckets.symmetry import History, hand_kinds
+from buckets.abstraction import GROUPINGS, outcomes
+from buckets.cards import History, blocked, hand_kinds, preflop_classes
+from buckets.cards.showdown import MAX_BOARDS
 from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
-from spewy.game.handclass import NUM_HANDS
+from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering whose trees the bucket locker keeps

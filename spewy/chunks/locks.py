@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck
-from buckets.symmetry import History, Perms, range_symmetries, stabilizer
+from buckets.cards import Deck, History, Perms, range_symmetries, stabilizer
 from solvers.tree import Floats
 
 Ints = NDArray[np.integer]

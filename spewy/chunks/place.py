@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from buckets.cards import cards_name
-from buckets.symmetry import History
+from buckets.cards import History, cards_name
 
 
 @dataclass(frozen=True)

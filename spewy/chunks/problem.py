@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.hands import hands
-from buckets.symmetry import History, Perms, range_symmetries, stabilizer, suit_permutations
+from buckets.cards import History, Perms, hands, range_symmetries, stabilizer, suit_permutations
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock, keeping
 from spewy.game.gamefile import Game

@@ -7,20 +7,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.dask import on_cluster
 from spewy.cli.options import is_verbose
 from spewy.cli.progress import check_text, say
-from spewy.cli.tables import count, duration, json_text, number, render, size, visible_lines
+from spewy.cli.tables import count, duration, json_text, number, render, size
 from spewy.errors import one_line
 from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from rich.table import Table
-    from tqdm import tqdm
 
     from spewy.batch.batch import Batch, BatchJob, Outcome
     from spewy.batch.run import BatchCost
@@ -30,7 +30,6 @@ FAILED = 1
 QUIET_SECONDS = 1.0
 """A job's checks are told at most this often: small rivers are judged hundreds of times a second."""
 SHOWN_RUNNING = 4
-BAR = "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} jobs, {elapsed}{postfix}"
 
 
 def solve_batch(
@@ -49,8 +48,8 @@ def solve_batch(
 
     batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
     batch.write_weights()
-    with on_cluster(address, jobs, "--jobs") as cluster:
-        outcomes = run_batch(batch, batch_reporter(batch), jobs, cluster)
+    with on_cluster(address, jobs, "--jobs"):
+        outcomes = run_batch(batch, batch_reporter(batch), jobs)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
     return _verdict(batch, outcomes)
 
@@ -69,13 +68,13 @@ class BatchLines:
     def begin(self, batch: Batch, cost: BatchCost) -> None:
         """Tell what there is to do and what it will cost."""
         for line in cost_lines(batch, cost):
-            self._say(line)
+            say(line)
 
     def started(self, number: int) -> None:
         """Tell where its lockers are, and where it goes on."""
         entry, sweeps = self._batch.entries[number], self._batch.stored[number].sweeps
         further = f", going on after sweep {sweeps}" if sweeps and not self._batch.again else ""
-        self._say(f"{entry.label}: lockers in {entry.folder}{further}")
+        say(f"{entry.label}: lockers in {entry.folder}{further}")
 
     def check(self, number: int, check: News) -> None:
         """Tell the exploitability, now and then."""
@@ -83,25 +82,22 @@ class BatchLines:
         if now - self._told.get(number, -QUIET_SECONDS) >= QUIET_SECONDS:
             self._told[number] = now
             found = check_text(check.found, check.unit, check.seconds_left)
-            self._say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
+            say(f"{self._batch.entries[number].label}: sweep {check.sweep}: {found}")
 
     def ended(self, number: int, outcome: Outcome) -> None:
         """Tell how it ended."""
         self._ended += 1
         place = f"{self._ended} of {len(self._batch.to_do)}"
-        self._say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
+        say(f"{self._batch.entries[number].label}: {ending(outcome)} ({place})")
         if outcome.details and is_verbose():
-            self._say(outcome.details)
+            say(outcome.details)
 
     def stopping(self) -> None:
         """Tell that Ctrl-C was heard."""
-        self._say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
+        say("interrupted: what runs is saved and stops; Ctrl-C again breaks off")
 
     def end(self) -> None:
         """Say nothing."""
-
-    def _say(self, text: str) -> None:
-        say(text)
 
 
 class BatchBar(BatchLines):
@@ -109,14 +105,14 @@ class BatchBar(BatchLines):
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
-        self._bar: tqdm[Any] | None = None
+        self._bar: Bar | None = None
         self._running: dict[int, str] = {}
 
     def laid_out(self, done: int, total: int) -> None:
         """Move a bar of its own."""
         if self._bar is None:
             self._bar = self._new("laying out", total)
-        self._bar.update(done - self._bar.n)
+        self._bar.move(done)
 
     def begin(self, batch: Batch, cost: BatchCost) -> None:
         """Tell what it will cost, and show the bar."""
@@ -142,7 +138,7 @@ class BatchBar(BatchLines):
         if outcome.error is not None:
             super().ended(number, outcome)
         if self._bar is not None:
-            self._bar.update()
+            self._bar.advance()
         self._show()
 
     def end(self) -> None:
@@ -151,22 +147,14 @@ class BatchBar(BatchLines):
             self._bar.close()
             self._bar = None
 
-    def _new(self, name: str, total: int) -> tqdm[Any]:
-        from tqdm import tqdm
-
-        return tqdm(total=total, desc=name, bar_format=BAR, file=sys.stderr, dynamic_ncols=True)
+    def _new(self, name: str, total: int) -> Bar:
+        return Bar(name, total, unit="jobs", keep=True, time_left=False)
 
     def _show(self) -> None:
         if self._bar is not None:
             entries = self._batch.entries
             shown = [f"{entries[i].label} {found}" for i, found in self._running.items()][:SHOWN_RUNNING]
-            self._bar.set_postfix_str(visible_lines(", ".join(shown)))
-
-    def _say(self, text: str) -> None:
-        if self._bar is None:
-            say(text)
-        else:
-            self._bar.write(visible_lines(text), file=sys.stderr)
+            self._bar.show(", ".join(shown))
 
 
 def batch_reporter(batch: Batch) -> BatchLines:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.options import folder_argument, json_option, verbose_option
+from spewy.cli.progress import counting
 from spewy.cli.tables import facts, json_text, size
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
-    """Drop the last rounds of a solve from its folder, or its regrets and sums, and give the disk space back.
+    """Drop rounds or regrets to free disk space.
+
+    The command deletes the last rounds of a solve, or its regrets and sums.
 
     --round: strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is
     kept, so EVs there stay what they are. show and report solve a dropped chunk anew when they look at it, from the
@@ -55,7 +57,7 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
     """  # noqa: D301
     from lockers import open_store
     from spewy.look.drop_numbers import drop_regrets
-    from spewy.look.stored import stored_job, walked_job
+    from spewy.look.folder import stored_job, walked_job
     from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):
@@ -86,16 +88,9 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
 
 def _drop_rounds(job: Job, store: Store, name: str) -> tuple[str, ...]:
     """Drop a round and those after it, with a bar where one can be drawn."""
-    from tqdm import tqdm
-
     from spewy.run.drop import drop as drop_rounds
     from spewy.run.drop import round_number
 
     first = round_number(job, name)
-    with tqdm(desc="boards", unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
+    with counting("boards") as progress:
         return drop_rounds(job, store, first, progress)

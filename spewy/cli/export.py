@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.options import folder_argument, line_option, target_option, verbose_option
@@ -51,7 +51,9 @@ def export(
     wide: bool,
     target: str | None,
 ) -> None:
-    """Write strategy, reach, EV and equity of decisions as CSV or Parquet: of every decision, or of those asked for.
+    """Write decisions to a CSV or Parquet file.
+
+    The file has strategy, reach, EV and equity at every decision, or at the decisions that the options select.
 
     \b
     One row per board, line, hand and action, in these columns:
@@ -116,11 +118,10 @@ def _warn_of_rows(rows: int, wide: bool) -> None:
 
 def _counted(frames: Iterator[pd.DataFrame], total: int) -> Iterator[pd.DataFrame]:
     """The same frames, with a bar on a terminal."""
-    from tqdm import tqdm
-
-    yield from tqdm(
-        frames, total=total, desc="decisions", unit="", file=sys.stderr, disable=not sys.stderr.isatty()
-    )
+    with Bar("decisions", total, keep=True) as bar:
+        for frame in frames:
+            yield frame
+            bar.advance()
 
 
 def _batches(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:

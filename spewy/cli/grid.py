@@ -170,7 +170,7 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
 
 
 def _names() -> list[tuple[str, ...]]:
-    from buckets.hands import preflop_classes
+    from buckets.cards import preflop_classes
 
     names = preflop_classes()[1]
     return [names[start : start + 13] for start in range(0, len(names), 13)]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from solvers.tree import Floats
-    from spewy.game.hand_kinds import HandKinds
-    from spewy.look.node_view import NodeView
+    from spewy.game.ranges.hand_kinds import HandKinds
+    from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14
 """Terminal lines that the facts above the table, its head and the prompt take."""

@@ -73,7 +73,9 @@ def new(
     name: str | None,
     force: bool,
 ) -> None:
-    """Write a job file with comments, ready to be solved and to be changed.
+    """Write a job file with comments.
+
+    The job is ready to be solved and to be changed.
 
     Without a preset, --pot, --stack, --oop and --ip say what it takes; beside one they change it. A terminal asks for
     what is missing. Without FILE the job goes to stdout. Amounts are big blinds, and ranges as in docs/jobs.md.
@@ -252,7 +254,7 @@ def _checked(text: str, subset: int | None) -> Job:
     except tomllib.TOMLDecodeError:
         raise InputError("range: expected groups without quotes and backslashes, found some") from None
     if subset is not None:
-        from buckets.flop_subset import flop_subset
+        from buckets.abstraction import flop_subset
 
         del data["spot"]["boards"]
         data["spot"]["board"] = next(iter(flop_subset(subset).named()))
@@ -261,10 +263,10 @@ def _checked(text: str, subset: int | None) -> Job:
 
 def _cost(job: Job) -> str:
     """What solving it takes, in words."""
-    from spewy.run.plan import Plan
+    from spewy.run.walked_plan import WalkedPlan
 
-    plan = Plan.counted(job, streaming=True)
-    cost = plan.estimate
+    plan = WalkedPlan.counted(job, streaming=True)
+    cost = plan.cost
     told = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that it allows"
     return f"{told}{fits}, for {cost.information_sets:,} information sets"

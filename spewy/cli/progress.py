@@ -7,36 +7,35 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from spewy.cli.bars import Bar
 from spewy.cli.options import is_verbose
 from spewy.cli.tables import count, duration, left, size, visible_lines
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from spewy.job.job import Job
     from spewy.records.status import Status
-    from spewy.run.estimate import Estimate
+    from spewy.run.cost import Cost
 
 PAUSE = 60.0
 """Seconds between two lines of a solve that tells how it stands many times in between."""
-BAR = "{desc} {percentage:3.0f}%|{bar}| {n:.4g}/{total_fmt} sweeps, {elapsed}{postfix}"
 
 
 class Lines:
     """A line when it starts and one per check."""
 
     def __init__(self) -> None:
-        self._last = time.monotonic()
+        self._last, self._counted = time.monotonic(), "sweep"
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Tell what the solve will cost and where it goes on."""
+        self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
-            say(f"{job.name}: going on after sweep {done}")
+            say(f"{job.name}: going on after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
         """Tell it."""
@@ -45,17 +44,18 @@ class Lines:
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Tell the exploitability."""
-        say(f"sweep {sweep}: {check_text(found, unit, seconds_left)}")
+        say(f"{self._counted} {done}: {check_text(found, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
         """Tell it, now and then."""
         self._now_and_then(f"{done:,} of {total:,} boards looked at")
 
-    def stands(self, status: Status, threads: int) -> None:
-        """Tell it, now and then."""
-        self._now_and_then(f"{status.name}: {status_text(status, threads)}")
+    def status(self, status: Status, threads: int) -> None:
+        """Tell how a solve by dealt boards stands, now and then; checks of other solves are told of often enough."""
+        if status.visits is not None:
+            self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
     def end(self) -> None:
         """Say nothing."""
@@ -68,52 +68,42 @@ class Lines:
             say(text)
 
 
-class Bar(Lines):
+class SolveBar(Lines):
     """A bar over the sweeps up to ``max_sweeps``; the time left is to the target."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._bar: tqdm[Any] | None = None
+        self._bar: Bar | None = None
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Tell what the solve will cost, and show the bar."""
-        from tqdm import tqdm
-
         super().begin(job, cost, done)
-        self._bar = tqdm(
-            total=job.last_sweep,
-            initial=done,
-            desc=visible_lines(job.name),
-            bar_format=BAR,
-            file=sys.stderr,
-            dynamic_ncols=True,
-            leave=True,
-        )
+        if not job.sampled:
+            self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Move the bar, within a sweep too."""
         if self._bar is not None:
-            self._bar.update(number - 1 + done / max(total, 1) - self._bar.n)
+            self._bar.move(number - 1 + done / max(total, 1))
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Write the exploitability behind the bar."""
         if self._bar is not None:
-            self._bar.set_postfix_str(check_text(found, unit, seconds_left))
+            self._bar.show(check_text(found, unit, seconds_left))
 
     def boards(self, done: int, total: int) -> None:
         """Show it in one line."""
         self._in_one_line(f"{done:,} of {total:,} boards looked at")
 
-    def stands(self, status: Status, threads: int) -> None:
-        """Show it in one line."""
-        self._in_one_line(f"{status.name}: {status_text(status, threads)}")
+    def status(self, status: Status, threads: int) -> None:
+        """Show how a solve by dealt boards stands in one line."""
+        if status.visits is not None:
+            self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
     def _in_one_line(self, text: str) -> None:
-        from tqdm import tqdm
-
         if self._bar is None:
-            self._bar = tqdm(bar_format="{desc}{postfix}", file=sys.stderr, dynamic_ncols=True, leave=True)
-        self._bar.set_description_str(visible_lines(text))
+            self._bar = Bar(keep=True)
+        self._bar.show(text)
 
     def end(self) -> None:
         """Leave the bar as it is."""
@@ -124,7 +114,7 @@ class Bar(Lines):
 
 def solve_reporter() -> Lines:
     """A bar where it can be drawn and no log lines cut through it."""
-    return Bar() if sys.stderr.isatty() and not is_verbose() else Lines()
+    return SolveBar() if sys.stderr.isatty() and not is_verbose() else Lines()
 
 
 class NowAndThen:
@@ -167,16 +157,9 @@ def say(text: str) -> None:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, that hears how many things are done and how many there are."""
-    from tqdm import tqdm
-
-    with tqdm(desc=name, unit="", file=sys.stderr, leave=False, disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
+    """Yield a function that moves a bar to (units done, units in all); the bar is drawn on a terminal only."""
+    with Bar(name) as bar:
+        yield bar.move
 
 
 def check_text(found: float, unit: str, seconds_left: float | None) -> str:
@@ -202,12 +185,7 @@ def status_text(status: Status, threads: int) -> str:
     return "; ".join(parts)
 
 
-def cost_text(cost: Estimate) -> str:
-    """Tell an estimate in one line."""
-    short = sum(cost.short_boards)
-    fewer = f"{count(short, 'board')} with fewer kinds of hands than rows asked for, " if short else ""
-    return (
-        f"{count(sum(cost.boards), 'board')}, {count(sum(cost.chunks), 'chunk')}, "
-        f"{count(cost.information_sets, 'information set')}, {fewer}"
-        f"about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"
-    )
+def cost_text(cost: Cost) -> str:
+    """Tell a cost in one line."""
+    counts = ", ".join(count(*counted) for counted in cost.counts)
+    return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ import click
 from spewy.cli.files import table_writer
 from spewy.cli.options import csv_option, json_option, line_option, plot_option, target_option, verbose_option
 from spewy.cli.pictures import check_picture, draw
-from spewy.cli.progress import counting
-from spewy.cli.tables import count, facts, json_text, line_text, number, render, visible_lines
+from spewy.cli.progress import counting, say
+from spewy.cli.tables import count, facts, json_text, line_text, number, render
 from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def report(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Report a line on every card that can come next, or on every board of a batch.
+    """Report a line on every next card or board.
 
     For each card: how likely it is, how often the player to act takes each action, and both players' EV, equity and
     how much of the equity is realised. EV is the expected share of the pot from the decision on, in chips; equity
@@ -116,19 +115,12 @@ def _report(
                 "--board: expected none with several solves, each of which has its own, found one"
             )
         with counting("boards") as progress:
-            found = report_boards(folders, line, target, _tell, progress)
+            found = report_boards(folders, line, target, say, progress)
         return "", found
-    with Solution.open(folders[0], target, _tell) as solution:
+    with Solution.open(folders[0], target, say) as solution:
         with counting("boards") as progress:
             found = report_on(solution, line, board, progress)
         return f"{solution.job.name}, {solution.sweeps:,} sweeps", found
-
-
-def _tell(text: str) -> None:
-    """A line on stderr, above the bar."""
-    from tqdm import tqdm
-
-    tqdm.write(visible_lines(text), file=sys.stderr)
 
 
 def _head(job: str, found: Report) -> str:

@@ -25,7 +25,7 @@ from spewy.game.names import SEAT_NAMES
 
 if TYPE_CHECKING:
     from spewy.game.gamefile import Game
-    from spewy.look.node_view import NodeView
+    from spewy.look.node import NodeView
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,9 @@ def show(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Show a decision: the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
+    """Show the strategy at one decision.
+
+    The table has the actions of each class of hands, or strategy, reach, EV and equity hand by hand.
 
     A terminal shows hold'em as a grid: the mean over the hands of each class, in colour the share of each action, the
     brighter the larger the reach; without colour the most frequent action, how often it is taken in %, and the reach.
@@ -179,7 +181,7 @@ def show(
 def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool, ev: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
     from spewy.chunks.locate import line_to
-    from spewy.game.linewords import line_words
+    from spewy.game.lines import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
@@ -192,18 +194,18 @@ def _solved(folder: Path, line: str, board: str | None, target: str | None, both
 def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     """A decision of a whole game with classes of boards, and the class of its board."""
     from spewy.chunks.locate import line_to
-    from spewy.game.linewords import line_words
-    from spewy.game.tree import entry
+    from spewy.game.lines import line_words
+    from spewy.game.nodes import entry_line
     from spewy.look.play import open_play
     from spewy.look.played import played, waiting
 
     with open_play(folder) as policy:
         view = played(policy, line, board)
         views = (view, waiting(policy, line, board)) if both else (view,)
-        class_ = policy.class_of(view.line.count("/"), view.board)
+        class_ = policy.board_bucket(view.line.count("/"), view.board)
         there = line_to(policy.problem, line, board)
-        told = f"{policy.averages.manifest['job']['name']}, {policy.averages.saved.deals:,} deals"
-        words = line_words(policy.problem.tree.entered(entry(there)), there)
+        told = f"{policy.strategies.manifest['job']['name']}, {policy.strategies.saved.deals:,} deals"
+        words = line_words(policy.problem.tree.entered(entry_line(there)), there)
         return Shown(views, policy.problem.game, told, words, class_)
 
 

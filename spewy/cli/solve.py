@@ -21,7 +21,7 @@ from spewy.system.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
-    from spewy.records.policy import Decides
+    from spewy.records.policy import Policy
     from spewy.run.result import SolveResult
 
 
@@ -80,7 +80,9 @@ def solve(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Solve a job, or go on where its folder stopped; or many, skipping those that are done.
+    """Solve a job, or continue it in its folder.
+
+    Several jobs or boards are solved as a batch; those that are done are skipped.
 
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
     code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,
@@ -115,7 +117,7 @@ def solve(
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
-    from spewy.run.session import open_session
+    from spewy.run.session import Session
 
     if address is not None and save_every is not None:
         raise click.UsageError(
@@ -132,7 +134,7 @@ def solve(
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    session = open_session(job, where, save_every, start_from=start_from, again=again)
+    session = Session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)
@@ -191,7 +193,7 @@ def _exploitability(result: SolveResult) -> str:
     return f"{text}, {number(result.exploitability_mbb)} mbb per hand"
 
 
-def _first_action(job: Job, policy: Decides) -> tuple[tuple[str, float], ...]:
+def _first_action(job: Job, policy: Policy) -> tuple[tuple[str, float], ...]:
     """How often the range takes each action at the root, from one decision; empty where nobody has any.
 
     Where cards are dealt before it there is one for each board.

@@ -13,10 +13,8 @@ from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
-from buckets.cards import Deck
+from buckets.cards import Deck, History, hand_index
 from buckets.errors import CardError
-from buckets.hands import hand_index
-from buckets.symmetry import History
 from spewy.errors import InputError, path_text, shown
 from spewy.game.names import ROUND_NAMES
 from spewy.system.textfile import exists, read_text

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from buckets.cards import cards_name
-from buckets.strength import strength
+from buckets.cards import cards_name, strength
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game

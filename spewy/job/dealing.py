@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from buckets.row_kinds import MAX_ROWS
-from buckets.symmetry import count_boards
+from buckets.abstraction.row_kinds import MAX_ROWS
+from buckets.cards import count_boards
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.names import ROUND_NAMES

@@ -13,10 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from pydantic import Field, model_validator
 
-from buckets.cards import cards_name, parse_cards
+from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_cards
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name, hands
-from buckets.symmetry import History
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
 from spewy.chunks.problem import Ints
@@ -24,8 +22,10 @@ from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges import NUM_HANDS, parse_range
-from spewy.game.tree import BettingTree, Node
+from spewy.game.nodes import Node
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
 from spewy.job.sections import Section
 

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from buckets.grouping import GROUPINGS
+from buckets.abstraction import GROUPINGS
 from solvers.discount import VARIANTS
 from spewy.game.gamefile import MAX_CHIPS
 from spewy.game.names import ROUND_NAMES, RoundName

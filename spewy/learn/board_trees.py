@@ -13,15 +13,21 @@ from math import comb
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.hands import hands
-from buckets.strength import strengths
-from buckets.symmetry import History, Perms, deals, hand_permutation, suit_permutations
+from buckets.cards import (
+    History,
+    Perms,
+    cards_name,
+    deals,
+    hand_permutation,
+    hands,
+    strengths,
+    suit_permutations,
+)
 from solvers.sampled.boards import Board
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Ints
 from spewy.game.gamefile import Game
-from spewy.records.class_policy import BoardClasses
+from spewy.records.bucket_policy import BoardAbstraction
 
 NO_HAND = np.iinfo(np.int64).max
 
@@ -50,7 +56,7 @@ class BoardTrees:
         symmetric: whether hands that suits alone tell apart share rows, so that boards which do are walked once.
     """
 
-    def __init__(self, game: Game, classes: BoardClasses, *, symmetric: bool) -> None:
+    def __init__(self, game: Game, classes: BoardAbstraction, *, symmetric: bool) -> None:
         self.game, self.deck, self.hole = game, game.deck, game.num_hole_cards
         self._classes = classes
         self.hands = hands(game.deck, game.num_hole_cards).astype(np.int64)

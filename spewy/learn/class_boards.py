@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.symmetry import History, canonical, suit_permutations
+from buckets.cards import History, canonical, suit_permutations
 from solvers.tree import Ints
 from spewy.chunks.boards import Board, BoardRound, Branch, board_rows, following_deals
 from spewy.chunks.layout import Layout
@@ -23,10 +23,10 @@ from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES
-from spewy.records.class_policy import BoardClasses
+from spewy.records.bucket_policy import BoardAbstraction
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 SAME = np.arange(4, dtype=np.int8)
 """The permutation that leaves suits as they are."""
@@ -62,7 +62,7 @@ class ClassGame:
 
     problem: Problem
     betting: Sequence[BettingRound]
-    classes: BoardClasses
+    classes: BoardAbstraction
     n_rows: tuple[int, ...]
     symmetry: bool = False
     _bare: dict[int, ClassBoard] = field(default_factory=dict)

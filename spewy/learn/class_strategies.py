@@ -12,7 +12,7 @@ from solvers.matrix.chunk import ChunkStrategy
 from solvers.sampled.quantise import byte_tables, restore
 from solvers.sampled.strips import Strips
 from solvers.tree import Floats
-from spewy.records.averages import Averages
+from spewy.records.strategy_locker import StrategyLocker
 
 CLASSES = 64
 """That are kept as they were decoded."""
@@ -26,7 +26,7 @@ class ClassStrategies:
         strips: of the betting, per round.
     """
 
-    def __init__(self, averages: Averages, strips: list[Strips]) -> None:
+    def __init__(self, averages: StrategyLocker, strips: list[Strips]) -> None:
         self._averages, self._strips = averages, strips
         self._n_rows = averages.saved.rows
         self._tables = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.sampled.first_round import FirstRound
 from solvers.tree import Floats, Ints
-from spewy.records.judged import FlopFinding
+from spewy.records.response_cache import FlopFinding
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from spewy.game.gamefile import Game
 from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Part, added, copied, put
-from spewy.learn.sampled_engine import SampledEngine
-from spewy.records.judged import FlopFinding
+from spewy.learn.sampled import SampledEngine
+from spewy.records.response_cache import FlopFinding
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 MOST_COPIES = 2
 """That a worker keeps, of as many solves; the one that was used longest ago goes."""

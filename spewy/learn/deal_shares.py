@@ -18,7 +18,7 @@ import numpy as np
 from solvers.tree import Ints
 
 if TYPE_CHECKING:
-    from buckets import Abstraction
+    from buckets.abstraction import Abstraction
 
 FEWEST_CLASSES = 8
 """That a share has."""

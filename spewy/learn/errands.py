@@ -15,11 +15,11 @@ import numpy as np
 
 from lockers import Store
 from spewy.chunks.layout import Layout
-from spewy.chunks.part import Parts
+from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
-from spewy.records.carried import Carried
 from spewy.records.chunks import Visit, commit_visit, visits
+from spewy.records.patched_reads import Snapshot
 
 if TYPE_CHECKING:
     from spewy.learn.engine import Stop
@@ -50,7 +50,7 @@ class Errand:
     t: int
     places: tuple[Place, ...]
     seen: tuple[tuple[int, int], ...]
-    read: Carried
+    read: Snapshot
 
 
 class Errands:
@@ -62,7 +62,7 @@ class Errands:
         settings: how chunks are solved.
     """
 
-    def __init__(self, parts: Parts, store: Store, settings: VisitSettings) -> None:
+    def __init__(self, parts: Subgames, store: Store, settings: VisitSettings) -> None:
         self._parts, self._layout = parts, parts.layout
         self._store, self._settings = store, settings
         self._known: dict[tuple[int, Place], Shapes] = {}
@@ -88,7 +88,7 @@ class Errands:
         arrays = {kind: list(own) for kind in self._settings.kept}
         arrays.setdefault(self._settings.played, []).extend(self._above(t, {b for b, _ in places}))
         payoffs = [self._layout.key(t + 1, *below) for place in places for below in self._below(t, place)]
-        return Errand(t, tuple(places), seen, Carried(self._store, arrays, payoffs))
+        return Errand(t, tuple(places), seen, Snapshot(self._store, arrays, payoffs))
 
     def commit(self, errand: Errand, sweep: int, found: Any, who: str) -> int:
         """Write what came back; how many visits that was.
@@ -199,11 +199,11 @@ def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, 
 _mine = threading.local()
 
 
-def kept_parts(token: str, layout: Callable[[], Layout]) -> Parts:
-    """Parts of a layout, the same for all portions of a solve that this thread is asked for."""
+def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
+    """Subgames of a layout, the same for all portions of a solve that this thread is asked for."""
     if getattr(_mine, "token", None) != token:
-        _mine.parts, _mine.token = Parts(layout()), token
-    parts: Parts = _mine.parts
+        _mine.parts, _mine.token = Subgames(layout()), token
+    parts: Subgames = _mine.parts
     return parts
 
 

@@ -21,8 +21,8 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from buckets.row_kinds import BY_HAND
-from buckets.symmetry import History
+from buckets.abstraction.row_kinds import BY_HAND
+from buckets.cards import History
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Desk
@@ -35,8 +35,8 @@ from spewy.game.gamefile import Game
 from spewy.learn.board_trees import BoardTrees
 from spewy.learn.combined_flops import Before, Finding, of_all, of_sample
 from spewy.learn.engine import Stop
-from spewy.records.class_policy import BoardClasses
-from spewy.records.judged import FlopFinding
+from spewy.records.bucket_policy import BoardAbstraction
+from spewy.records.response_cache import FlopFinding
 
 FEW_BOARDS = 10_000
 """Final boards of a game that is judged on all first ones, whatever sample is asked for: seconds."""
@@ -68,7 +68,7 @@ class RealGame:
         game: Game,
         forests: Sequence[Forest],
         strips: Sequence[Strips],
-        classes: BoardClasses,
+        classes: BoardAbstraction,
         n_classes: Sequence[int],
         n_rows: Sequence[int],
         sums: tuple[Pair, ...],

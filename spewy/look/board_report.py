@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.symmetry import permute_cards, suit_permutations
+from buckets.cards import cards_name, permute_cards, suit_permutations
 from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
 from spewy.look.boards import find_boards

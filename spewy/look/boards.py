@@ -12,7 +12,7 @@ from buckets.cards import cards_name, parse_cards
 from buckets.errors import CardError
 from lockers import holds_store, open_store
 from spewy.errors import InputError, path_text, short
-from spewy.look.stored import stored_job
+from spewy.look.folder import stored_job
 from spewy.system.textfile import as_path, read_text
 
 WEIGHTS_FILE = "boards.csv"

@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets import GROUPINGS, Deck, cards_name, hand_name, hands, outcomes, parse_cards
+from buckets.abstraction import GROUPINGS, outcomes
+from buckets.cards import Deck, cards_name, hand_name, hands, parse_cards
 from buckets.errors import BoardError
 from spewy.chunks.bucket_trees import BucketLocker
 from spewy.chunks.groups import LOCKED

@@ -21,7 +21,8 @@ import numpy as np
 
 from solvers.tree import Floats
 from spewy.game.amounts import Unit
-from spewy.game.tree import Node, terminal_rake, terminal_stakes
+from spewy.game.nodes import Node
+from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import Pairs
 from spewy.records.leaves import Pair
@@ -144,7 +145,7 @@ class ChunkView:
     def values(self) -> dict[str, tuple[Floats, Floats]]:
         """By line, per player ``[hand]``, counterfactual values."""
         assert self._leaves is not None
-        found = dict(zip(self.play.exits, zip(*self._leaves, strict=True), strict=True))
+        found = dict(zip(self.play.chance_leaves, zip(*self._leaves, strict=True), strict=True))
         for node in self.play.nodes:
             if node.kind in ("fold", "showdown"):
                 found[node.line] = self._paid(node, 0), self._paid(node, 1)

@@ -11,14 +11,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from buckets.hands import blocked
+from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.chunks.problem import Ints
-from spewy.game.tree import entry
+from spewy.game.nodes import entry_line
 from spewy.look.chunk_view import ChunkView, reaches
 from spewy.look.pairs import Pairs, pairs
+from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.leaves import Pair
-from spewy.records.policy import ChunkPlay, Policy
+from spewy.records.policy import ChunkPlay
 
 Cards = tuple[int, ...]
 Leaves = Callable[[str, Cards, ChunkPlay], Pair]
@@ -36,7 +37,7 @@ class ChunkViews:
         leaves: what going on is worth.
     """
 
-    def __init__(self, policy: Policy, leaves: Leaves) -> None:
+    def __init__(self, policy: ChunkPolicy, leaves: Leaves) -> None:
         self._leaves, self._problem = leaves, policy.problem
         self.play = lru_cache(KEPT)(policy.chunk)
         self.ranges = lru_cache(KEPT)(self._ranges)
@@ -49,7 +50,8 @@ class ChunkViews:
         if not values:
             return ChunkView(play, ranges, config)
         first, second = self._leaves(line, cards, play)
-        leaves = first[:, play.rows[0]], second[:, play.rows[1]]
+        assert play.solved is not None
+        leaves = first[:, play.solved.rows[0]], second[:, play.solved.rows[1]]
         return ChunkView(play, ranges, config, leaves, self.pairs(cards))
 
     def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
@@ -58,7 +60,7 @@ class ChunkViews:
         if not line:
             return self._problem.ranges[0][hands[0]], self._problem.ranges[1][hands[1]]
         sizes = np.cumsum(self._problem.game.num_board_cards)
-        before, t = entry(line[:-1]), self._problem.first_round + line.count("/")
+        before, t = entry_line(line[:-1]), self._problem.first_round + line.count("/")
         board = cards[: sizes[t - 1]]
         left = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
         above = self.hands(board)

@@ -10,11 +10,11 @@ from pathlib import Path
 from lockers import Store, holds_store
 from spewy.errors import InputError, path_text
 from spewy.job.job import Job
-from spewy.records.averages import FOLDER, Averages
-from spewy.records.class_numbers import drop_numbers
+from spewy.records.bucket_numbers import drop_numbers
 from spewy.records.progress import saved_sweeps
 from spewy.records.status import STOP
-from spewy.run.logfile import LogFile
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.run.log import LogFile
 
 DROPPED = ("regrets", "sums")
 
@@ -47,7 +47,7 @@ def _require_play(folder: Path, deals: int) -> None:
     """Refuse to drop what is not in the play locker too."""
     there = 0
     if holds_store(folder / FOLDER):
-        with Averages.open(folder / FOLDER) as play:
+        with StrategyLocker.open(folder / FOLDER) as play:
             there = play.saved.deals
     if not deals or there != deals:
         raise InputError(

@@ -12,18 +12,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck
-from buckets.hands import blocked, hand_index, hands, parse_hand, preflop_classes
+from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.handclass import NUM_HANDS
+from spewy.game.ranges.classes import NUM_HANDS
 
 SIZE = 13
 
 
 class Looked(Protocol):
-    """What is read here of a `spewy.look.node_view.NodeView`, which shows itself as a grid."""
+    """What is read here of a `spewy.look.node.NodeView`, which shows itself as a grid."""
 
     @property
     def board(self) -> tuple[int, ...]:

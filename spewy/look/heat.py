@@ -10,9 +10,9 @@ import numpy as np
 
 from solvers.tree import Floats
 from spewy.errors import InputError, shown
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 
 LARGE = 100
 """Chips from which on an EV is told without decimals: a cell holds five characters."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.hands import preflop_classes
+from buckets.cards import cards_name, preflop_classes
 from spewy.game.amounts import CHIPS
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness

@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from buckets.cards import cards_name
-from buckets.hands import hand_name
-from buckets.symmetry import permute_cards
+from buckets.cards import cards_name, hand_name, permute_cards
 from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, local_exploitability, normalise, root_values
 from solvers.matrix.lp import Method, chunk_form, chunk_strategy, solve_lp
@@ -35,7 +33,7 @@ from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.job.job import Job
 from spewy.learn.averaged import Averaged
 from spewy.learn.leaves import (

@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.rank_sets import board_strength
-from buckets.symmetry import Perms, deals, hand_permutation, stabilizer, suit_permutations
+from buckets.cards import Perms, deals, hand_permutation, stabilizer, suit_permutations
+from buckets.cards.rank_sets import board_strength
 from solvers.tree import Floats
 from spewy.chunks.problem import Ints
 from spewy.game.gamefile import Game

@@ -25,14 +25,16 @@ from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import class_payoffs
 from spewy.learn.class_strategies import ClassStrategies
 from spewy.learn.real_game import rows_know_suits
-from spewy.look.decoded import Decoder
+from spewy.look.folder import require_solved
 from spewy.look.play import payoffs_home, play_folder
-from spewy.look.stored import require_solved
-from spewy.records.averages import Averages, saved_deals
-from spewy.records.class_payoffs import ClassPayoffs
-from spewy.records.class_policy import board_classes
-from spewy.system.crew import Crew, Parent
+from spewy.look.unpacked import Decoder
+from spewy.records.bucket_payoffs import BucketPayoffs
+from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker, saved_deals
 from spewy.system.interrupts import interruptible
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
+from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
 """Whose matrices a worker keeps."""
@@ -118,7 +120,7 @@ def make_payoffs(
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", payoffs_home(folder)
-        with ClassPayoffs.within(home, work.averages.manifest, "payoffs") as kept:
+        with BucketPayoffs.within(home, work.locker.manifest, "payoffs") as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))
@@ -126,16 +128,16 @@ def make_payoffs(
             cost = _cost(work, rounds, boards, total, n)
             report.begin(work.name, cost)
             done, begun = 0, time.monotonic()
-            with closing(Crew(n)) as crew:
+            with closing(LocalPool(n)) as pool:
                 for t in rounds:
                     drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
                     tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
-                    for number, matrices in _made(crew, tasks):
+                    for number, matrices in _made(pool, tasks):
                         kept.put(t, missing[t][number], matrices)
                         done += 1
                         left = (time.monotonic() - begun) / done * (total - done)
                         report.made(ROUND_NAMES[t], done, total, left)
-        return PayoffResult(work.name, work.averages.saved.deals, cost, time.monotonic() - start)
+        return PayoffResult(work.name, work.locker.saved.deals, cost, time.monotonic() - start)
 
 
 def _rounds(game: ClassGame, name: str | None) -> list[int]:
@@ -165,13 +167,13 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 
 
 def _made(
-    crew: Crew, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
+    pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
     """Make classes in processes, until they are done or a signal comes."""
-    with interruptible() as stop, closing(crew.results(_task, tasks)) as words:
-        for word in words:
-            if word is not None:
-                yield word.task, word.value
+    with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
+        for message in messages:
+            if message is not None:
+                yield message.task, message.value
             if stop.is_set():
                 raise KeyboardInterrupt
 
@@ -181,7 +183,7 @@ def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: D
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return class_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
-    with ClassPayoffs.open(home) as kept:
+    with BucketPayoffs.open(home) as kept:
         read = lru_cache(CLASSES)(lambda t, c: kept.get(t, c, work.shape(t)))
         return class_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
 
@@ -194,9 +196,9 @@ class Work:
     """What making matrices needs of a play locker."""
 
     def __init__(self, play: Path) -> None:
-        self.averages = Averages(open_store(play, read_only=True))
+        self.locker = StrategyLocker(open_store(play, read_only=True))
         try:
-            decoder = Decoder.of(self.averages, play)
+            decoder = Decoder.of(self.locker, play)
             self.name, job = decoder.job.name, decoder.job
             if not job.sampled:
                 raise InputError(f"folder {play}: expected a whole game with [boards], found another solve")
@@ -204,14 +206,14 @@ class Work:
                 raise InputError(
                     f"folder {play}: expected a solve by deals, found one that keeps its own matrices"
                 )
-            require_solved(saved_deals(self.averages.store), play)
-            saved = self.averages.saved
-            self.abstraction = board_classes(job.rules, self.averages.arrays())
+            require_solved(saved_deals(self.locker.store), play)
+            saved = self.locker.saved
+            self.abstraction = board_abstraction(job.rules, self.locker.arrays())
             betting = betting_rounds(job.betting_tree)
             symmetry = not rows_know_suits(self.abstraction.arrays)
             self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
             self.n_classes = saved.classes
-            self.strategies = ClassStrategies(self.averages, decoder.strips)
+            self.strategies = ClassStrategies(self.locker, decoder.strips)
         except BaseException:
             self.close()
             raise
@@ -223,7 +225,7 @@ class Work:
 
     def close(self) -> None:
         """Close the locker."""
-        self.averages.close()
+        self.locker.close()
 
 
 @lru_cache(maxsize=1)

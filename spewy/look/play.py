@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import holds_store, open_store
-from spewy.look.stored import require_solved, stored_job
-from spewy.records.averages import FOLDER, Averages, saved_deals
-from spewy.records.class_policy import ClassPolicy
+from spewy.look.folder import require_solved, stored_job
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, saved_deals
 from spewy.system.textfile import as_path
 
 
@@ -25,7 +25,7 @@ def holds_play(folder: str | Path) -> bool:
     return isinstance(job, dict) and job.get("boards") is not None
 
 
-def open_play(folder: str | Path) -> ClassPolicy:
+def open_play(folder: str | Path) -> BucketPolicy:
     """Open the play locker of a solve, finished, interrupted, or still running elsewhere.
 
     Raises:
@@ -37,7 +37,7 @@ def open_play(folder: str | Path) -> ClassPolicy:
     try:
         job = stored_job(store, folder)
         require_solved(saved_deals(store), folder)
-        return ClassPolicy.of(job.problem, Averages(store))
+        return BucketPolicy.of(job.problem, StrategyLocker(store))
     except BaseException:
         store.close()
         raise

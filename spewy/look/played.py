@@ -6,36 +6,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buckets.hands import blocked, hand_name
+from buckets.cards import blocked, hand_name
 from solvers.tree import Floats
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import Ints
-from spewy.game.nodes import Line
-from spewy.game.tree import entry, way
+from spewy.game.nodes import Line, entry_line, path_to
 from spewy.look.grid import is_holdem
-from spewy.look.node_view import NodeView
-from spewy.records.policy import Decides, Decision
+from spewy.look.node import NodeView
+from spewy.records.policy import Decision, Policy
 
 
-def played(policy: Decides, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+def played(policy: Policy, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
     """The decision after ``line`` on ``board``, hand by hand; EV and equity, which take both ranges, are NaN.
 
     The reach of a hand is its initial weight times its frequencies of its player's actions on the way. These decisions
     are read one by one, on the public cards of their time.
 
     Raises:
-        InputError: as `Decides.decision`.
+        InputError: as `Policy.decision`.
     """
     found = policy.decision(line, board)
     actions = tuple(action.label for action in found.actions)
     return _view(policy, found, found.player, found.hands, actions, found.frequencies)
 
 
-def waiting(policy: Decides, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
+def waiting(policy: Policy, line: str = "", board: str | Sequence[int] | None = None) -> NodeView:
     """The range of the player who does not act at a decision: a view without actions.
 
     Raises:
-        InputError: as `Decides.decision`.
+        InputError: as `Policy.decision`.
     """
     found = policy.decision(line, board)
     player = 1 - found.player
@@ -45,7 +44,7 @@ def waiting(policy: Decides, line: str = "", board: str | Sequence[int] | None =
 
 
 def _view(
-    policy: Decides, found: Decision, player: int, hands: Ints, actions: tuple[str, ...], frequencies: Floats
+    policy: Policy, found: Decision, player: int, hands: Ints, actions: tuple[str, ...], frequencies: Floats
 ) -> NodeView:
     """A player's hands at a decision with the reach that they get there with."""
     problem, line = policy.problem, found.line
@@ -53,7 +52,7 @@ def _view(
     if problem.units is not None:
         reach = reach * problem.units[player][hands]
     sizes = np.cumsum(problem.game.num_board_cards)
-    for node, action in way(problem.tree.entered(entry(line)), line):
+    for node, action in path_to(problem.tree.entered(entry_line(line)), line):
         if node.kind == "decision" and node.player == player:
             cards = board_cards(problem, node.round, found.board[: sizes[node.round]])
             earlier = policy.decision(Line(node.line), cards)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from lockers import open_store
+from spewy.look.folder import require_solved, stored_job
 from spewy.look.play import play_folder
-from spewy.look.stored import require_solved, stored_job
-from spewy.records.averages import Averages, saved_deals
-from spewy.records.class_policy import ClassPolicy
-from spewy.records.policy import Decides, Policy
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Policy
 from spewy.records.progress import saved_sweeps
+from spewy.records.strategy_locker import StrategyLocker, saved_deals
 
 
-def open_policy(folder: str | Path) -> Decides:
+def open_policy(folder: str | Path) -> Policy:
     """Open the lockers of a solve, finished, interrupted, or still running elsewhere.
 
     >>> with open_policy("results/T1") as policy:  # doctest: +SKIP
@@ -29,8 +30,8 @@ def open_policy(folder: str | Path) -> Decides:
         job = stored_job(store, folder)
         require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
         if job.sampled:
-            return ClassPolicy.of(job.problem, Averages(store))
-        return Policy(job.problem, store)
+            return BucketPolicy.of(job.problem, StrategyLocker(store))
+        return ChunkPolicy(job.problem, store)
     except BaseException:
         store.close()
         raise

@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from buckets.symmetry import History
+from buckets.cards import History
 from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import solved_board
-from spewy.chunks.part import part_at
 from spewy.chunks.problem import by_hand
+from spewy.chunks.subgame import subgame_at
 from spewy.errors import InputError, shown
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.look.chunk_views import Cards, ChunkViews
+from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.leaves import Pair
-from spewy.records.overlay import Overlay
-from spewy.records.policy import ChunkPlay, Policy
+from spewy.records.patched_reads import PatchedReads
+from spewy.records.policy import ChunkPlay
 from spewy.records.progress import last_target
 
 Note = Callable[[str], None]
@@ -50,9 +51,9 @@ class Refilled:
 
     def __init__(self, job: Job, store: Store, target: str | None = None, note: Note | None = None) -> None:
         self._job, self._note = job, note or _silence
-        self.store = Overlay(store)
+        self.store = PatchedReads(store)
         self._problem = by_hand(job.problem, self.store.first)
-        self._policy = Policy(self._problem, store, self.store)
+        self._policy = ChunkPolicy(self._problem, store, self.store)
         self.views = ChunkViews(self._policy, self._leaves)
         self._target = (last_target(store) or job.solve.target) if target is None else target
         try:
@@ -69,7 +70,7 @@ class Refilled:
         return len(self._solved)
 
     def decision(self, line: str, board: str | Sequence[int] | None = None) -> Node:
-        """The decision at a line of the betting tree, on a board, as `Decides.node` finds it.
+        """The decision at a line of the betting tree, on a board, as `Policy.node` finds it.
 
         Raises:
             InputError: no such line, or no decision there.
@@ -107,18 +108,19 @@ class Refilled:
         Returns:
             Its layout, and per player ``[row's hand]``, the range at its root.
         """
-        part = part_at(self._problem, number, history, line)
+        part = subgame_at(self._problem, number, history, line)
         return part, self._ranges(part, line, part.board(0, 0).cards)
 
     def _leaves(self, line: str, cards: Cards, play: ChunkPlay) -> Pair:
-        n_exits, n_hands = len(play.exits), (len(play.hands[0]), len(play.hands[1]))
+        n_exits, n_hands = len(play.chance_leaves), (len(play.hands[0]), len(play.hands[1]))
         if not n_exits:
             return np.empty((0, n_hands[0])), np.empty((0, n_hands[1]))
-        found = self.store.leaves(play.round, play.key, n_exits, n_hands)
+        assert play.solved is not None
+        found = self.store.leaves(play.round, play.solved.key, n_exits, n_hands)
         if found is None:
             from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
 
-            part, (first, second) = self.part(line, play.round, play.history)
+            part, (first, second) = self.part(line, play.round, play.solved.history)
             values = walked_leaves(part, self.store, (first[None], second[None]), self._job.solve.threads)
             self.store.put_leaves(part, 0, 0, values)
             found = values[0][:, : n_hands[0]], values[1][:, : n_hands[1]]

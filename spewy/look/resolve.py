@@ -30,8 +30,8 @@ from spewy.errors import InputError, SolveError
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
-from spewy.records.overlay import Overlay
-from spewy.run.ready import make_ready
+from spewy.records.patched_reads import PatchedReads
+from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
@@ -53,7 +53,7 @@ class Order:
     note: Callable[[str], None]
 
 
-def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: Overlay) -> None:
+def resolve(order: Order, part: Layout, ranges: tuple[Floats, Floats], overlay: PatchedReads) -> None:
     """Solve a chunk with all that follows it, and lay strategies and values of leaves over the store.
 
     Args:
@@ -99,7 +99,7 @@ def _solvers(order: Order, game: LiveGame, n_rounds: int, subject: str) -> Itera
     """Solvers of a chunk, one after another; the second is asked for where the first one leaves no finite numbers."""
     threads = order.job.solve.threads
     if supports(game, variant(EXACT_VARIANT)):
-        make_ready("exact", n_rounds, False, order.note)
+        warm_up("exact", n_rounds, False, order.note)
         yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
         order.note(f"{subject}: single precision has left numbers that are not finite; solving it in double")
     yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from buckets.hands import hand_name
+from buckets.cards import hand_name
 from lockers import Store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
-from spewy.game.tree import Node, entry
+from spewy.game.nodes import Node, entry_line
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
+from spewy.look.folder import require_solved, walked_job
 from spewy.look.grid import is_holdem
-from spewy.look.node_view import NodeView
+from spewy.look.node import NodeView
 from spewy.look.openspiel import spiel_policy
 from spewy.look.refilled import Note, Refilled
 from spewy.look.selection import Selection
-from spewy.look.stored import require_solved, walked_job
 from spewy.records.chunks import Chunks
 from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
 from spewy.system import html
@@ -182,8 +182,8 @@ class Solution(Closing):
             cards: public cards, the root's first.
             ev: whether to find EVs and equities.
         """
-        self.reads.require(entry(line), cards)
-        return self.reads.views.of(entry(line), cards, values=ev)
+        self.reads.require(entry_line(line), cards)
+        return self.reads.views.of(entry_line(line), cards, values=ev)
 
     def chunk(
         self,

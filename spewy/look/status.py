@@ -9,11 +9,11 @@ from pathlib import Path
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.look.boards import BoardFolders, find_boards
+from spewy.look.folder import stored_job
 from spewy.look.play import play_folder
-from spewy.look.stored import stored_job
-from spewy.records.averages import Averages, found_saved
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
+from spewy.records.strategy_locker import StrategyLocker, found_saved
 from spewy.system.textfile import as_path
 
 
@@ -61,7 +61,7 @@ def disk_bytes(folder: Path) -> int:
 
 def _of_play(job: Job, folder: Path) -> Status:
     """What a play locker alone tells, a copy perhaps; a solve that has failed early has made none."""
-    with Averages.open(folder) as averages:
+    with StrategyLocker.open(folder) as averages:
         saved = found_saved(averages.store)
     deals, at = (0, None) if saved is None else (saved.deals, saved.saved_at)
     return Status(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from buckets import Deck, hands
+from buckets.cards import Deck, hands
 from spewy.look.colours import UNUSED, hex_colour
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import colour_bar, name_cells

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockers import DiskSize
-from spewy.records.averages import PORTION
 from spewy.records.chunks import Kind
 from spewy.records.keys import JUDGED, LEAVES, PAYOFF, PLAY, REGRET, STRATEGY, VISITS
+from spewy.records.strategy_locker import PORTION
 
 if TYPE_CHECKING:
     from solvers.sampled.strips import Strips

@@ -3,13 +3,13 @@
 PAYOFF, REGRET, STRATEGY, GUESS, META = "payoff", "regret", "strategy", "guess", "meta"
 
 PLAY, LINES, CLASSES = "play", "lines", "classes"
-"""Average strategies by class of boards, as bytes; lines that enter each round; classes (`spewy.records.averages`)."""
+"""Strategies by board bucket, lines that enter each round, and arrays of the board buckets (`strategy_locker`)."""
 
 VISITS = "visits"
-"""How often each class of boards was visited (`spewy.records.class_numbers`)."""
+"""How often each class of boards was visited (`spewy.records.bucket_numbers`)."""
 
 JUDGED = "judged"
-"""What best responses found on first boards (`spewy.records.judged`)."""
+"""What best responses found on first boards (`spewy.records.response_cache`)."""
 
 LEAVES = "leaves"
 """What going on is worth at chance leaves (`spewy.records.leaves`)."""

@@ -1,8 +1,8 @@
-"""The average strategy at one decision, from one read of the lockers: neither boards nor betting are laid out.
+"""Average strategies, decision by decision: what bots ask and what `spewy.look` shows.
 
-A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole
-betting tree built. A `Policy` finds the key of the one chunk that a line and a board are in, by the betting of
-that round and the rows of that board alone, and keeps a few of both.
+A `Policy` is one table of strategies keyed by round, board bucket and line. Two back ends hold it: the chunks of a
+store (`spewy.records.chunk_policy`), where each board that differs by more than suits is a bucket of its own, and the
+strategy locker of a whole game with board buckets (`spewy.records.bucket_policy`).
 """
 
 from __future__ import annotations
@@ -15,25 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets.cards import cards_name
+from buckets.cards import History, blocked, cards_name, hand_name
 from buckets.errors import CardError
-from buckets.hands import blocked, hand_name
-from buckets.symmetry import History, hand_permutation
-from lockers import Store
-from solvers.state import normalised
 from solvers.tree import Floats
-from spewy.chunks.boards import BoardRows, board_rows
-from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
-from spewy.chunks.place import Place
+from spewy.chunks.locate import line_to, read_cards
 from spewy.chunks.problem import Ints, Problem, Shorts
-from spewy.chunks.rounds import chunk_exits, chunk_nodes, decision_slots
+from spewy.chunks.rounds import chunk_exits, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Action, Node, decision_at, entry, find_node
-from spewy.records.chunks import Kind, require_size, split
-from spewy.records.overlay import Overlay
-from spewy.records.progress import dropped_error, saved_sweeps
+from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
 from spewy.system import html
 from spewy.system.closing import Closing
 
@@ -77,34 +68,44 @@ class Decision:
         return html.table(title, columns, zip(self.names, *self.frequencies.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class ChunkPlay:
-    """What both ranges do in one chunk on one board.
+class SolvedBoard(NamedTuple):
+    """The chunk of a store that a strategy was read from.
 
     Attributes:
-        nodes: of its betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
-        history: of the board that was solved in place of the one that was asked for.
-        key: of the chunk in the lockers.
+        history: public cards of the board that was solved in place of the requested one.
+        key: key of the chunk in the lockers.
+        rows: per player ``[hand]``, the number of each hand among those of the solved board.
+    """
+
+    history: History
+    key: bytes
+    rows: tuple[Ints, Ints]
+
+
+@dataclass(frozen=True)
+class ChunkPlay:
+    """Strategies of both ranges in one chunk on one board.
+
+    Attributes:
+        nodes: nodes of the chunk's betting, the root first, in the order of `spewy.chunks.rounds.chunk_nodes`.
         hands: per player ``[hand]``, as `Decision.hands`.
-        rows: per player ``[hand]``: which hand of the solved board each is.
         frequencies: by the line of each decision ``[action, hand]``, adding up to 1 over the actions.
+        solved: the chunk in the store; None for a strategy locker, which has no values of chance leaves.
     """
 
     nodes: tuple[Node, ...]
-    history: History
-    key: bytes
     hands: tuple[Ints, Ints]
-    rows: tuple[Ints, Ints]
     frequencies: Mapping[str, Floats]
+    solved: SolvedBoard | None = None
 
     @property
     def round(self) -> int:
-        """Of the game."""
+        """Round of the game."""
         return self.nodes[0].round
 
     @cached_property
-    def exits(self) -> list[str]:
-        """The lines of the chance leaves, in the order in which their values are kept."""
+    def chance_leaves(self) -> list[str]:
+        """Lines of the chance leaves, in the order in which their values are stored."""
         return [leaf.line for leaf in chunk_exits(self.nodes[0])]
 
 
@@ -132,17 +133,22 @@ class Stacked(NamedTuple):
         return out
 
 
-class Decides(Closing):
+class Policy(Closing):
     """Average strategies, decision by decision.
 
     Args:
-        problem: what is played.
+        problem: the game or spot that the strategies are for.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._root = lru_cache(LINES)(lambda line: find_node(problem.tree.entered(line), line))
         self._betting = lru_cache(LINES)(self._entered)
+
+    @property
+    @abstractmethod
+    def saved(self) -> int:
+        """Sweeps, or deals of a whole game with board buckets, that the strategies average; 0 if none was saved."""
 
     @abstractmethod
     def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
@@ -151,6 +157,22 @@ class Decides(Closing):
         Raises:
             InputError: no such line, no decision there, a board that cannot follow, or nothing is stored for it.
         """
+
+    @abstractmethod
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``.
+
+        Raises:
+            InputError: as `decision`.
+        """
+
+    def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int | None:
+        """Board bucket of a board of round t of the game; None where each board has strategies of its own.
+
+        Raises:
+            InputError: a board that cannot be dealt.
+        """
+        return None
 
     def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
         """Some decisions of one player and round on one board, which takes less time than one by one.
@@ -204,13 +226,13 @@ class Decides(Closing):
         """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
         line = read_line(self.problem.tree, line)
         try:
-            decisions, slots = self._betting(entry(line))
+            decisions, slots = self._betting(entry_line(line))
             return *decisions[line], slots
         except (InputError, KeyError):
             further = line_to(self.problem, line, board)
             if further != line:
                 return self._node(further)
-            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
+            decision_at(self.problem.tree.entered(entry_line(line)), line)  # says where the line goes wrong
             raise
 
     def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:
@@ -221,132 +243,3 @@ class Decides(Closing):
             return self.problem.game.hand_number(read_cards("hand", "AsKh", hand))
         except CardError as error:
             raise InputError(f"hand {shown(hand)}: {error}") from None
-
-
-class Policy(Decides):
-    """Average strategies of a store, while it may be written to by others.
-
-    Args:
-        problem: what the store was made for.
-        store: its lockers; `close` closes them.
-        overlay: the store with what was solved in place of dropped rounds, whose hands have a row each in the problem.
-    """
-
-    def __init__(self, problem: Problem, store: Store, overlay: Overlay | None = None) -> None:
-        super().__init__(problem)
-        self.store = store
-        self._reads = Overlay(store) if overlay is None else overlay
-        self._swept = False
-        self._hands = lru_cache(BOARDS)(self._on_board)
-
-    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
-        """The decision after ``line`` on ``board``, for all hands, as `Decides` has it.
-
-        Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
-        """
-        node, first, slots = self._node(line, board)
-        player = node.player
-        assert player is not None
-        cards = board_cards(self.problem, node.round, board)
-        held = self._hands(node.round, cards)
-        found = self._frequencies(node, first, held, self._sums(node, held, slots))
-        return Decision(
-            node.line, cards, player, node.actions, self.problem.hands, held.players[player].hands, found
-        )
-
-    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
-        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``, by one read.
-
-        Before the first finished sweep play is uniform.
-
-        Raises:
-            InputError: as `decision`, but for that.
-        """
-        root = self._root(line)
-        held = self._hands(root.round, board_cards(self.problem, root.round, board))
-        decisions, slots = self._betting(line)
-        sums = self._sums(root, held, slots) if self._has_swept() else _nothing(slots, held.n_rows)
-        found = {at: self._frequencies(node, first, held, sums) for at, (node, first) in decisions.items()}
-        first, second = held.players
-        key = held.key(root.round, line)
-        hands, rows = (first.hands, second.hands), (first.rows_of_hands, second.rows_of_hands)
-        return ChunkPlay(chunk_nodes(root), held.history, key, hands, rows, found)
-
-    def close(self) -> None:
-        """Close the store."""
-        self.store.close()
-
-    def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
-        """``[action, hand]`` of a decision, from what is stored of its chunk."""
-        assert node.player is not None
-        mine = held.players[node.player]
-        taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
-        for lock in self.problem.locks:
-            if lock.line == node.line:
-                lock.write(taken, held.history, mine.rows.hands)
-        return normalised(taken)[:, mine.group]
-
-    def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
-        """What is stored of the chunk that a node is in, per player ``[slot, row]``."""
-        subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
-        if not self._has_swept():
-            raise InputError(f"{subject}, found no finished sweep")
-        n_rows = held.n_rows
-        size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
-        if not size:  # nobody has a decision, or the board leaves neither player a hand
-            return _nothing(slots, n_rows)
-        key = held.key(node.round, entry(node.line))
-        found = self._reads.get(Kind.SUMS, key)
-        if found is None and dropped is not None and node.round >= dropped:
-            raise dropped_error(subject, dropped, self.problem.game.num_rounds)
-        return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
-
-    def _has_swept(self) -> bool:
-        """Whether a sweep was finished; it stays so."""
-        self._swept = self._swept or saved_sweeps(self.store) > 0
-        return self._swept
-
-    def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
-        problem = self.problem
-        history, perm = solved_board(problem, t, cards)
-        moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
-        players = []
-        for rows in board_rows(problem, t, history):
-            place = np.full(len(moved), -1)
-            place[rows.hands] = np.arange(len(rows.hands))
-            there = place[moved]
-            hands = np.flatnonzero(there >= 0)
-            players.append(_Held(rows, hands, there[hands], rows.group[there[hands]]))
-        return _Board(history, (players[0], players[1]))
-
-
-def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, Floats]:
-    return np.zeros((slots[0], n_rows[0])), np.zeros((slots[1], n_rows[1]))
-
-
-class _Held(NamedTuple):
-    """A player's rows on a solved board; the hands of the board that was asked for, ascending.
-
-    Of each the number among the solved board's hands, and the row of a strategy.
-    """
-
-    rows: BoardRows
-    hands: Ints
-    rows_of_hands: Ints
-    group: Shorts
-
-
-class _Board(NamedTuple):
-    """The board that is solved for one that was asked for, and what the players hold there."""
-
-    history: History
-    players: tuple[_Held, _Held]
-
-    @property
-    def n_rows(self) -> tuple[int, int]:
-        """Of both players' strategies."""
-        return self.players[0].rows.n_groups, self.players[1].rows.n_groups
-
-    def key(self, t: int, line: str) -> bytes:
-        """Of the chunk that a line enters there."""
-        return Place(t, self.history, line).key(self.n_rows)

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -10,10 +11,11 @@ import click
 from joblib import cpu_count
 from rich.console import Console
 from rich.table import Table
-from tqdm import tqdm
 
 from .case import Found
-from .crew import SECONDS_PER_CASE, prepare, run_cases
+from .workers import SECONDS_PER_CASE, prepare, run_cases
+
+SECONDS_BETWEEN_LINES = 10.0
 
 
 @click.command()
@@ -45,10 +47,14 @@ def main(seed: int, cases: int, seconds: float, alone: tuple[int, ...], workers:
         click.echo("solving the folders that cases look at: half a minute", err=True)
         prepare(Path(base))
         found_by_case = run_cases(seed, numbers, Path(base), workers, seconds, limit)
-        for each, found in tqdm(found_by_case, total=len(numbers), unit=" cases", mininterval=1):
+        next_line = time.monotonic() + SECONDS_BETWEEN_LINES
+        for each, found in found_by_case:
             ran[each] = found
             if found.faults or alone:
-                tqdm.write(told(each, found, seed), file=sys.stdout)
+                click.echo(told(each, found, seed))
+            if time.monotonic() >= next_line:
+                click.echo(f"{len(ran):,} of {len(numbers):,} cases", err=True)
+                next_line = time.monotonic() + SECONDS_BETWEEN_LINES
     wrong = sorted(each for each, found in ran.items() if found.faults)
     Console().print(table(ran.values()))
     click.echo(f"{len(ran):,} of {len(numbers):,} cases with seed {seed}, {len(wrong)} wrong: {wrong}")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sampled_walk import learn_once
 
-from buckets import Abstraction, Deck, hand_index, hands, permute_cards
+from buckets.abstraction import Abstraction
+from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
 from solvers.sampled.boards import Board, tree
 from solvers.sampled.engine import SampledCfr

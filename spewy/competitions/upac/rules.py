@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from buckets.cards import card_name
-from buckets.strength import strength
+from buckets.cards import card_name, strength
 from spewy.errors import InputError, shown
 
 SMALL_BLIND, BIG_BLIND = 1, 2

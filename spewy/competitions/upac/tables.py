@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets import Abstraction, Deck
-from buckets.board_maps import board_map
-from buckets.percentiles import Percentiles
+from buckets.abstraction import Abstraction
+from buckets.abstraction.percentiles import Percentiles
+from buckets.cards import Deck, board_map
 from spewy.chunks.rounds import decision_slots
 from spewy.competitions.upac.push_fold import equities, push_fold
 from spewy.competitions.upac.runtime.cards import PERMS, canonical
 from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
 from spewy.errors import InputError, path_text
-from spewy.game.tree import Node, entry, find_node
+from spewy.game.nodes import Node, entry_line, find_node
 from spewy.look.play import holds_play, open_play
-from spewy.records.averages import MOST
-from spewy.records.class_policy import ClassPolicy, board_classes
+from spewy.records.bucket_policy import BucketPolicy, board_abstraction
+from spewy.records.strategy_locker import MOST
 
 Arrays = dict[str, np.ndarray]
 Progress = Callable[[str], None]
@@ -117,7 +117,7 @@ def board_tables(abstraction: Abstraction) -> Arrays:
     }
 
 
-def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstraction]:
+def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
     """Stack, strategies and classes of a solve."""
     policy = opened.enter_context(open_play(folder))
     game = policy.problem.game
@@ -126,7 +126,7 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
         raise InputError(
             f"folder {path_text(folder)}: expected no-limit hold'em with blinds 1 and 2, found {game.name}"
         )
-    classes = board_classes(game, policy.averages.arrays())
+    classes = board_abstraction(game, policy.strategies.arrays())
     if classes.remembers:
         raise InputError(
             f"folder {path_text(folder)}: expected classes of boards that forget the flop's, found boards.remember"
@@ -134,7 +134,9 @@ def _rung(opened: ExitStack, folder: Path) -> tuple[int, ClassPolicy, Abstractio
     return stacks[0], policy, classes
 
 
-def _require_together(rungs: Sequence[tuple[int, ClassPolicy, Abstraction]], folders: Sequence[Path]) -> None:
+def _require_together(
+    rungs: Sequence[tuple[int, BucketPolicy, Abstraction]], folders: Sequence[Path]
+) -> None:
     """Refuse two rungs of one depth, and rungs of different classes and rows."""
     stacks = [stack for stack, _, _ in rungs]
     if len(set(stacks)) < len(stacks):
@@ -183,18 +185,18 @@ def _river_rows(abstraction: Abstraction, boards: np.ndarray) -> tuple[np.ndarra
     return classes, np.ascontiguousarray(rows)
 
 
-def _rung_tables(policy: ClassPolicy, n_classes: Sequence[int]) -> Arrays:
+def _rung_tables(policy: BucketPolicy, n_classes: Sequence[int]) -> Arrays:
     """The tree of a rung, and what is done in each round."""
     nodes, decisions = tree_tables(policy.problem.tree.root)
     out: Arrays = {"tree": nodes}
     for t, n in enumerate(n_classes):
         n_slots = sum(each.n_actions - 1 for each in decisions if each.round == t)
-        play = np.zeros((n_slots, n, policy.averages.lines(t).n_rows), dtype=np.uint8)
+        play = np.zeros((n_slots, n, policy.strategies.lines(t).n_rows), dtype=np.uint8)
         for p in (0, 1):
             mine = [each for each in decisions if (each.round, each.player) == (t, p)]
             wanted = [(each.enters, each.first_free, each.n_actions) for each in mine]
             for class_ in range(n):
-                found = policy.averages.free_slots(t, class_, p, wanted)
+                found = policy.strategies.free_slots(t, class_, p, wanted)
                 for each, free in zip(mine, found, strict=True):
                     play[each.slot : each.slot + each.n_actions - 1, class_] = _coarse(free)
         out[f"play-{t}"] = play
@@ -242,7 +244,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
             n_slots[node.round] = slot + n - 1
             row[:4], row[5] = [node.player, node.round, n_queued, n], slot
             first = free.first(root, node)
-            decisions.append(Decides(node.round, node.player, entry(node.line), first, n, slot))
+            decisions.append(Decides(node.round, node.player, entry_line(node.line), first, n, slot))
             n_queued += n
             queue.extend(_followed(node))
         nodes.append(row)
@@ -270,7 +272,7 @@ class _FreeSlots:
 
     def first(self, root: Node, node: Node) -> int:
         """The first free slot of a decision."""
-        enters = entry(node.line)
+        enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)
         return self._known[enters][node.line]

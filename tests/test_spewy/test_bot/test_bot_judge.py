@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from bot_games import LIMIT_GAME, SHORT_GAME, folder_of
 
+from benchmarks.studies.bot_judge import open_judge
 from lockers import open_store
 from spewy import open_policy
-from spewy.bot.judge import open_judge
 from spewy.bot.options import Options
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
-from spewy.look.decoded import Decoder
-from spewy.records.averages import Averages
+from spewy.look.unpacked import Decoder
+from spewy.records.strategy_locker import StrategyLocker
 
 FEW_LINES = LIMIT_GAME.replace("maxRaises = 2 1 2 2", "maxRaises = 1 1 1 1").replace(
     "numRanks = 5", "numRanks = 4"
@@ -37,7 +37,7 @@ def judging(folder, *, suits=True, **options):
 @contextmanager
 def real_game(folder, temporary):
     """The judge of lockers."""
-    with Averages(open_store(folder / "play", read_only=True)) as averages:
+    with StrategyLocker(open_store(folder / "play", read_only=True)) as averages:
         decoder = Decoder.of(averages, folder / "play")
         decoder.write(temporary)
         yield decoder.game(temporary)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from without_rights import without_rights
 
-from buckets import Abstraction, Deck, Wish
+from buckets.abstraction import Abstraction, Wish
+from buckets.cards import Deck
 from lockers import open_store
 from spewy.chunks.abstractions import ABSTRACTION, FEATURES, abstraction
 from spewy.chunks.bucket_trees import BucketCache, BucketLocker
@@ -72,7 +73,7 @@ def test_interrupted_making_keeps_features(tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("buckets.class_rows.interval_rows", interrupted)
+    monkeypatch.setattr("buckets.abstraction.class_rows.interval_rows", interrupted)
     cache = BucketCache(tmp_path / "kept")
     with pytest.raises(KeyboardInterrupt):
         abstraction(RHODE_ISLAND, cache=cache)

@@ -95,7 +95,7 @@ def test_help_imports_nothing_heavy():
         "import sys\n"
         "from spewy.cli import main\n"
         "main(['solve', '--help'], standalone_mode=False)\n"
-        "heavy = {'numpy', 'numba', 'pandas', 'pydantic', 'scipy', 'rich', 'tqdm', 'lmdb'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'numba', 'pandas', 'pydantic', 'scipy', 'rich', 'lmdb'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

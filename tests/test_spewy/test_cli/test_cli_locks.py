@@ -7,7 +7,7 @@ import pytest
 from cli_runs import KUHN, TURN, good_json, refused, spewy, write
 from jobs import solved
 
-from buckets.hands import hand_name
+from buckets.cards import hand_name
 from solvers.game import compatible_reach
 from solvers.measure import exploitability
 from solvers.reference.walk import Walker

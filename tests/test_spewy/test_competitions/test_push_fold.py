@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from buckets import equities, hands, preflop_classes
-from buckets.cards import Deck
-from buckets.strength import strengths
+from buckets.cards import Deck, equities, hands, preflop_classes, strengths
 from spewy.competitions.upac.push_fold import equities as start_equities
 from spewy.competitions.upac.push_fold import odds, push_fold, values
 from spewy.errors import InputError

@@ -15,9 +15,8 @@ from jobs import EXAMPLES
 from test_upac_text import HOLE, hear, odd_lines
 from upac_tables import betting_tree, fake_tables, packed_tables
 
-from buckets import canonical as canonical_history
-from buckets import hand_index, hands, preflop_classes, strengths
-from buckets.cards import Deck
+from buckets.cards import Deck, hand_index, hands, preflop_classes, strengths
+from buckets.cards import canonical as canonical_history
 from spewy.competitions.upac.package import MOST_BYTES, open_tables, write_package
 from spewy.competitions.upac.push_fold import push_fold
 from spewy.competitions.upac.runtime import cards, odds

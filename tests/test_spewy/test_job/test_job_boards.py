@@ -4,8 +4,7 @@ import pytest
 from cli_runs import TURN, refused, write
 from jobs import toy
 
-from buckets.cards import Deck
-from buckets.symmetry import canonical_flops, count_boards
+from buckets.cards import Deck, canonical_flops, count_boards
 from lockers import open_store
 from spewy.errors import InputError
 from spewy.job.job import Job

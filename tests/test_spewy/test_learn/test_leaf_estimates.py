@@ -8,7 +8,7 @@ import pytest
 from class_games import some_cards, two_suits
 
 from benchmarks.studies import leaf_estimates
-from buckets.rank_sets import board_strength
+from buckets.cards.rank_sets import board_strength
 from spewy.errors import InputError
 from spewy.learn.leaf_estimates import Bets, ClosestLine, NoMoreBetting, Regressed, stake
 

@@ -19,7 +19,7 @@ from spewy.job.job import Job
 from spewy.learn.class_matrices import board_chunks, class_payoffs, trembling
 from spewy.learn.playdown import PlayDown
 from spewy.look import payoffs
-from spewy.records.class_payoffs import FOLDER, ClassPayoffs
+from spewy.records.bucket_payoffs import FOLDER, BucketPayoffs
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_matrices_are_made_and_told(folder):
     assert result.stderr.splitlines()[0].startswith(
         "leduc: 2 classes of flop to do, 4 boards each, 1 at a time; "
     )
-    with ClassPayoffs.open(folder) as kept:
+    with BucketPayoffs.open(folder) as kept:
         found = kept.get(1, 0, (5, 3, 3))
     assert np.isfinite(found).all()
     assert np.abs(found).max() <= 13
@@ -118,25 +118,25 @@ def test_matrices_are_made_and_told(folder):
 
 def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypatch):
     before = good_json("payoffs", folder, "--workers", 1)
-    with ClassPayoffs.open(folder) as kept:
+    with BucketPayoffs.open(folder) as kept:
         mark = kept.mark
     monkeypatch.setattr(payoffs, "_task", None)  # nothing is left to be made
     assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
     monkeypatch.undo()
     stored(folder, *JOBS["classes"], deals=4, seed=1)
     assert "2 classes of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
-    with ClassPayoffs.open(folder) as kept:
+    with BucketPayoffs.open(folder) as kept:
         assert kept.mark != mark
 
 
 def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
-    put = ClassPayoffs.put
+    put = BucketPayoffs.put
 
     def put_and_interrupt(*args):
         put(*args)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(ClassPayoffs, "put", put_and_interrupt)
+    monkeypatch.setattr(BucketPayoffs, "put", put_and_interrupt)
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
     assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
@@ -146,7 +146,7 @@ def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
     good("payoffs", folder, "--workers", 1)
     good("payoffs", copy, "--workers", 2)
-    with ClassPayoffs.open(folder) as alone, ClassPayoffs.open(copy) as together:
+    with BucketPayoffs.open(folder) as alone, BucketPayoffs.open(copy) as together:
         for class_ in (0, 1):
             np.testing.assert_array_equal(alone.get(1, class_, (5, 3, 3)), together.get(1, class_, (5, 3, 3)))
 
@@ -156,7 +156,7 @@ def test_damage_is_told(folder):
     with open_store(folder / FOLDER) as store:
         store.transact(b"1.0", lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
     with (
-        ClassPayoffs.open(folder) as kept,
+        BucketPayoffs.open(folder) as kept,
         pytest.raises(DamagedLockerError, match=r"key 1\.0: expected float32 of shape"),
     ):
         kept.get(1, 0, (5, 3, 3))

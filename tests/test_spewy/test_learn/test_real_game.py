@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from class_numbers import ClassSums
 
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
 from solvers.sampled.rig import BOARDS_AT_ONCE

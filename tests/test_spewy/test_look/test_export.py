@@ -5,8 +5,8 @@ import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
 import spewy.cli.export as export_module
-from buckets.hands import parse_hand
-from spewy.game.hand_kinds import kinds_of
+from buckets.cards import parse_hand
+from spewy.game.ranges.hand_kinds import kinds_of
 from spewy.look.solution import Solution
 
 RIVER = "Qs 7h 2d 3c 5h"

@@ -10,7 +10,7 @@ from jobs import solved, toy
 
 import spewy
 from spewy.job.job import Job
-from spewy.records.policy import Policy
+from spewy.records.chunk_policy import ChunkPolicy
 from spewy.system import html
 
 SCRIPT = "<script>alert('x')</script>"
@@ -85,7 +85,7 @@ def test_a_long_table_ends_and_says_so():
 
 
 def test_a_decision_of_the_policy_is_a_table(river):
-    decision = Policy(river[1].problem, river[1].store).decision()
+    decision = ChunkPolicy(river[1].problem, river[1].store).decision()
     head, *rows = Cells(decision._repr_html_()).rows
     assert head == ["hand", "Check", "AllIn(100)"]
     assert {row[0]: float(row[2]) for row in rows} == pytest.approx(

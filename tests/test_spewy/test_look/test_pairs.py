@@ -5,9 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from buckets.cards import Deck, parse_cards
-from buckets.hands import blocked, hands
-from buckets.strength import strength
+from buckets.cards import Deck, blocked, hands, parse_cards, strength
 from spewy.game.gamefile import load_game
 from spewy.look.pairs import pairs
 

@@ -9,9 +9,7 @@ import pytest
 from cli_runs import good, good_json, refused, spewy, write
 from jobs import solved, toy
 
-from buckets.cards import card_name, cards_name, parse_cards
-from buckets.equity import range_equity
-from buckets.hands import parse_hand
+from buckets.cards import card_name, cards_name, parse_cards, parse_hand, range_equity
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals

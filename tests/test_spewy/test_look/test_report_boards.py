@@ -8,7 +8,7 @@ import pytest
 from cli_runs import KUHN, TURN, good, good_json, refused, spewy, write
 from test_report import meets, played
 
-from buckets import flop_subset
+from buckets.abstraction import flop_subset
 from spewy.look.solution import Solution
 from spewy.run.session import Session
 

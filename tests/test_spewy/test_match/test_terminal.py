@@ -11,7 +11,7 @@ from acpc_tables import LIMIT, NO_LIMIT, Seat
 from cli_runs import CliRunner, main, refused
 
 import spewy as spewy_package
-from buckets.hands import blocked, hands
+from buckets.cards import blocked, hands
 from spewy.bot.bot import Mix
 from spewy.bot.tally import Failure, Tally
 from spewy.errors import InputError

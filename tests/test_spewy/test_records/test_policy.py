@@ -9,15 +9,14 @@ import pytest
 from cli_runs import LEDUC, TURN, good, write
 from jobs import ALIKE, example, parsed_job, toy
 
-from buckets.cards import cards_name, parse_cards
-from buckets.hands import hand_name, parse_hand
+from buckets.cards import cards_name, hand_name, parse_cards, parse_hand
 from lockers import MemoryStore, open_store
 from solvers.state import normalised
 from spewy import open_policy
 from spewy.errors import InputError
 from spewy.look.solution import Solution
+from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.keys import STRATEGY
-from spewy.records.policy import Policy
 from spewy.run.session import Session
 
 FEW = {"max_sweeps": 3, "target": "0 chips"}
@@ -49,7 +48,7 @@ def solved(made):
     """What a short solve leaves in memory: the solution, and the policy of the same store."""
     session = Session(made)
     session.solve()
-    return Solution(made, session.store), Policy(made.problem, session.store)
+    return Solution(made, session.store), ChunkPolicy(made.problem, session.store)
 
 
 def decisions(made, every=1):
@@ -237,14 +236,14 @@ def test_what_is_committed_meanwhile_is_seen(tmp_path):
 def test_a_solve_that_has_not_swept_yet():
     made = toy("leduc", **FEW)
     store = MemoryStore(made.manifest())
-    policy = Policy(made.problem, store)
+    policy = ChunkPolicy(made.problem, store)
     with pytest.raises(
         InputError, match="line '': expected a strategy that is stored, found no finished sweep"
     ):
         policy.decision()
     session = Session(made)
     session.solve()
-    later = Policy(made.problem, session.store).decision("cc/", "Kh")
+    later = ChunkPolicy(made.problem, session.store).decision("cc/", "Kh")
     assert later.frequencies.shape == (2, 5)
 
 

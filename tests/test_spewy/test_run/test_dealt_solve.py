@@ -15,22 +15,22 @@ from cli_runs import COMMAND, LEDUC, good, good_json, refused, spewy, write
 from dealt_jobs import DEALT_FLOP, DEALT_LEDUC, exploitability_of, numbers_in, visits_by_class, visits_in
 from jobs import EXAMPLES
 
-from buckets import Abstraction
+from buckets.abstraction import Abstraction
 from lockers import LmdbStore, StorageError, holds_store, open_store
-from spewy.errors import InputError, SolveError
+from spewy.errors import SolveError
 from spewy.job.job import Job
+from spewy.learn import background_saves
 from spewy.learn.combined_flops import Finding
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.look.play import open_play
 from spewy.look.status import disk_bytes, status_of
-from spewy.records.averages import Averages
-from spewy.records.class_numbers import read_mark
-from spewy.records.judged import FlopFinding, JudgedBoards
+from spewy.records.bucket_numbers import read_mark
 from spewy.records.progress import read_trace, saved_sweeps
+from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.status import LOG, STATUS, read_status
-from spewy.run import dealt_saving
-from spewy.run.dealt_session import DealtSession
+from spewy.records.strategy_locker import StrategyLocker
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.folder_lock import FolderLock
 
 
@@ -47,7 +47,7 @@ def solved(leduc):
 
 def solve(job, folder, *settings, save_every=None):
     """Solve in this process."""
-    with DealtSession(Job.load(job, settings), folder, save_every) as session:
+    with Session(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
 
 
@@ -112,7 +112,7 @@ def test_a_folder_is_whole_and_tells_how_the_solve_stands(solved):
     )
     assert told["visits"][0] == [3000, 3000.0]
     assert sum(1 for line in log_lines(folder) if line.startswith("stop")) == 1
-    with Averages.open(folder / "play") as play:
+    with StrategyLocker.open(folder / "play") as play:
         assert play.saved.deals == 3000
 
 
@@ -143,7 +143,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     assert "found another [game]" in refused(*start, solved[1])
     assert "nowhere" in refused(*start, tmp_path / "nowhere")
     folder = tmp_path / "empty"
-    with DealtSession(Job.load(job), folder):
+    with Session(Job.load(job), folder):
         pass
     assert "none that were saved" in refused(*start, folder)
     assert "expected a job with [boards]" in refused(
@@ -209,15 +209,15 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
 
 def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     """The first save does not wait for five minutes, so a solve that is killed soon keeps what it has learnt."""
-    monkeypatch.setattr("spewy.run.dealt_saving.FIRST_SECONDS", 0.0)
-    monkeypatch.setattr("spewy.run.dealt_progress.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.saving.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.status.TELL_SECONDS", 0.0)
     saved = []
 
     class Hearing(Silent):
-        def stands(self, status, threads):
+        def status(self, status, threads):
             saved.append(status.saved_deals)
 
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         session.solve(Hearing())
     assert 0 < saved[-1] < 3000
     assert len(set(saved)) == 2  # none before the save, then those of the save
@@ -333,7 +333,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
     told = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.workers=2")
     assert told["sweeps"] == 100
     with open_play(tmp_path / "out") as policy:
-        assert policy.averages.saved.classes == (1, 3)
+        assert policy.strategies.saved.classes == (1, 3)
         frequencies = policy.decision("rc/", "Qs Jh 3h").frequencies
     np.testing.assert_allclose(frequencies.sum(axis=0), 1)
 
@@ -357,7 +357,7 @@ def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path
     shutil.copytree(solved[1], tmp_path / "out")
     told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
     assert told["sweeps"] == 3001
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         assert session.plan.cost.making_seconds == 0
         assert session.policy().decision("cc/", "Qh").frequencies.shape[0] == 2
 
@@ -382,7 +382,7 @@ def judge_of(monkeypatch):
         asked, coming = [], iter(found)
 
         def judge(engine, flops, stop, tell):
-            asked.append((engine.deals, flops))
+            asked.append((engine.done, flops))
             mean = next(coming)
             return Finding(mean, 0.1, mean, mean, (mean, mean), -0.05, 0.1, flops, 1.0)
 
@@ -453,7 +453,7 @@ def test_a_solve_that_failed_tells_how_it_ended(leduc, tmp_path, monkeypatch, de
     if deals:
         solve(leduc[0], folder, f"solve.max_sweeps={deals}")
     full = StorageError(f"{folder}: expected room on the disk, found none")
-    monkeypatch.setattr("spewy.run.dealt_saving.write_classes", lambda *asked: raising(full))
+    monkeypatch.setattr("spewy.learn.background_saves.write_buckets", lambda *asked: raising(full))
     with pytest.raises(StorageError):
         solve(leduc[0], folder, "solve.max_sweeps=200")
     told = good_json("status", folder)
@@ -489,13 +489,13 @@ def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
 
 def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkeypatch):
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
-    before, run = numbers_in(tmp_path / "out"), SampledEngine.run
+    before, run = numbers_in(tmp_path / "out"), SampledEngine.deal
 
     def spoilt(engine, n, stop):
         run(engine, n, stop)
         engine.numbers.sums[0][0][0] = np.nan
 
-    monkeypatch.setattr(SampledEngine, "run", spoilt)
+    monkeypatch.setattr(SampledEngine, "deal", spoilt)
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
     with pytest.raises(SolveError, match="round 0, class 0: expected finite numbers, found others"):
         solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
@@ -618,7 +618,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     """What was saved before is kept: the classes that the save has written come again."""
     folder, every = tmp_path / "out", "0" if in_background else "1000"
     solve(leduc[0], folder, "solve.max_sweeps=500")
-    run, write = SampledEngine.run, dealt_saving.write_classes
+    run, write = SampledEngine.deal, background_saves.write_buckets
 
     def run_and_interrupt(engine, n, stop):
         run(engine, n, stop)
@@ -630,9 +630,9 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         time.sleep(0.2)
 
     with monkeypatch.context() as patch:
-        patch.setattr(SampledEngine, "run", run_and_interrupt)
-        patch.setattr(dealt_saving, "write_classes", write_and_interrupt)
-        patch.setattr(dealt_saving, "BYTES_AT_ONCE", 1)
+        patch.setattr(SampledEngine, "deal", run_and_interrupt)
+        patch.setattr(background_saves, "write_buckets", write_and_interrupt)
+        patch.setattr(background_saves, "BYTES_AT_ONCE", 1)
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
@@ -695,7 +695,7 @@ def test_others_look_while_it_is_solved(leduc, tmp_path):
         assert told["running"] is True
         assert 3000 < told["seconds_left"] < 3600
         assert told["per_second"] > 0
-        first = Averages.open(folder / "play")
+        first = StrategyLocker.open(folder / "play")
         with first:
             before = first.saved.deals
             seen = [good_json("show", folder)["hands"] for _ in range(3)]
@@ -758,7 +758,7 @@ def test_a_play_locker_is_not_solved_into(leduc, solved, tmp_path):
 def test_a_drop_that_was_killed_is_finished(leduc, solved, tmp_path, monkeypatch):
     folder = shutil.copytree(solved[1], tmp_path / "out")
     with monkeypatch.context() as patch:
-        patch.setattr("spewy.records.class_numbers.AT_ONCE", 1)
+        patch.setattr("spewy.records.bucket_numbers.AT_ONCE", 1)
         patch.setattr(LmdbStore, "keys", lambda *asked: raising(KeyboardInterrupt()))
         assert spewy("drop", folder, "--regrets").exit_code == 130
     assert "found them dropped" in refused("solve", leduc[0], "--out", folder)
@@ -804,9 +804,9 @@ def test_a_folder_of_other_classes(leduc, solved):
 
 
 def test_classes_that_were_made_in_another_way(leduc, solved, tmp_path, monkeypatch):
-    import buckets.making
+    import buckets.abstraction.making
 
-    monkeypatch.setattr(buckets.making, "METHOD", buckets.making.METHOD + 1)
+    monkeypatch.setattr(buckets.abstraction.making, "METHOD", buckets.abstraction.making.METHOD + 1)
     assert "abstraction" in refused("solve", leduc[0], "--out", solved[1])
 
 
@@ -819,7 +819,7 @@ def test_too_little_memory_is_told_before_anything_is_there(tmp_path):
 
 
 def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.dealt_plan.line_forests", lambda tree: pytest.fail("it was built"))
+    monkeypatch.setattr("spewy.run.sampled_plan.line_forests", lambda tree: pytest.fail("it was built"))
     text = DEALT_FLOP.replace("flop-holdem", "holdem.nolimit.2p.reverse_blinds")
     job = write(tmp_path, text + '[bets.preflop]\nraise = "2x, 3x, 4x, 5x"\n')
     line = refused("solve", job, "--out", tmp_path / "out", "--set", "solve.memory=100 MiB")
@@ -834,9 +834,22 @@ def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monke
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_is_needed(leduc):
-    with pytest.raises(InputError, match="folder of leduc-dealt: expected one"):
-        DealtSession(Job.load(leduc[0]), None)
+def test_a_solve_in_memory_is_the_one_in_a_folder(solved, leduc):
+    told, folder = solved
+    with Session(Job.load(leduc[0])) as session:
+        result = session.solve()
+        assert (result.sweeps, result.exploitability) == (told["sweeps"], told["exploitability"])
+        found = session.policy().frequencies("", None, "Kh").tolist()
+        assert saved_sweeps(session.store) == 3000
+        again = session.solve()  # which has nothing to do
+        assert again.trace == result.trace
+        with open_play(folder) as policy:
+            assert policy.frequencies("", None, "Kh").tolist() == found
+
+
+def test_a_solve_in_memory_starts_from_a_folder(solved, leduc):
+    with Session(Job.load(leduc[0], ["solve.max_sweeps=3010"]), start_from=solved[1]) as session:
+        assert session.solve().sweeps == 3010
 
 
 def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
@@ -881,7 +894,7 @@ def test_a_play_locker_that_was_taken_away_is_written_again(leduc, solved, tmp_p
     shutil.rmtree(tmp_path / "out" / "play")
     good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
     with open_play(tmp_path / "out") as policy:
-        assert policy.averages.saved.deals == 3001
+        assert policy.strategies.saved.deals == 3001
         policy.decision("cc/", "Qh")
 
 
@@ -948,7 +961,7 @@ def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, k
     told = good_json("estimate", job, "--set", "solve.memory=100 GiB")
     assert told["disk_bytes"] > told["judged_bytes"] > told["play_bytes"]
     finding = FlopFinding(np.random.default_rng(0).random((2, 7, kinds)), 0.0, 1.0)
-    with JudgedBoards.within(tmp_path, {"any": "job"}) as kept:
+    with ResponseCache.within(tmp_path, {"any": "job"}) as kept:
         for first in range(boards // part):
             kept.keep("0" * 24, first, finding)
     assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
@@ -984,10 +997,10 @@ def test_an_estimate_knows_no_more_rows_than_hands_and_in_the_end_those_that_the
     before = good_json("estimate", job)
     assert before["rows"] == [36, 36]  # six pairs and thirty others up to suits; two of nine cards
     good("solve", job, "--out", tmp_path / "out")
-    with Averages.open(tmp_path / "out" / "play") as found:
+    with StrategyLocker.open(tmp_path / "out" / "play") as found:
         rows = found.arrays()["n_rows"].tolist()
     assert good_json("estimate", job)["rows"] == rows == [36, 21]
-    with DealtSession(Job.load(job), tmp_path / "out") as session:
+    with Session(Job.load(job), tmp_path / "out") as session:
         assert session.plan.cost.rows == tuple(rows)
 
 
@@ -1019,19 +1032,17 @@ def test_16_bits_do_not_drift_to_uniform_play(leduc, tmp_path):
 @pytest.mark.usefixtures("unjudged")
 def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved, tmp_path, monkeypatch):
     """Also where the solve began with what another has learnt, whose deals do not come again."""
-    folder, write = tmp_path / "out", dealt_saving.write_classes
+    folder, write = tmp_path / "out", background_saves.write_buckets
 
     def write_and_break_off(store, classes):
         write(store, classes)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(dealt_saving, "write_classes", write_and_break_off)
+        patch.setattr(background_saves, "write_buckets", write_and_break_off)
         with (
             pytest.raises(KeyboardInterrupt),
-            DealtSession(
-                Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]
-            ) as session,
+            Session(Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]) as session,
         ):
             session.solve()
     assert deals_saved(folder) == 0

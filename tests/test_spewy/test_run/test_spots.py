@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from jobs import example, solved
 
-from buckets.equity import equities
+from buckets.cards import equities
 
 REFERENCE = {
     "R1": {"ev": (28.862, 31.138), "equity": 0.494639, "pot": 60},
@@ -33,7 +33,7 @@ def test_view_adds_up_to_the_whole():
     """
     result, solution = solved(example("T1", "solve.max_sweeps=20"))
     root, problem = solution.node(), solution.layout.problem
-    from buckets.hands import hand_index, parse_hand
+    from buckets.cards import hand_index, parse_hand
 
     numbers = hand_index(problem.game.deck, np.array([sorted(parse_hand(h)) for h in root.hands]))
     meets = np.zeros(len(problem.hands))

@@ -1,7 +1,7 @@
 """How good a hand is on a board: its percentile on final boards, its curve before, its equity.
 
 A *grade* is the percentile of a hand's strength among all hands that a final board leaves, in 255 steps; a *curve* are
-the grades on all last cards, sorted, in means of neighbours: the definitions of `buckets.percentiles`.
+the grades on all last cards, sorted, in means of neighbours: the definitions of `buckets.abstraction.percentiles`.
 """
 
 from __future__ import annotations

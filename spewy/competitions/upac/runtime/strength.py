@@ -1,7 +1,7 @@
 """The strength of seven cards, for many hands at once: larger is stronger, equal is a tie.
 
 A strength is ``category << 26 | main << 13 | kickers``, where both sets of ranks have bit r for rank r: the ranks that
-make the category, then those that break ties, as `buckets.strength` has it.
+make the category, then those that break ties, as `buckets.cards.strength` has it.
 """
 
 from __future__ import annotations

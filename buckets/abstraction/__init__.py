@@ -1,0 +1,53 @@
+"""Boards that play alike, and hands that play alike on a board.
+
+The estimators for scikit-learn, `OutcomeClustering` and `BoardClustering`, are loaded when they are asked for: loading
+scikit-learn takes longer than most solves take.
+"""
+
+from typing import TYPE_CHECKING
+
+from buckets.abstraction.abstraction import Abstraction, Dealt
+from buckets.abstraction.agglomeration import MergeTree, merge_tree
+from buckets.abstraction.board_tree import BoardTree, canonical_board
+from buckets.abstraction.cut import cut_labels
+from buckets.abstraction.flop_subset import FlopSubset, flop_subset
+from buckets.abstraction.grouping import GROUPINGS, Grouping
+from buckets.abstraction.making import Wish
+from buckets.abstraction.outcomes import outcomes
+
+if TYPE_CHECKING:
+    from buckets.abstraction.board_clustering import BoardClustering
+    from buckets.abstraction.clustering import OutcomeClustering
+
+__all__ = [
+    "GROUPINGS",
+    "Abstraction",
+    "BoardClustering",
+    "BoardTree",
+    "Dealt",
+    "FlopSubset",
+    "Grouping",
+    "MergeTree",
+    "OutcomeClustering",
+    "Wish",
+    "canonical_board",
+    "cut_labels",
+    "flop_subset",
+    "merge_tree",
+    "outcomes",
+]
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Load an estimator when it is asked for."""
+        if name == "BoardClustering":
+            from buckets.abstraction.board_clustering import BoardClustering
+
+            return BoardClustering
+        if name == "OutcomeClustering":
+            from buckets.abstraction.clustering import OutcomeClustering
+
+            return OutcomeClustering
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,87 @@
+"""What a board does to hands, as a row of numbers: boards are alike when their rows are near each other.
+
+Hands are taken by kinds, those that suits alone tell apart: hold'em's 169 starting hands, the ranks of one-card games.
+A board's features are, for each kind, the mean and the spread over its hands that the board leaves of their mean
+outcome (`percentiles`), times the square root of the kind's share of hands: the squared distance of two
+boards is that of a random hand's outcomes. A spread says what suits do. Where a board leaves no hand of a kind, the
+other boards' mean stands in. What remains is turned to principal axes, of which the longest are kept.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.abstraction.percentiles import BOARDS_AT_ONCE, Percentiles, Progress
+from buckets.cards.cards import Deck
+from buckets.cards.hands import hands, preflop_classes
+from buckets.cards.symmetry import hand_kinds
+
+N_AXES = 32
+"""Principal axes that are kept."""
+
+Floats = NDArray[np.float32]
+
+
+class Features(NamedTuple):
+    """Features of boards.
+
+    Attributes:
+        values: ``[board, axis]``, of mean 0, the longest axis first.
+        kept: the share of the variance that these axes hold.
+    """
+
+    values: Floats
+    kept: float
+
+
+def board_features(
+    percentiles: Percentiles,
+    boards: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    progress: Progress = lambda n: None,
+) -> Features:
+    """Features of boards of one number of cards.
+
+    Args:
+        percentiles: the game's.
+        boards: ``[board, card]``.
+        counts: ``[board]``, how many boards each one stands for.
+        progress: told of finished boards.
+    """
+    from buckets.kernels.percentiles import fill_features
+
+    kinds = start_kinds(percentiles.deck, percentiles.hole)
+    n_kinds = int(kinds.max()) + 1
+    out = np.empty((len(boards), 2 * n_kinds), dtype=np.float32)
+    more = percentiles.more(boards.shape[1])
+    portion = max(BOARDS_AT_ONCE // len(more), 1)
+    for start in range(0, len(boards), portion):
+        some = slice(start, start + portion)
+        fill_features(percentiles.bundle, boards[some], more, kinds, n_kinds, out[some])
+        progress(len(boards[some]))
+    share = np.bincount(kinds) / len(kinds)
+    return _principal(out, np.sqrt(np.tile(share, 2)), counts / counts.sum())
+
+
+def start_kinds(deck: Deck, hole: int) -> NDArray[np.int64]:
+    """``[hand]``: equal numbers for hands that suits alone tell apart; hold'em's as `preflop_classes` has them."""
+    if hole == 2 and deck == Deck():
+        return preflop_classes()[0].astype(np.int64)
+    return hand_kinds((), hands(deck, hole), deck)
+
+
+def _principal(rows: Floats, scale: NDArray[np.float64], weights: NDArray[np.float64]) -> Features:
+    """Fill what is nan, scale columns, and turn rows, which are overwritten, to their principal axes."""
+    gaps = np.isnan(rows)
+    known = np.maximum(weights @ ~gaps, np.finfo(float).tiny)
+    np.copyto(rows, 0, where=gaps)
+    means = weights @ rows / known
+    np.copyto(rows, np.broadcast_to(means, rows.shape), where=gaps)
+    rows -= means.astype(np.float32)
+    rows *= scale.astype(np.float32)
+    spread = rows.T @ (rows * weights[:, None].astype(np.float32))
+    sizes, axes = np.linalg.eigh(spread.astype(np.float64))
+    longest = np.argsort(sizes)[::-1][:N_AXES]
+    values = rows @ axes[:, longest].astype(np.float32)
+    return Features(values, float(sizes[longest].sum() / sizes.sum()) if sizes.sum() > 0 else 1.0)

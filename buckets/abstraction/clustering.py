@@ -1,0 +1,173 @@
+"""Equation 1's clustering as a scikit-learn estimator."""
+
+import warnings
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from buckets.abstraction.agglomeration import MergeTree, merge_tree
+from buckets.abstraction.cut import check_weights, cluster_means, cut_labels
+
+
+class OutcomeClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Agglomerative clustering of sorted outcomes by Equation 1 of the Spewy Louie Jr. paper.
+
+    One fit serves every number of clusters: see `cut`. Rows that are not sorted are taken as they are, with a warning:
+    Equation 1 compares the k-th smallest outcomes of hands.
+
+    Parameters
+    ----------
+        n_clusters: how many clusters `labels_` has, at most.
+        max_factor: whether a difference counts in proportion to the larger of the two outcomes, as published.
+            False: Ward's linkage.
+
+    Attributes:
+    ----------
+        labels_: (n_samples,), clusters numbered from the smallest mean outcome to the largest.
+        children_: (n_samples - 1, 2), the clusters that each step merged; leaves are 0 to n_samples - 1, and
+            what step s made is n_samples + s.
+        distances_: (n_samples - 1,), what each merge lost. Not always ascending: a merge can bring a third
+            cluster nearer.
+        n_leaves_: n_samples.
+        n_distinct_: the number of different rows; equal rows are never parted.
+        n_clusters_: how many clusters `labels_` has.
+        cluster_centers_: (n_clusters_, n_outcomes), the weighted mean of the rows of each cluster.
+        n_features_in_: the number of outcomes per row.
+
+    >>> curves = [[0.1, 0.2], [0.8, 0.9], [0.1, 0.3], [0.8, 0.9]]
+    >>> OutcomeClustering(n_clusters=2).fit(curves).labels_.tolist()
+    [0, 1, 0, 1]
+    """
+
+    labels_: NDArray[np.int32]
+    children_: NDArray[np.int64]
+    distances_: NDArray[np.float64]
+    n_leaves_: int
+    n_distinct_: int
+    n_clusters_: int
+    cluster_centers_: NDArray[np.float64]
+    n_features_in_: int
+
+    def __init__(self, n_clusters: int = 40, *, max_factor: bool = True) -> None:
+        self.n_clusters = n_clusters
+        self.max_factor = max_factor
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Merge the rows of X until one cluster is left, and cut at `n_clusters`.
+
+        Args:
+            X: (n_samples, n_outcomes), sorted within each row, at least 0.
+            y: ignored, as estimators have it.
+            sample_weight: (n_samples,), at least 0, not all 0; None: each row weighs 1. A row without weight
+                pulls nothing, and goes where it costs least.
+
+        Raises:
+            ValueError: X is not finite or has negative values, or the weights are not as above.
+        """
+        rows = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
+        _warn_of_unsorted(rows)
+        weights = check_weights(sample_weight, len(rows))
+        tree = merge_tree(rows, weights, max_factor=self.max_factor)
+        self.children_, self.distances_, self.n_distinct_ = tree
+        self.n_leaves_ = len(rows)
+        self._leaf_means, self._leaf_weights = rows.mean(axis=1), weights
+        self.labels_ = self.cut(self.n_clusters)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.cluster_centers_ = cluster_means(rows, weights, self.labels_)
+        if self.n_clusters_ < self.n_clusters:
+            message = (
+                f"n_clusters={self.n_clusters}: found {self.n_clusters_} different rows, as many clusters"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """The cluster in which each row differs least from the mean c, of equals the first: (n_samples,).
+
+        Rows o are told from it by Equation 1 for a single row, ``Σ_k (o(k) - c(k))² · max(o(k), c(k))``, without the
+        last factor where `max_factor` is False. Where the tree was cut, a row of the fit may be nearer to another mean
+        than to that of its cluster in `labels_`.
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+        """
+        rows, centers = self._compared(X)
+        return nearest(rows, centers, max_factor=self.max_factor)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """What each row differs from each cluster's mean by Equation 1, as `predict` has it: (n_samples, n_clusters_).
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+        """
+        rows, centers = self._compared(X)
+        out = np.empty((len(rows), len(centers)), dtype=rows.dtype)
+        for c, center in enumerate(centers):
+            costs = (rows - center) ** 2
+            out[:, c] = (costs * np.maximum(rows, center) if self.max_factor else costs).sum(axis=1)
+        return out
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the sum of what rows differ from the means that they are nearest to: the higher, the better.
+
+        More clusters score higher; how much higher is what model selection tells.
+
+        Args:
+            X: (n_samples, n_outcomes), as in `fit`.
+            y: ignored, as estimators have it.
+            sample_weight: (n_samples,), as in `fit`.
+        """
+        costs = self.transform(X).min(axis=1)
+        return -float(check_weights(sample_weight, len(costs)) @ costs)
+
+    def _compared(self, X: ArrayLike) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Rows and means, in the rows' precision."""
+        check_is_fitted(self, "cluster_centers_")
+        rows = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_non_negative=True
+        )
+        _warn_of_unsorted(rows)
+        return rows, self.cluster_centers_.astype(rows.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Columns of `transform`, as scikit-learn asks for them."""
+        return self.n_clusters_
+
+    def cut(self, n_clusters: int) -> NDArray[np.int32]:
+        """Labels for another number of clusters, without another fit."""
+        check_is_fitted(self, "children_")
+        tree = MergeTree(self.children_, self.distances_, self.n_distinct_)
+        return cut_labels(tree, n_clusters, self._leaf_means, self._leaf_weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Outcomes are probabilities: nothing negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _warn_of_unsorted(rows: NDArray[np.floating]) -> None:
+    """Warn of outcomes that do not ascend, which Equation 1 cannot compare."""
+    falls = (rows[:, 1:] < rows[:, :-1]).any(axis=1)
+    if falls.any():
+        found = f"{falls.sum():,} of {len(rows):,} unsorted (the first is row {falls.argmax()})"
+        message = f"outcomes: expected each row sorted from low to high, found {found}"
+        warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def nearest(
+    rows: NDArray[np.floating], centers: NDArray[np.floating], *, max_factor: bool = True
+) -> NDArray[np.int32]:
+    """The center (n, n_outcomes) that each row is nearest to, as `OutcomeClustering.predict` has it, unchecked."""
+    from buckets.kernels.nearest import fill_nearest
+
+    out = np.empty(len(rows), dtype=np.int32)
+    fill_nearest(rows, centers, max_factor, out)
+    return out

@@ -1,0 +1,76 @@
+"""Cards, hands, suit symmetry, boards, strength and showdowns."""
+
+from buckets.cards.boards import BoardMap, board_map
+from buckets.cards.cards import (
+    NUM_CARDS,
+    RANKS,
+    SUITS,
+    Deck,
+    card_name,
+    cards_name,
+    parse_card,
+    parse_cards,
+)
+from buckets.cards.categories import CATEGORIES
+from buckets.cards.hands import blocked, hand_index, hand_name, hands, parse_hand, preflop_classes
+from buckets.cards.showdown import equities, final_boards, range_equity
+from buckets.cards.strength import CARD_COUNTS, category, strength, strengths
+from buckets.cards.symmetry import (
+    Deal,
+    History,
+    Perms,
+    canonical,
+    canonical_flops,
+    check_history,
+    count_boards,
+    deals,
+    hand_kinds,
+    hand_permutation,
+    permute_cards,
+    permute_history,
+    range_symmetries,
+    stabilizer,
+    suit_permutations,
+)
+
+__all__ = [
+    "CARD_COUNTS",
+    "CATEGORIES",
+    "NUM_CARDS",
+    "RANKS",
+    "SUITS",
+    "BoardMap",
+    "Deal",
+    "Deck",
+    "History",
+    "Perms",
+    "blocked",
+    "board_map",
+    "canonical",
+    "canonical_flops",
+    "card_name",
+    "cards_name",
+    "category",
+    "check_history",
+    "count_boards",
+    "deals",
+    "equities",
+    "final_boards",
+    "hand_index",
+    "hand_kinds",
+    "hand_name",
+    "hand_permutation",
+    "hands",
+    "parse_card",
+    "parse_cards",
+    "parse_hand",
+    "permute_cards",
+    "permute_history",
+    "preflop_classes",
+    "range_equity",
+    "range_symmetries",
+    "stabilizer",
+    "strength",
+    "strengths",
+    "suit_permutations",
+]

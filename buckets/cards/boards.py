@@ -1,0 +1,87 @@
+"""All boards of a deck, dealt or as sets, and the boards that stand for them up to a renaming of suits.
+
+A board is a row of cards in groups: one group of all cards where their order means nothing, a group for each round
+that dealt any where it does. Groups are sets. Boards have numbers in lexicographic order
+(`buckets.kernels.combinations`), and the smallest of those that are alike stands for them, as in `symmetry`.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import comb, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards.cards import NUM_CARDS, Deck
+from buckets.cards.symmetry import permute_cards, suit_permutations
+from buckets.errors import BoardError
+
+Ints = NDArray[np.int64]
+
+MAX_NUMBERS = 4_000_000
+"""Boards of a map, at most: hold'em's rivers as sets are 2.6 million, with their order sixty million."""
+
+
+class BoardMap(NamedTuple):
+    """Boards of some groups.
+
+    Attributes:
+        groups: ``[group]``, how many cards each has.
+        canonical: ``[number]``, which canonical board stands for a board; -1 where a card comes twice.
+        perm_of: ``[number]``, the row of `suit_permutations` that makes the board the canonical one.
+        boards: ``[canonical, card]``, groups ascending, in order of their numbers.
+        counts: ``[canonical]``, how many boards each one stands for.
+    """
+
+    groups: Ints
+    canonical: NDArray[np.int32]
+    perm_of: NDArray[np.uint8]
+    boards: Ints
+    counts: Ints
+
+
+def board_map(deck: Deck, groups: Sequence[int]) -> BoardMap:
+    """Number the boards of some groups of cards; without a group there is one board, of no cards.
+
+    Raises:
+        BoardError: there are too many.
+    """
+    from buckets.kernels.combinations import fill_boards, fill_map
+
+    n_numbers = prod(comb(len(deck), size) for size in groups)
+    if n_numbers > MAX_NUMBERS:
+        raise BoardError(
+            f"boards of {tuple(groups)} cards: expected at most {MAX_NUMBERS:,}, got {n_numbers:,}"
+        )
+    sizes = np.array(groups, dtype=np.int64)
+    canonical, perm_of = np.empty(n_numbers, dtype=np.int32), np.zeros(n_numbers, dtype=np.uint8)
+    moved = _moved_places(deck)
+    inverse = np.array([np.flatnonzero((moved[:, perm] == moved[0]).all(axis=1))[0] for perm in moved])
+    n_canonical = fill_map(sizes, len(deck), binomials(), moved, inverse, canonical, perm_of)
+    first = np.full(n_canonical, n_numbers)
+    some = np.flatnonzero(canonical >= 0)
+    np.minimum.at(first, canonical[some], some)
+    places = np.empty((n_canonical, sum(groups)), dtype=np.int64)
+    fill_boards(first, sizes, len(deck), binomials(), places)
+    boards = np.array(deck.cards, dtype=np.int64)[places]
+    counts = np.bincount(canonical[some], minlength=n_canonical)
+    return BoardMap(sizes, canonical, perm_of, boards, counts)
+
+
+@lru_cache(maxsize=1)
+def binomials() -> Ints:
+    """``[n, k]``: how many sets of k of n cards there are, k up to 7."""
+    return np.array([[comb(n, k) for k in range(8)] for n in range(NUM_CARDS + 1)], dtype=np.int64)
+
+
+def sets_of(n: int, k: int) -> Ints:
+    """``[set, k]``: all sets of k of n places, ascending."""
+    return np.array(list(combinations(range(n), k)), dtype=np.int64).reshape(comb(n, k), k)
+
+
+def _moved_places(deck: Deck) -> Ints:
+    """``[perm, place]``: the place in the deck where each suit permutation sends a card."""
+    cards = np.array(deck.cards, dtype=np.int64)
+    return np.array([np.searchsorted(cards, permute_cards(cards, p)) for p in suit_permutations(deck)])

@@ -1,0 +1,126 @@
+"""Hole-card sets of a deck and their numbers.
+
+A *hand number* is the row of a hand in `hands(deck, hole_cards)`: cards ascending within a row, rows in
+lexicographic order. Arrays over hands, such as ranges, use this order everywhere. Hands of one or of two
+cards are supported.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from buckets.cards.cards import NUM_CARDS, RANKS, Deck, cards_name, parse_cards
+from buckets.errors import CardError
+
+
+@lru_cache(maxsize=32)
+def hands(deck: Deck, hole_cards: int) -> NDArray[np.int16]:
+    """All hands of a deck: read-only, shape (n_hands, hole_cards); 1326 rows for hold'em."""
+    if hole_cards not in (1, 2):
+        raise CardError(f"hole cards: expected 1 or 2, got {hole_cards!r}")
+    if len(deck) < hole_cards:
+        raise CardError(f"hole cards: expected at most the deck's {len(deck)} cards, got {hole_cards}")
+    rows = np.array(list(combinations(deck.cards, hole_cards)), dtype=np.int16)
+    rows.flags.writeable = False
+    return rows
+
+
+def hand_index(deck: Deck, hole: ArrayLike) -> NDArray[np.int64]:
+    """Hand numbers of card arrays: shape (..., hole_cards) to shape (...), cards of a hand in any order.
+
+    >>> int(hand_index(Deck(), (51, 50)))
+    1325
+    """
+    cards = np.asarray(hole)
+    if cards.ndim == 0 or cards.shape[-1] not in (1, 2) or not np.issubdtype(cards.dtype, np.integer):
+        raise CardError(
+            f"hands: expected ints of shape (..., 1) or (..., 2), got {cards.dtype} {cards.shape}"
+        )
+    if cards.size and not 0 <= cards.min() <= cards.max() < NUM_CARDS:
+        raise CardError(
+            f"hands: expected cards from 0 to {NUM_CARDS - 1}, got {cards.min()} to {cards.max()}"
+        )
+    position = _positions(deck)[cards]
+    if (position < 0).any():
+        stranger = int(cards[position < 0][0])
+        raise CardError(f"hands: expected cards of {deck}, got {cards_name([stranger])}")
+    if cards.shape[-1] == 1:
+        single: NDArray[np.int64] = position[..., 0]
+        return single
+    low, high = position.min(axis=-1), position.max(axis=-1)
+    if (low == high).any():
+        raise CardError(
+            f"hands: expected two different cards, got {cards_name(cards[low == high][0].tolist())}"
+        )
+    # Rows that start with a card before `low`, then the rows from (low, low + 1) on.
+    index: NDArray[np.int64] = low * (2 * len(deck) - low - 1) // 2 + high - low - 1
+    return index
+
+
+def blocked(hands: NDArray[np.integer], board: Sequence[int]) -> NDArray[np.bool_]:
+    """Which hands share a card with the board: shape (n_hands,)."""
+    if any(not 0 <= card < NUM_CARDS for card in board):
+        raise CardError(f"board: expected cards from 0 to {NUM_CARDS - 1}, got {list(board)}")
+    on_board = np.zeros(NUM_CARDS, dtype=np.bool_)
+    on_board[list(board)] = True
+    mask: NDArray[np.bool_] = on_board[hands[..., 0]]
+    for place in range(1, hands.shape[-1]):
+        mask = mask | on_board[hands[..., place]]
+    return mask
+
+
+def hand_name(cards: Sequence[int] | NDArray[np.integer]) -> str:
+    """Write a hand: the higher card first, and of two cards of a rank the higher suit.
+
+    >>> hand_name((46, 51))
+    'AsKh'
+    """
+    return cards_name(sorted((int(card) for card in cards), reverse=True))
+
+
+def parse_hand(text: str) -> tuple[int, ...]:
+    """Read a hand of one or two cards; the cards come back ascending.
+
+    >>> parse_hand("AsKh") == parse_hand("KhAs") == (46, 51)
+    True
+    """
+    cards = parse_cards(text)
+    if len(cards) not in (1, 2):
+        raise CardError(f"hand {text!r}: expected 1 or 2 cards, got {len(cards)}")
+    return tuple(sorted(cards))
+
+
+@lru_cache(maxsize=1)
+def preflop_classes() -> tuple[NDArray[np.int16], tuple[str, ...]]:
+    """Hold'em's 169 starting hands: the class number of each of the 1326 hands, and the classes' names.
+
+    The numbers run through the usual chart row by row: aces first, pairs on the diagonal, suited above.
+
+    >>> preflop_classes()[1][:3], preflop_classes()[1][13:15]
+    (('AA', 'AKs', 'AQs'), ('AKo', 'KK'))
+    """
+    size = len(RANKS)
+    pairs = hands(Deck(), 2)
+    low, high = (size - 1 - (pairs >> 2)).T  # counted from the ace, so the higher card has the smaller number
+    suited = (pairs[:, 0] & 3) == (pairs[:, 1] & 3)
+    classes = np.where(suited, size * high + low, size * low + high).astype(np.int16)
+    classes.flags.writeable = False
+    names = []
+    for row, row_rank in enumerate(reversed(RANKS)):
+        for column, column_rank in enumerate(reversed(RANKS)):
+            if row == column:
+                names.append(row_rank + column_rank)
+            else:
+                names.append(f"{row_rank}{column_rank}s" if row < column else f"{column_rank}{row_rank}o")
+    return classes, tuple(names)
+
+
+@lru_cache(maxsize=32)
+def _positions(deck: Deck) -> NDArray[np.int64]:
+    """Place of each of the 52 cards in the deck, -1 where the deck lacks it."""
+    positions = np.full(NUM_CARDS, -1, dtype=np.int64)
+    positions[list(deck.cards)] = np.arange(len(deck))
+    return positions

@@ -1,0 +1,242 @@
+"""Suit symmetry: suits have no order, so boards and ranges that differ by a renaming of suits play alike.
+
+A *suit permutation* is an array ``perm`` of shape (4,): suit s becomes ``perm[s]``. A set of them, shape
+(n_perms, 4), must be a group with the identity in row 0, as `suit_permutations`, `stabilizer` and
+`range_symmetries` make it; the identity alone, ``suit_permutations(deck)[:1]``, turns symmetry off.
+
+A *public history* is a tuple with one tuple of cards per round that dealt any, such as ``((f1, f2, f3), (t,),
+(r,))``. The order of cards within a round means nothing (they are kept ascending); the order of the rounds
+does. See K. Waugh, "A Fast and Optimal Hand Isomorphism Algorithm" (2013), for the general problem; the
+public cards alone are few enough for a search through at most 24 permutations.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, permutations
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from buckets.cards.cards import NUM_CARDS, SUITS, Deck, cards_name
+from buckets.cards.hands import hand_index, hands
+from buckets.errors import BoardError, RangeError
+
+History: TypeAlias = tuple[tuple[int, ...], ...]
+Perms: TypeAlias = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Deal:
+    """All deals that are one deal up to symmetry.
+
+    Attributes:
+        history: the next history that stands for all of them.
+        members: the cards of each deal, with the suit permutation that leaves the history before it unchanged and
+            maps these cards onto those of `history`. The first is `history`'s own deal, with the identity.
+    """
+
+    history: History
+    members: tuple[tuple[tuple[int, ...], Perms], ...]
+
+
+def canonical(
+    history: Sequence[Sequence[int]], deck: Deck, perms: Perms | None = None
+) -> tuple[History, Perms]:
+    """Return the smallest equivalent history, and a permutation that maps the given one onto it.
+
+    >>> canonical(((46, 50, 51),), Deck())[0]
+    ((44, 48, 49),)
+    """
+    checked = check_history(history, deck)
+    group = suit_permutations(deck) if perms is None else perms
+    images = [(_image(checked, perm), number) for number, perm in enumerate(group.tolist())]
+    smallest, number = min(images)
+    return smallest, group[number]
+
+
+def stabilizer(history: History, perms: Perms) -> Perms:
+    """Those of `perms` that leave a history (rounds ascending) unchanged, in their order."""
+    return perms[[_image(history, perm) == history for perm in perms.tolist()]]
+
+
+def deals(
+    history: Sequence[Sequence[int]], n_cards: int, deck: Deck, perms: Perms | None = None
+) -> list[Deal]:
+    """All ways to deal `n_cards` more after a history, those that are alike together, in ascending order.
+
+    Alike means: a permutation in `perms` (default: all of the deck's) leaves `history` unchanged and maps one
+    deal onto the other. If `history` is canonical under `perms`, then so is each `Deal.history`. The members
+    of all deals together are all ``comb(cards left, n_cards)`` deals.
+    """
+    checked = check_history(history, deck)
+    group = suit_permutations(deck) if perms is None else perms
+    _check_group(tuple(tuple(perm) for perm in group.tolist()), deck)
+    seen = {card for dealt in checked for card in dealt}
+    left = [card for card in deck.cards if card not in seen]
+    if not 1 <= n_cards <= len(left):
+        raise BoardError(f"cards to deal: expected 1 to the {len(left)} that are left, got {n_cards!r}")
+    fixing = stabilizer(checked, group)
+    dealt = list(combinations(left, n_cards))
+    smallest, by_perm = _smallest_images(np.array(dealt, dtype=np.int64), fixing)
+    members: dict[int, list[tuple[tuple[int, ...], Perms]]] = {}
+    perm_rows = list(fixing)
+    # `dealt` ascends: the representative, being its orbit's smallest, opens its orbit, and orbits ascend.
+    for cards, code, perm in zip(dealt, smallest.tolist(), by_perm.tolist(), strict=True):
+        members.setdefault(code, []).append((cards, perm_rows[perm]))
+    return [Deal((*checked, orbit[0][0]), tuple(orbit)) for orbit in members.values()]
+
+
+@lru_cache(maxsize=8)
+def canonical_flops(
+    deck: Deck | None = None, n_cards: int = 3
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First boards up to symmetry, shape (n_boards, n_cards), and how many boards each one stands for.
+
+    >>> flops, counts = canonical_flops()
+    >>> len(flops), int(counts.sum())
+    (1755, 22100)
+    """
+    orbits = deals((), n_cards, deck or Deck())
+    flops = np.array([orbit.history[0] for orbit in orbits], dtype=np.int64)
+    counts = np.array([len(orbit.members) for orbit in orbits], dtype=np.int64)
+    flops.flags.writeable = counts.flags.writeable = False
+    return flops, counts
+
+
+def count_boards(deck: Deck, n_cards: int) -> int:
+    """Count the boards of so many cards, in any order, up to symmetry, without listing any (Burnside's lemma).
+
+    A permutation of suits leaves a board unchanged that is made of whole cycles of cards, of which each cycle of
+    suits makes one for every rank.
+
+    >>> [count_boards(Deck(), n_cards) for n_cards in (0, 3, 4, 5)]
+    [1, 1755, 16432, 134459]
+    """
+    perms = suit_permutations(deck).tolist()
+    fixed = 0
+    for perm in perms:
+        boards = [1] + [0] * n_cards  # by number of cards
+        for length in _cycle_lengths(perm, range(len(SUITS) - deck.num_suits, len(SUITS))):
+            boards = [
+                sum(comb(deck.num_ranks, k) * boards[n - k * length] for k in range(n // length + 1))
+                for n in range(n_cards + 1)
+            ]
+        fixed += boards[n_cards]
+    return fixed // len(perms)
+
+
+@lru_cache(maxsize=32)
+def suit_permutations(deck: Deck) -> Perms:
+    """All permutations of the deck's suits, (n_perms, 4), the identity first; suits it lacks stay."""
+    absent = range(len(SUITS) - deck.num_suits)
+    present = range(len(SUITS) - deck.num_suits, len(SUITS))
+    perms = np.array([(*absent, *images) for images in permutations(present)], dtype=np.int8)
+    perms.flags.writeable = False
+    return perms
+
+
+def permute_cards(cards: ArrayLike, perm: ArrayLike) -> NDArray[np.int64]:
+    """Rename the suits of an array of cards; shape and places stay."""
+    card_array = np.asarray(cards, dtype=np.int64)
+    renamed: NDArray[np.int64] = (card_array & ~3) | np.asarray(perm, dtype=np.int64)[card_array & 3]
+    return renamed
+
+
+def hand_kinds(board: Sequence[int], hands: NDArray[np.integer], deck: Deck) -> NDArray[np.int64]:
+    """Equal numbers, from 0, for hands that a symmetry of the board maps onto each other: shape (n_hands,)."""
+    perms = stabilizer((tuple(sorted(board)),), suit_permutations(deck))
+    place = NUM_CARDS ** np.arange(hands.shape[1])
+    codes = [np.sort(permute_cards(hands, perm), axis=1) @ place for perm in perms]
+    kinds: NDArray[np.int64] = np.unique(np.min(codes, axis=0), return_inverse=True)[1]
+    return kinds
+
+
+def permute_history(history: Sequence[Sequence[int]], perm: ArrayLike) -> History:
+    """Rename the suits of a history; each round comes back ascending."""
+    return _image(history, np.asarray(perm).tolist())
+
+
+def hand_permutation(deck: Deck, hole_cards: int, perm: ArrayLike) -> NDArray[np.int64]:
+    """Return where hands go: hand h becomes ``out[h]``, so ``moved[out] = weights`` moves a range along."""
+    return _hand_permutation(deck, hole_cards, tuple(np.asarray(perm).tolist()))
+
+
+def range_symmetries(
+    weights: NDArray[np.floating], deck: Deck, hole_cards: int, perms: Perms | None = None
+) -> Perms:
+    """Those of `perms` (default: all of the deck's) that leave a range exactly unchanged, in their order.
+
+    For the symmetries of two ranges, hand the first one's result to the second call.
+    """
+    n_hands = len(hands(deck, hole_cards))
+    if weights.shape != (n_hands,):
+        raise RangeError(f"weights: expected shape ({n_hands},), got {weights.shape}")
+    group = suit_permutations(deck) if perms is None else perms
+    kept = [np.array_equal(weights[hand_permutation(deck, hole_cards, perm)], weights) for perm in group]
+    return group[kept]
+
+
+def check_history(history: Sequence[Sequence[int]], deck: Deck) -> History:
+    """Return a history with each round ascending; raise BoardError where it is none of this deck's."""
+    checked = tuple(tuple(sorted(int(card) for card in dealt)) for dealt in history)
+    cards = [card for dealt in checked for card in dealt]
+    strangers = set(cards).difference(deck.cards)
+    if strangers:
+        raise BoardError(f"history: expected cards of {deck}, got {_describe(sorted(strangers))}")
+    if len(set(cards)) < len(cards):
+        raise BoardError(f"history: expected each card once, got {cards_name(cards)}")
+    return checked
+
+
+def _cycle_lengths(perm: Sequence[int], suits: Iterable[int]) -> Iterator[int]:
+    left = set(suits)
+    while left:
+        length, suit = 0, min(left)
+        while suit in left:
+            left.remove(suit)
+            length, suit = length + 1, perm[suit]
+        yield length
+
+
+def _image(history: Sequence[Sequence[int]], perm: Sequence[int]) -> History:
+    return tuple(tuple(sorted([(card & ~3) | perm[card & 3] for card in dealt])) for dealt in history)
+
+
+def _smallest_images(cards: NDArray[np.int64], perms: Perms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Per row of cards: the smallest image, as a number in base 52, and the first permutation to give it."""
+    n_cards = cards.shape[1]
+    place_values = NUM_CARDS ** np.arange(n_cards - 1, -1, -1, dtype=np.int64)
+    smallest = np.full(len(cards), np.iinfo(np.int64).max)
+    by_perm = np.zeros(len(cards), dtype=np.int64)
+    for number, perm in enumerate(perms):
+        codes = np.sort(permute_cards(cards, perm), axis=1) @ place_values
+        better = codes < smallest
+        smallest[better] = codes[better]
+        by_perm[better] = number
+    return smallest, by_perm
+
+
+@lru_cache(maxsize=256)
+def _hand_permutation(deck: Deck, hole_cards: int, perm: tuple[int, ...]) -> NDArray[np.int64]:
+    moved = hand_index(deck, permute_cards(hands(deck, hole_cards), perm))
+    moved.flags.writeable = False
+    return moved
+
+
+@lru_cache(maxsize=256)
+def _check_group(perms: tuple[tuple[int, ...], ...], deck: Deck) -> None:
+    allowed = {tuple(perm) for perm in suit_permutations(deck).tolist()}
+    if not allowed.issuperset(perms):
+        raise BoardError(f"suit permutations: expected only those of {deck}, got {perms}")
+    if perms[:1] != (tuple(range(len(SUITS))),):
+        raise BoardError(f"suit permutations: expected the identity first, got {perms[:1]}")
+    products = {tuple(left[suit] for suit in right) for left in perms for right in perms}
+    if not products.issubset(perms):
+        raise BoardError(f"suit permutations: expected a group, but {products.difference(perms)} is missing")
+
+
+def _describe(cards: Sequence[int]) -> str:
+    return ", ".join(cards_name([card]) if 0 <= card < NUM_CARDS else str(card) for card in cards)

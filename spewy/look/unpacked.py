@@ -1,0 +1,186 @@
+"""All strategies of a play locker as the judge takes them, in files that processes map together."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from solvers.sampled.numbers import Pair, class_size
+from solvers.sampled.quantise import Bytes, byte_tables, restore
+from solvers.sampled.strips import Strips, all_strips
+from solvers.tree import Forest
+from spewy.chunks.rounds import betting_rounds
+from spewy.game.gamefile import Game
+from spewy.job.job import Job
+from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.look.folder import stored_job
+from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A play locker and the game that it is of.
+
+    Args:
+        strategies: the locker.
+        job: that it was made for.
+    """
+
+    strategies: StrategyLocker
+    job: Job
+
+    @classmethod
+    def of(cls, averages: StrategyLocker, folder: Path) -> Decoder:
+        """Of a locker in a folder.
+
+        Raises:
+            InputError: it is something else.
+        """
+        return cls(averages, stored_job(averages.store, folder))
+
+    @cached_property
+    def forests(self) -> list[Forest]:
+        """The betting, round by round."""
+        return [betting.forest for betting in betting_rounds(self.job.betting_tree)]
+
+    @cached_property
+    def strips(self) -> list[Strips]:
+        """Of the forests."""
+        return all_strips(self.forests)
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the files."""
+        return sum(self._size(t, p) for t in range(len(self.forests)) for p in (0, 1)) * self._dtype.itemsize
+
+    def write(self, folder: Path) -> str:
+        """Write the files; return what tells these strategies from all others.
+
+        Raises:
+            InputError: nothing was saved of some class.
+            lockers.DamagedLockerError: what is there is not what was written.
+        """
+        mark = hashlib.blake2b(digest_size=12)
+        for t, strips in enumerate(self.strips):
+            n_rows = self.strategies.saved.rows[t]
+            for p in (0, 1):
+                tables = byte_tables(strips, p, n_rows)
+                sums = np.zeros(class_size(strips, p, n_rows), dtype=np.float32)
+                with _file(folder, t, p).open("wb") as file:  # mapped, a full disk would end the process
+                    for class_ in range(self.strategies.saved.classes[t]):
+                        found = self.strategies.class_bytes(t, class_, p)
+                        mark.update(found.tobytes())
+                        restore(found, n_rows, tables, sums)
+                        file.write(sums.astype(self._dtype).tobytes())
+                    if not sums.size:
+                        file.write(bytes(self._dtype.itemsize))  # nothing cannot be mapped
+        return mark.hexdigest()
+
+    def game(self, folder: Path) -> RealGame:
+        """The game with the strategies in the files."""
+        sums = tuple(
+            (self._mapped(folder, t, 0), self._mapped(folder, t, 1)) for t in range(len(self.forests))
+        )
+        return self._parcel(()).game(sums)
+
+    def parcel(self) -> Parcel:
+        """The game with the strategies as they are in the locker, to be sent where no folder is shared."""
+        rounds = range(len(self.forests))
+        return self._parcel(tuple((self._bytes(t, 0), self._bytes(t, 1)) for t in rounds))
+
+    def _parcel(self, found: tuple[tuple[Bytes, Bytes], ...]) -> Parcel:
+        saved = self.strategies.saved
+        return Parcel(
+            self.job.rules,
+            tuple(self.forests),
+            dict(self.strategies.arrays()),
+            tuple(saved.classes),
+            tuple(saved.rows),
+            self._dtype,
+            found,
+        )
+
+    def _bytes(self, t: int, p: int) -> Bytes:
+        """``[class, byte]``."""
+        classes = range(self.strategies.saved.classes[t])
+        return np.stack([self.strategies.class_bytes(t, class_, p) for class_ in classes])
+
+    @property
+    def _dtype(self) -> np.dtype[np.floating]:
+        """As the solve has them, for which there is machine code; both hold 255ths exactly."""
+        return np.dtype(np.float16 if self.job.solve.short else np.float32)
+
+    def _mapped(self, folder: Path, t: int, p: int) -> np.ndarray:
+        return np.memmap(_file(folder, t, p), self._dtype, mode="r")
+
+    def _size(self, t: int, p: int) -> int:
+        saved = self.strategies.saved
+        return saved.classes[t] * class_size(self.strips[t], p, saved.rows[t])
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """A game with strategies as bytes.
+
+    Attributes:
+        rules: of the game.
+        forests: the betting, round by round.
+        arrays: that tell a board's class and a hand's row.
+        classes, rows: how many, per round.
+        dtype: of sums.
+        found: per round and player ``[class, byte]``.
+    """
+
+    rules: Game
+    forests: tuple[Forest, ...]
+    arrays: dict[str, np.ndarray]
+    classes: tuple[int, ...]
+    rows: tuple[int, ...]
+    dtype: np.dtype[np.floating]
+    found: tuple[tuple[Bytes, Bytes], ...]
+
+    @cached_property
+    def strips(self) -> list[Strips]:
+        """Of the forests."""
+        return all_strips(self.forests)
+
+    def game(self, sums: tuple[Pair, ...] | None = None) -> RealGame:
+        """The game, to be judged; ``sums`` are its strategies where they are unpacked already."""
+        classes, symmetric = board_abstraction(self.rules, self.arrays), not rows_know_suits(self.arrays)
+        unpacked = self._unpacked() if sums is None else sums
+        return RealGame(
+            self.rules,
+            self.forests,
+            self.strips,
+            classes,
+            self.classes,
+            self.rows,
+            unpacked,
+            symmetric=symmetric,
+        )
+
+    def _unpacked(self) -> tuple[Pair, ...]:
+        out = []
+        for strips, n_rows, pair in zip(self.strips, self.rows, self.found, strict=True):
+            both = []
+            for p in (0, 1):
+                tables, sums = (
+                    byte_tables(strips, p, n_rows),
+                    np.zeros(class_size(strips, p, n_rows), np.float32),
+                )
+                whole = np.empty((len(pair[p]), len(sums)), dtype=self.dtype)
+                for class_, bytes_ in enumerate(pair[p]):
+                    restore(bytes_, n_rows, tables, sums)
+                    whole[class_] = sums
+                both.append(whole.ravel())
+            out.append((both[0], both[1]))
+        return tuple(out)
+
+
+def _file(folder: Path, t: int, p: int) -> Path:
+    return folder / f"{t}.{p}"

@@ -1,0 +1,257 @@
+"""Regrets and sums of classes of boards, as a solve that deals boards keeps them to go on from.
+
+Under ``ROUND.CLASS|PLAYER`` lie a class's numbers of a player, flat as `solvers.sampled.numbers.Numbers` has them, in
+the lockers of regrets and of sums, and under ``ROUND.CLASS|`` how often either player learnt there. All numbers of a
+class change in one transaction. A save writes the mark last: the number of deals, and how often these deals have
+visited each class.
+
+A solve goes on while it is saved, so a class can be some visits ahead of the mark, and further ahead after a save that
+was killed. Deals after the mark are dealt again. `read_buckets` reads into `Numbers.ahead` how many visits a class is
+ahead; that many visits then learn nothing for the class. So each visit of each class counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lockers import DamagedLockerError, Reads, Store, Transaction
+from lockers.codec import Array
+from solvers.tree import Ints
+from spewy.errors import InputError
+from spewy.records.finite import require_finite
+from spewy.records.keys import META, NUMBERS_KEY, REGRET, SAVED_KEY, SECONDS_KEY, STRATEGY, SWEEP_KEY, VISITS
+from spewy.records.progress import require_sweeps, saved_sweeps
+
+if TYPE_CHECKING:
+    from solvers.sampled.numbers import Numbers
+
+READ_AT_ONCE = 128 << 20
+"""Bytes of classes, about, that are read from a store before it is opened anew."""
+BYTES_AT_ONCE = 8 << 20
+"""Bytes of classes that are written in one transaction, which LMDB keeps in memory until it ends."""
+AT_ONCE = 1000
+"""Keys that are deleted in one transaction."""
+DEALS_KEY = SWEEP_KEY
+"""Whose shard part is written to: the store has a single one."""
+PORTIONS = 100
+"""Parts in which a large state is copied to be saved: each between two portions of deals, which wait meanwhile."""
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class BucketNumbers(NamedTuple):
+    """What is kept of one class: of either player regrets, sums and visits."""
+
+    t: int
+    class_: int
+    regrets: Pair
+    sums: Pair
+    visits: Ints
+
+    def require_finite(self) -> None:
+        """Refuse to keep numbers that are infinite or none.
+
+        Raises:
+            SolveError: some are.
+        """
+        require_finite(f"round {self.t}, class {self.class_}", *self.regrets, *self.sums)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its numbers."""
+        return sum(array.nbytes for array in (*self.regrets, *self.sums))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a finished save tells: deals that were made, and seconds of work."""
+
+    deals: int = 0
+    seconds: float = 0.0
+
+
+def read_mark(store: Reads) -> Mark:
+    """What the last finished save told."""
+    seconds = store.get(META, SECONDS_KEY)
+    return Mark(saved_sweeps(store), 0.0 if seconds is None else float(seconds))
+
+
+def write_buckets(store: Store, classes: Sequence[BucketNumbers]) -> None:
+    """Write the numbers of some classes, in one transaction.
+
+    Raises:
+        SolveError: a number of a class is not finite.
+    """
+    for one in classes:
+        one.require_finite()
+
+    def write(txn: Transaction) -> None:
+        for one in classes:
+            for locker, both in ((REGRET, one.regrets), (STRATEGY, one.sums)):
+                for p, array in enumerate(both):
+                    if array.size:
+                        txn.put(locker, _key(one.t, one.class_, p), array)
+            txn.put(VISITS, _visits_key(one.t, one.class_), one.visits)
+
+    store.transact(DEALS_KEY, write)
+
+
+def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -> None:
+    """Write the mark after all classes, and wait until everything is on the disk.
+
+    Args:
+        store: a store with a single shard.
+        before: number of deals in the mark so far.
+        mark: the new mark.
+        visits: per round ``[player, class]``, how often the deals of the new mark have visited each class.
+
+    Raises:
+        SpewyError: the mark has another number of deals than ``before``, since another process has saved meanwhile.
+    """
+    store.flush()
+
+    def write(txn: Transaction) -> None:
+        require_sweeps(txn, before, mark.deals)
+        txn.put(META, SWEEP_KEY, np.array(mark.deals))
+        txn.put(META, SECONDS_KEY, np.array(mark.seconds))
+        for t, counts in enumerate(visits):
+            txn.put(VISITS, _marked_key(t), counts)
+
+    store.transact(DEALS_KEY, write)
+    store.flush()
+
+
+def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
+    """Put what is kept into numbers that are still zero; nothing where no save was finished.
+
+    Args:
+        opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
+        numbers: of the game.
+
+    Raises:
+        lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
+    """
+    with opened() as store:
+        deals = saved_sweeps(store)
+    if not deals:  # classes without a mark: nobody knows which deals they hold
+        return
+    for t, visits in enumerate(numbers.visits):
+        pairs = (numbers.regrets[t], numbers.sums[t])
+        n_classes, n_bytes = visits.shape[1], sum(whole.nbytes for pair in pairs for whole in pair)
+        at_once = max(1, READ_AT_ONCE * n_classes // max(n_bytes, 1))
+        for first in range(0, n_classes, at_once):
+            some = range(first, min(first + at_once, n_classes))
+            with opened() as store:
+                _read_visits(store, t, some, visits)
+                seen = [c for c in some if visits[:, c].any()]
+                for locker, pair in zip((REGRET, STRATEGY), pairs, strict=True):
+                    for p, whole in enumerate(pair):
+                        _read_player(store, locker, (t, p), seen, whole.reshape(n_classes, -1))
+    with opened() as store:
+        _read_ahead(store, deals, numbers)
+    found = [bool(visits.any()) for visits in numbers.visits]
+    if not all(found):
+        raise DamagedLockerError(
+            f"locker {VISITS!r}, round {found.index(False)}: expected classes that {deals:,} deals have visited, "
+            "found none"
+        )
+
+
+def drop_numbers(store: Store) -> None:
+    """Delete all that is only gone on from; where that was killed, the same call goes on.
+
+    That it was dropped is written first, so that nobody takes what is left for all that there was.
+    """
+    store.transact(DEALS_KEY, lambda txn: txn.put(META, NUMBERS_KEY, np.array(1)))
+    store.flush()
+    for locker in (REGRET, STRATEGY, VISITS):
+        keys = list(store.keys(locker))
+        for first in range(0, len(keys), AT_ONCE):
+            store.transact(DEALS_KEY, partial(_delete, locker, keys[first : first + AT_ONCE]))
+    store.flush()
+
+
+def _delete(locker: str, keys: Sequence[bytes], txn: Transaction) -> None:
+    for key in keys:
+        txn.delete(locker, key)
+
+
+def require_numbers(store: Reads, subject: str) -> None:
+    """Refuse to go on from what was dropped, or from a play locker, which never had any.
+
+    Raises:
+        InputError: it was, or the store is one.
+    """
+    if store.get(META, SAVED_KEY) is not None:
+        raise InputError(f"{subject}: expected regrets and sums to go on from, found a play locker alone")
+    if store.get(META, NUMBERS_KEY) is not None:
+        raise InputError(
+            f"{subject}: expected regrets and sums to go on from, found them dropped; "
+            '"spewy solve JOB.toml --again" begins from nothing'
+        )
+
+
+def _read_visits(store: Reads, t: int, classes: Sequence[int], visits: Ints) -> None:
+    keys = [_visits_key(t, c) for c in classes]
+    for c, key, found in zip(classes, keys, store.get_many(VISITS, keys), strict=True):
+        if found is None:
+            continue
+        if found.shape != (2,) or found.dtype != np.int64 or (found < 0).any():
+            raise _damaged(VISITS, key, "two counts of visits", found)
+        visits[:, c] = found
+
+
+def _read_ahead(store: Reads, deals: int, numbers: Numbers) -> None:
+    """Fill ``numbers.ahead`` from ``numbers.visits`` and the visits in the mark."""
+    for t, (visits, ahead) in enumerate(zip(numbers.visits, numbers.ahead, strict=True)):
+        key = _marked_key(t)
+        counted = store.get(VISITS, key)
+        if counted is None:
+            raise DamagedLockerError(
+                f"locker {VISITS!r}, key {key.decode()}: the visits of each class by {deals:,} deals are missing; the "
+                "folder is damaged, or an earlier version of Spewy wrote it; spewy solve --again begins from nothing"
+            )
+        if counted.shape != visits.shape or counted.dtype != np.int64 or (counted > visits).any():
+            raise _damaged(VISITS, key, "at most as many visits of each class as the class counts", counted)
+        ahead[:] = visits - counted
+
+
+def _read_player(
+    store: Reads, locker: str, place: tuple[int, int], classes: Sequence[int], whole: Array
+) -> None:
+    """Fill the rows of some classes in ``[class, number]``."""
+    if not whole.shape[1]:
+        return
+    for c in classes:
+        key = _key(place[0], c, place[1])
+        found = store.get(locker, key)
+        if found is None or found.shape != whole[c].shape or found.dtype != whole.dtype:
+            raise _damaged(locker, key, f"{whole.shape[1]:,} numbers of {whole.dtype}", found)
+        whole[c] = found
+
+
+def _damaged(locker: str, key: bytes, expected: str, found: Array | None) -> DamagedLockerError:
+    told = "none" if found is None else f"{found.size:,} of {found.dtype}"
+    return DamagedLockerError(
+        f"locker {locker!r}, key {key.decode()}: expected {expected}, found {told}; "
+        "spewy solve --again begins from nothing"
+    )
+
+
+def _key(t: int, class_: int, p: int) -> bytes:
+    return f"{t}.{class_}|{p}".encode()
+
+
+def _marked_key(t: int) -> bytes:
+    """Key of the visits in the mark, for round t."""
+    return f"{t}|".encode()
+
+
+def _visits_key(t: int, class_: int) -> bytes:
+    return f"{t}.{class_}|".encode()

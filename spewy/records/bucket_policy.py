@@ -1,0 +1,160 @@
+"""The average strategy of a whole game with board buckets, from its strategy locker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from buckets.cards import check_history
+from buckets.errors import BoardError
+from lockers import DamagedLockerError
+from solvers.tree import Floats, Ints
+from spewy.chunks.locate import board_cards, dealt_error
+from spewy.chunks.problem import Problem
+from spewy.chunks.rounds import chunk_nodes
+from spewy.game.gamefile import Game
+from spewy.game.nodes import Node, entry_line
+from spewy.records.keys import CLASSES
+from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, Stacked
+from spewy.records.strategy_locker import StrategyLocker
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
+
+class BoardAbstraction(Protocol):
+    """Maps boards to board buckets, and the hands on a board to rows."""
+
+    def boards(self, t: int, boards: Ints, /) -> tuple[Ints, Ints]:
+        """Board buckets ``[board]`` and rows ``[board, hand of the deck]``, -1 for blocked hands.
+
+        Args:
+            t: round of the game.
+            boards: ``[board, card]``.
+        """
+        ...
+
+
+class BucketPolicy(Policy):
+    """Average strategies of a strategy locker, which a solve may be writing meanwhile.
+
+    Args:
+        problem: the whole game that the locker was made for.
+        strategies: the locker; `close` closes it.
+        abstraction: board buckets and rows of the game.
+    """
+
+    def __init__(self, problem: Problem, strategies: StrategyLocker, abstraction: BoardAbstraction) -> None:
+        super().__init__(problem)
+        self.strategies = strategies
+        self.abstraction = abstraction
+        self._rows = lru_cache(BOARDS)(self._on_board)
+        self._wanted = lru_cache(BOARDS)(self._several)
+
+    @classmethod
+    def of(cls, problem: Problem, strategies: StrategyLocker) -> BucketPolicy:
+        """Make the policy of a strategy locker from the board buckets and rows that the locker stores.
+
+        Raises:
+            InputError: nothing was saved yet.
+            lockers.DamagedLockerError: the locker lacks its board buckets or rows.
+        """
+        strategies.saved  # noqa: B018 - which refuses a locker with nothing in it
+        return cls(problem, strategies, board_abstraction(problem.game, strategies.arrays()))
+
+    @property
+    def saved(self) -> int:
+        """Deals that the strategies average."""
+        return self.strategies.saved.deals
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """The decision after ``line`` on ``board``, for all hands, as `Policy.decision`."""
+        node, free, player = self._slot(line, board)
+        cards = board_cards(self.problem, node.round, board)
+        bucket, rows = self._rows(node.round, cards)
+        hands = np.flatnonzero(rows >= 0)
+        by_row = self.strategies.frequencies(
+            node.round, bucket, entry_line(node.line), player, free, len(node.actions)
+        )
+        deck = self.problem.hands
+        return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
+
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """All decisions of a chunk as `Policy.chunk`, from one read for each player."""
+        root = self._root(line)
+        bucket, rows = self._rows(root.round, board_cards(self.problem, root.round, board))
+        hands = np.flatnonzero(rows >= 0)
+        by_line: dict[str, Floats] = {}
+        for p in (0, 1):
+            nodes = sorted(
+                ((first, node) for node, first in self._betting(line)[0].values() if node.player == p),
+                key=lambda pair: pair[0],
+            )
+            if not nodes:
+                continue
+            free = [(first - before, len(node.actions)) for before, (first, node) in enumerate(nodes)]
+            found = self.strategies.chunk(root.round, bucket, line, p, free)
+            for (_, node), by_row in zip(nodes, found, strict=True):
+                by_line[node.line] = by_row[:, rows[hands]]
+        return ChunkPlay(chunk_nodes(root), (hands, hands), by_line)
+
+    def stacked(self, lines: Sequence[str], board: str | Sequence[int] | None = None) -> Stacked:
+        """Some decisions as `Policy.stacked`, from one read of the board bucket."""
+        nodes, player, wanted = self._wanted(tuple(lines))
+        cards = board_cards(self.problem, nodes[0].round, board)
+        bucket, rows = self._rows(nodes[0].round, cards)
+        return Stacked(self.strategies.many_frequencies(nodes[0].round, bucket, player, wanted), rows)
+
+    def board_bucket(self, t: int, board: str | Sequence[int] | None = None) -> int:
+        """Board bucket of a board, as `Policy.board_bucket`."""
+        return self._rows(t, board_cards(self.problem, t, board))[0]
+
+    def close(self) -> None:
+        """Close the locker."""
+        self.strategies.close()
+
+    def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
+        """The decisions at lines, their player, and the arguments of `StrategyLocker.many_frequencies`."""
+        slots = [self._slot(line) for line in lines]
+        wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
+        return [node for node, _, _ in slots], slots[0][2], wanted
+
+    def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
+        """The decision at a line, its first free slot in its chunk, and its player."""
+        node, first, _ = self._node(line, board)
+        player = node.player
+        assert player is not None
+        before = sum(
+            other.player == player and slot < first
+            for other, slot in self._betting(entry_line(node.line))[0].values()
+        )
+        return node, first - before, player
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> tuple[int, Ints]:
+        """Board bucket of a board, and the row of each hand of the deck."""
+        game = self.problem.game
+        try:
+            history = check_history(game.cut(cards), game.deck)
+        except BoardError:
+            raise dealt_error(cards) from None
+        dealt = np.array([[card for group in history for card in group]], dtype=np.int64)
+        buckets, rows = self.abstraction.boards(t, dealt.reshape(1, len(cards)))
+        return int(buckets[0]), rows[0]
+
+
+def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstraction:
+    """Make the board buckets and rows of a game from the arrays that a strategy locker stores.
+
+    Raises:
+        lockers.DamagedLockerError: an array is missing.
+    """
+    from buckets.abstraction import Abstraction
+    from buckets.abstraction.making import ARRAYS
+
+    missing = [name for name in ARRAYS if name not in arrays]
+    if missing:
+        raise DamagedLockerError(f"locker {CLASSES!r}: expected {', '.join(ARRAYS)}, found no {missing[0]}")
+    return Abstraction(game.deck, game.num_hole_cards, game.num_board_cards, dict(arrays))

@@ -1,0 +1,166 @@
+"""The average strategy of chunks in a store, each from one read: neither boards nor betting are laid out.
+
+A `spewy.records.chunks.Chunks` knows all chunks of a layout, for which every board was listed and the whole betting
+tree built. A `ChunkPolicy` finds the key of the one chunk that a line and a board are in, by the betting of that round
+and the rows of that board alone, and caches a few of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from buckets.cards import History, hand_permutation
+from lockers import Store
+from solvers.state import normalised
+from solvers.tree import Floats
+from spewy.chunks.boards import BoardRows, board_rows
+from spewy.chunks.locate import board_cards, solved_board
+from spewy.chunks.place import Place
+from spewy.chunks.problem import Ints, Problem, Shorts
+from spewy.chunks.rounds import chunk_nodes
+from spewy.errors import InputError
+from spewy.game.nodes import Node, entry_line
+from spewy.records.chunks import Kind, require_size, split
+from spewy.records.patched_reads import PatchedReads
+from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, SolvedBoard
+from spewy.records.progress import dropped_error, saved_sweeps
+
+
+class ChunkPolicy(Policy):
+    """Average strategies of a store, while it may be written to by others.
+
+    Args:
+        problem: what the store was made for.
+        store: its lockers; `close` closes them.
+        patched: the store with the strategies that were solved again for dropped rounds, in which the problem has a row
+            for each hand; None reads the store alone.
+    """
+
+    def __init__(self, problem: Problem, store: Store, patched: PatchedReads | None = None) -> None:
+        super().__init__(problem)
+        self.store = store
+        self._reads = PatchedReads(store) if patched is None else patched
+        self._swept = False
+        self._hands = lru_cache(BOARDS)(self._on_board)
+
+    def decision(self, line: str = "", board: str | Sequence[int] | None = None) -> Decision:
+        """The decision after ``line`` on ``board``, for all hands, as `Policy` has it.
+
+        Boards that are the same up to suits are solved once: what is stored for another one is turned onto this.
+        """
+        node, first, slots = self._node(line, board)
+        player = node.player
+        assert player is not None
+        cards = board_cards(self.problem, node.round, board)
+        held = self._hands(node.round, cards)
+        found = self._frequencies(node, first, held, self._sums(node, held, slots))
+        return Decision(
+            node.line, cards, player, node.actions, self.problem.hands, held.players[player].hands, found
+        )
+
+    @property
+    def saved(self) -> int:
+        """Finished sweeps that the store holds."""
+        return saved_sweeps(self.store)
+
+    def chunk(self, line: str = "", board: str | Sequence[int] | None = None) -> ChunkPlay:
+        """All decisions of the chunk that ``line`` (``""``, or ending in ``/``) enters on ``board``, from one read.
+
+        Before the first finished sweep all strategies are uniform.
+
+        Raises:
+            InputError: as `decision`.
+        """
+        root = self._root(line)
+        held = self._hands(root.round, board_cards(self.problem, root.round, board))
+        decisions, slots = self._betting(line)
+        sums = self._sums(root, held, slots) if self._has_swept() else _nothing(slots, held.n_rows)
+        frequencies = {
+            at: self._frequencies(node, first, held, sums) for at, (node, first) in decisions.items()
+        }
+        oop, ip = held.players
+        solved = SolvedBoard(held.history, held.key(root.round, line), (oop.rows_of_hands, ip.rows_of_hands))
+        return ChunkPlay(chunk_nodes(root), (oop.hands, ip.hands), frequencies, solved)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def _frequencies(self, node: Node, first: int, held: _Board, sums: tuple[Floats, Floats]) -> Floats:
+        """``[action, hand]`` of a decision, from what is stored of its chunk."""
+        assert node.player is not None
+        mine = held.players[node.player]
+        taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
+        for lock in self.problem.locks:
+            if lock.line == node.line:
+                lock.write(taken, held.history, mine.rows.hands)
+        return normalised(taken)[:, mine.group]
+
+    def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
+        """What is stored of the chunk that a node is in, per player ``[slot, row]``."""
+        subject, dropped = f"line {node.line!r}: expected a strategy that is stored", self._reads.first
+        if not self._has_swept():
+            raise InputError(f"{subject}, found no finished sweep")
+        n_rows = held.n_rows
+        size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
+        if not size:  # nobody has a decision, or the board leaves neither player a hand
+            return _nothing(slots, n_rows)
+        key = held.key(node.round, entry_line(node.line))
+        found = self._reads.get(Kind.SUMS, key)
+        if found is None and dropped is not None and node.round >= dropped:
+            raise dropped_error(subject, dropped, self.problem.game.num_rounds)
+        return split(require_size(found, size, Kind.SUMS, key), slots, n_rows)
+
+    def _has_swept(self) -> bool:
+        """Whether a sweep was finished; it stays so."""
+        self._swept = self._swept or saved_sweeps(self.store) > 0
+        return self._swept
+
+    def _on_board(self, t: int, cards: tuple[int, ...]) -> _Board:
+        problem = self.problem
+        history, perm = solved_board(problem, t, cards)
+        moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
+        players = []
+        for rows in board_rows(problem, t, history):
+            place = np.full(len(moved), -1)
+            place[rows.hands] = np.arange(len(rows.hands))
+            there = place[moved]
+            hands = np.flatnonzero(there >= 0)
+            players.append(_Held(rows, hands, there[hands], rows.group[there[hands]]))
+        return _Board(history, (players[0], players[1]))
+
+
+def _nothing(slots: tuple[int, int], n_rows: tuple[int, int]) -> tuple[Floats, Floats]:
+    return np.zeros((slots[0], n_rows[0])), np.zeros((slots[1], n_rows[1]))
+
+
+class _Held(NamedTuple):
+    """A player's rows on a solved board; the hands of the board that was asked for, ascending.
+
+    Of each the number among the solved board's hands, and the row of a strategy.
+    """
+
+    rows: BoardRows
+    hands: Ints
+    rows_of_hands: Ints
+    group: Shorts
+
+
+class _Board(NamedTuple):
+    """The board that is solved for one that was asked for, and what the players hold there."""
+
+    history: History
+    players: tuple[_Held, _Held]
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Of both players' strategies."""
+        return self.players[0].rows.n_groups, self.players[1].rows.n_groups
+
+    def key(self, t: int, line: str) -> bytes:
+        """Of the chunk that a line enters there."""
+        return Place(t, self.history, line).key(self.n_rows)

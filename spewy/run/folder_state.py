@@ -1,0 +1,90 @@
+"""What a folder of lockers holds of a job, read at once: no boards are laid out and nothing is measured.
+
+A run that was not interrupted leaves its result in the lockers, and the next one takes it away before its first visit.
+So a result that is there, with as many sweeps as the folder, was measured on the very strategies that lie beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lockers import Store, holds_store, open_store, remove_store
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
+from spewy.records.progress import read_result, read_trace, saved_sweeps
+from spewy.records.status import forget_status
+from spewy.records.strategy_locker import FOLDER
+from spewy.run.result import SolveResult
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What earlier runs left: finished sweeps, their checks, and a result where it is known to be true still."""
+
+    sweeps: int = 0
+    trace: tuple[tuple[int, float, float], ...] = ()
+    result: SolveResult | None = None
+
+
+def look(job: Job, folder: Path) -> Stored:
+    """Read a job's folder; a missing one holds nothing.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder holds another job.
+        lockers.LockerError: it is damaged.
+    """
+    if not holds_store(folder):
+        return Stored()
+    with open_store(folder, job.manifest(), read_only=True) as store:
+        return held(store)
+
+
+def held(store: Store) -> Stored:
+    """What earlier runs left in an open store."""
+    sweeps = saved_sweeps(store)
+    trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
+    result = _result(store)
+    return Stored(sweeps, trace, result if result is not None and result.sweeps == sweeps else None)
+
+
+def start_again(job: Job, folder: Path) -> None:
+    """Remove what a folder holds of a job, if anything.
+
+    Args:
+        job: the job that is solved again.
+        folder: the folder of its solve; this process holds the folder's lock.
+
+    Raises:
+        lockers.LockerError: the folder holds another job, or another process has its lockers open.
+        InputError: the status file is no regular file.
+    """
+    look(job, folder)
+    for store in (folder / FOLDER, folder):
+        if holds_store(store):
+            remove_store(store)
+    forget_status(folder)
+
+
+def finished(job: Job, stored: Stored) -> SolveResult | None:
+    """The stored result, if it is all that this job asks for: its target reached, or its last sweep."""
+    found = stored.result
+    if found is None or found.exploitability is None:
+        return None
+    amount, unit = parse_target(job.solve.target)
+    converged = found.exploitability <= amount * unit_chips(job.rules, job.pot, unit)
+    if not converged and found.sweeps < job.last_sweep:
+        return None
+    return replace(found, converged=converged).in_unit(job.amounts)
+
+
+def _result(store: Store) -> SolveResult | None:
+    found = read_result(store)
+    if found is None:
+        return None
+    return SolveResult(**{key: _tuples(value) for key, value in found.items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(inner) for inner in value) if isinstance(value, list) else value

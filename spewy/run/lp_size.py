@@ -1,0 +1,126 @@
+"""How large the linear program of a whole game is, counted from betting and cards, before a board is laid out.
+
+No board is enumerated: each hand of a player, and each pair of hands, meets as many boards as the cards that it leaves
+can make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, prod
+
+import numpy as np
+
+from buckets.cards import blocked
+from solvers.tree import CHANCE, DECISION
+from spewy.chunks.problem import Problem
+from spewy.chunks.rounds import BettingRound, betting_rounds
+from spewy.errors import InputError
+
+MOST_MINUTES = 5.0
+SECONDS = 1e-9
+"""Of a core for each nonzero times each variable and constraint, in HiGHS's interior point method: within a half of
+what was measured on rivers and turns from one second to three minutes (docs/lp-or-cfr.md). CFR takes well under a
+second for what takes that long here, so the limit is no loss."""
+BYTES_PER_NONZERO, BYTES_PER_COLUMN = 200, 2000
+"""Of HiGHS and of the arrays that the program is built from (measured), beside a process of its own."""
+PROCESS_BYTES = 120 << 20
+
+
+@dataclass(frozen=True)
+class LpSize:
+    """The program that HiGHS gets; ``nonzeros`` at most, since showdowns that are always ties vanish."""
+
+    variables: int
+    constraints: int
+    nonzeros: int
+
+    @property
+    def memory_bytes(self) -> int:
+        """What building and solving it takes, about."""
+        columns = self.variables + self.constraints
+        return PROCESS_BYTES + BYTES_PER_NONZERO * self.nonzeros + BYTES_PER_COLUMN * columns
+
+    @property
+    def minutes(self) -> float:
+        """How long solving it takes, roughly."""
+        return SECONDS * self.nonzeros * (self.variables + self.constraints) / 60
+
+    def __str__(self) -> str:
+        """Its size in words."""
+        return (
+            f"{self.variables:,} variables, {self.constraints:,} constraints "
+            f"and {self.nonzeros:,} nonzeros, about {self.memory_bytes / 2**20:,.0f} MiB and {_time(self.minutes)}"
+        )
+
+
+def lp_size(problem: Problem) -> LpSize:
+    """Count the program of a problem without symmetry and with a row per hand."""
+    betting = betting_rounds(problem.tree)
+    hole = problem.game.num_hole_cards
+    boards = [_boards(problem, bets.round, hole) for bets in betting]
+    board = [card for group in problem.history for card in group]
+    held = [(weights > 0) & ~blocked(problem.hands, board) for weights in problem.ranges]
+    rows = [[int(mine.sum()) * n for n in boards] for mine in held]
+    pairs = [_pairs(problem, held) * _boards(problem, bets.round, 2 * hole) for bets in betting]
+    plans = [_plan(betting, p, rows[p]) for p in (0, 1)]
+    payoffs = sum(n * _terminals(bets) for n, bets in zip(pairs, betting, strict=True))
+    (x, x_lines, x_entries), (y, y_lines, y_entries) = plans
+    return LpSize(x + y_lines, y + x_lines, payoffs + x_entries + y_entries)
+
+
+def require_small(name: str, size: LpSize) -> None:
+    """Refuse a program that would take hours.
+
+    Raises:
+        InputError: it would probably take longer than the limit.
+    """
+    if size.minutes > MOST_MINUTES:
+        raise InputError(
+            f'{name}: solve.method: "lp" solves the whole game as one linear program: expected one that takes '
+            f"at most about {MOST_MINUTES:.0f} minutes, found {size}; "
+            'take solve.method = "cfr", or solve.integrate = "average" for a program per chunk'
+        )
+
+
+def _time(minutes: float) -> str:
+    """A rough time in words: the forecast knows no more.
+
+    >>> _time(0.2), _time(3.4), _time(22_000)
+    ('at most two minutes', '3 minutes', '367 hours')
+    """
+    if minutes < 2:
+        return "at most two minutes"
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
+
+
+def _boards(problem: Problem, last: int, held: int) -> int:
+    """How many boards of round ``last`` leave so many cards that are held."""
+    left = len(problem.game.deck) - sum(len(group) for group in problem.history) - held
+    dealt = problem.game.num_board_cards[problem.first_round + 1 : last + 1]
+    return prod(comb(left - sum(dealt[:i]), cards) for i, cards in enumerate(dealt))
+
+
+def _pairs(problem: Problem, held: list[np.ndarray]) -> int:
+    """Pairs of hands that share no card: hands are of at most two cards."""
+    first, second = (problem.hands[mine] for mine in held)
+    cards = [np.bincount(hands.ravel(), minlength=problem.hands.max() + 1) for hands in (first, second)]
+    same = int(np.sum(held[0] & held[1]))
+    return len(first) * len(second) - int(cards[0] @ cards[1]) + (problem.game.num_hole_cards - 1) * same
+
+
+def _plan(betting: list[BettingRound], p: int, rows: list[int]) -> tuple[int, int, int]:
+    """Variables, flow constraints and their entries of a player's plan."""
+    variables = lines = entries = 0
+    for t, (bets, n) in enumerate(zip(betting, rows, strict=True)):
+        a, roots, slots = bets.forest.arrays, bets.forest.n_roots, bets.forest.n_slots[p]
+        decisions = int(np.sum((a.kind == DECISION) & (a.player == p)))
+        variables += n * (roots + slots)
+        lines += n * (roots + decisions)
+        entries += n * (roots * (1 if t == 0 else 2) + decisions + slots)
+    return variables, lines, entries
+
+
+def _terminals(bets: BettingRound) -> int:
+    kind = bets.forest.arrays.kind
+    return int(np.sum((kind != DECISION) & (kind != CHANCE)))

@@ -1,0 +1,350 @@
+from collections import Counter
+from itertools import combinations
+from math import comb
+
+import naive_boards as naive
+import numpy as np
+import pytest
+
+from buckets.abstraction import Abstraction
+from buckets.abstraction.board_pairs import board_pairs, require_pairs
+from buckets.abstraction.class_rows import interval_rows
+from buckets.abstraction.making import feature_names
+from buckets.cards import (
+    Deck,
+    blocked,
+    board_map,
+    canonical,
+    hand_permutation,
+    hands,
+    permute_cards,
+    preflop_classes,
+    strengths,
+    suit_permutations,
+)
+from buckets.errors import BucketError
+
+FULL, SMALL = Deck(), Deck(5, 3)
+GAMES = {
+    "kuhn": (Deck(3, 1), 1, (0,), ("all",), (3,)),
+    "leduc": (Deck(3, 2), 1, (0, 1), ("all", "all"), ("hands", "hands")),
+    "leduc, rows of ranks": (Deck(3, 2), 1, (0, 1), ("all", "all"), (3, 3)),
+    "rhode island": (FULL, 1, (0, 1, 1), ("all", "all", "all"), (13, "hands", "hands")),
+    "rhode island, in classes": (FULL, 1, (0, 1, 1), ("all", 5, 20), (13, 8, 6)),
+    "small hold'em": (SMALL, 2, (0, 2, 1), (1, 4, 9), (50, 6, 5)),
+    "small hold'em, a round without a card": (
+        SMALL,
+        2,
+        (0, 2, 0, 1),
+        ("all", 4, "all", 9),
+        (8, 6, "hands", 5),
+    ),
+    "small hold'em that remembers": (SMALL, 2, (0, 2, 1), ("all", 4, 12), (50, 6, 5)),
+    "small hold'em that remembers the flop itself": (
+        SMALL,
+        2,
+        (0, 2, 0, 1),
+        ("all", "all", 25, 90),
+        (50, 6, 4, 5),
+    ),
+    "small hold'em, hands on the last board": (SMALL, 2, (0, 2, 1), ("all", 4, "all"), (50, 6, "hands")),
+    "flop hold'em": (FULL, 2, (0, 3), ("all", 100), (169, 40)),
+}
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def made(request):
+    return Abstraction.make(*GAMES[request.param], remember="remembers" in request.param)
+
+
+def drawn(made, t, n=12, seed=0):
+    """Boards of a round, cards in the order of the rounds."""
+    generator = np.random.default_rng(seed)
+    n_cards = sum(made.board_sizes[: t + 1])
+    boards = [generator.choice(made.deck.cards, n_cards, replace=False) for _ in range(n)]
+    return np.array(boards, dtype=np.int64).reshape(n, n_cards)
+
+
+def test_like_boards_have_a_class_and_their_hands_the_same_rows(made):
+    for t in range(made.n_rounds):
+        boards = drawn(made, t)
+        classes, rows = made.boards(t, boards)
+        assert ((rows == -1) == [blocked(hands(made.deck, made.hole), board) for board in boards]).all()
+        assert rows.max() < made.n_rows[t]
+        assert classes.max() < made.n_classes[t]
+        by_hand = made.arrays["kinds"][t] == 2  # those of hands that mirror each other may differ
+        for perm in suit_permutations(made.deck):
+            turned_classes, turned = made.boards(t, permute_cards(boards, perm))
+            np.testing.assert_array_equal(turned_classes, classes)
+            moved = turned[:, hand_permutation(made.deck, made.hole, perm)]
+            if by_hand:
+                np.testing.assert_array_equal(np.sort(moved), np.sort(rows))
+            else:
+                np.testing.assert_array_equal(moved, rows)
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if "remembers" in name])
+def test_a_class_that_remembers_has_one_class_before(name):
+    made = Abstraction.make(*GAMES[name], remember=True)
+    boards = made.deal(0, range(2000)).boards
+    first, _ = made.boards(1, boards[:, :2])
+    for t in range(2, made.n_rounds):
+        later, _ = made.boards(t, boards[:, : sum(made.board_sizes[: t + 1])])
+        before = {class_: set(first[later == class_].tolist()) for class_ in set(later.tolist())}
+        assert all(len(found) == 1 for found in before.values())
+        assert set.union(*before.values()) == set(range(made.n_classes[1]))
+    last, _ = made.boards(made.n_rounds - 1, np.sort(boards))
+    assert (last != later).any()  # the same cards, another one last
+
+
+def test_pairs_are_counted_as_they_are_dealt():
+    firsts, later = board_map(SMALL, (2,)), board_map(SMALL, (3,))
+    classes = np.arange(len(firsts.boards), dtype=np.int32) % 4
+    found = board_pairs(SMALL, firsts, classes, later)
+    numbers = {pair: i for i, pair in enumerate(combinations(SMALL.cards, 2))}
+    seen = Counter()
+    for i, board in enumerate(combinations(SMALL.cards, 3)):
+        for pair in combinations(board, 2):
+            first = classes[firsts.canonical[numbers[pair]]]
+            seen[int(first), int(later.canonical[i])] += 1
+    pairs = zip(found.first.tolist(), found.board.tolist(), strict=True)
+    assert dict(zip(pairs, found.counts.tolist(), strict=True)) == seen
+    table = found.numbers.reshape(4, -1)
+    assert (table[found.first, found.board] == np.arange(len(found.board))).all()
+    assert (table >= 0).sum() == len(found.board)
+    with pytest.raises(BucketError, match="boards that remember: expected at most"):
+        require_pairs(10_000, 10_000)
+
+
+def test_deals_are_what_boards_say(made):
+    dealt = made.deal(7, range(3, 28))
+    n_left = len(made.deck) - sum(made.board_sizes)
+    all_hands = hands(made.deck, made.hole)
+    for t in range(made.n_rounds):
+        classes, rows = made.boards(t, dealt.boards[:, : sum(made.board_sizes[: t + 1])])
+        np.testing.assert_array_equal(dealt.classes[:, t], classes)
+        np.testing.assert_array_equal(dealt.rows[:, t], np.take_along_axis(rows, dealt.hands, axis=1))
+    power = strengths(dealt.boards, all_hands)
+    for b, board in enumerate(dealt.boards.tolist()):
+        assert sorted(dealt.hands[b].tolist()) == np.flatnonzero(~blocked(all_hands, board)).tolist()
+        np.testing.assert_array_equal(dealt.strength[b], power[b, dealt.hands[b]])
+        order = list(zip(dealt.strength[b], dealt.rows[b, -1], dealt.hands[b], strict=True))
+        assert order == sorted(order)
+        left = [card for card in made.deck.cards if card not in board]
+        for cards, hand in zip(dealt.cards[b].tolist(), dealt.hands[b], strict=True):
+            assert [left[card] for card in cards[: made.hole]] == all_hands[hand].tolist()
+            assert cards[made.hole :] == [n_left] * (2 - made.hole)
+
+
+def test_deals_belong_to_their_numbers(made):
+    whole = made.deal(5, range(30))
+    part = made.deal(5, range(11, 15))
+    for all_of, some in zip(whole, part, strict=True):
+        np.testing.assert_array_equal(all_of[11:15], some)
+    room = made.room(4)
+    assert made.deal(5, range(11, 15), room) is room
+    np.testing.assert_array_equal(room.boards, part.boards)
+    np.testing.assert_array_equal(made.classes_of_deals(5, 11, 4), part.classes)
+    if sum(made.board_sizes):
+        assert (made.deal(6, range(30)).boards != whole.boards).any()
+
+
+def test_rows_on_final_boards_never_fall_with_strength(made):
+    last = made.n_rounds - 1
+    if made.arrays["kinds"][last] != 1:
+        return
+    boards = drawn(made, last)
+    _, rows = made.boards(last, boards)
+    for own, power in zip(rows, strengths(boards, hands(made.deck, made.hole)), strict=True):
+        live = power >= 0
+        assert (np.diff(own[live][np.argsort(power[live], kind="stable")]) >= 0).all()
+
+
+def test_a_class_for_each_history():
+    """Numbered as `canonical` orders them, hands of the canonical board one by one."""
+    made = Abstraction.make(*GAMES["rhode island"])
+    assert made.n_classes == (1, 13, 325)
+    assert made.n_rows == (13, 51, 50)
+    found = board_map(FULL, (1, 1))
+    for flop, turn in drawn(made, 2, 40).tolist():
+        history, perm = canonical(((flop,), (turn,)), FULL)
+        classes, rows = made.boards(2, [(flop, turn)])
+        assert found.boards[classes[0]].tolist() == [card for group in history for card in group]
+        live = [card for card in FULL.cards if (card,) not in history]
+        moved = hand_permutation(FULL, 1, perm)
+        for hand, card in enumerate(FULL.cards):
+            expected = -1 if card in (flop, turn) else live.index(FULL.cards[moved[hand]])
+            assert rows[0, hand] == expected
+
+
+def test_rows_of_a_class_are_nearest_means():
+    """Hands of equal outcomes share a row, and rows ascend with the mean outcome, class by class."""
+    made = Abstraction.make(*GAMES["small hold'em"])
+    boards = board_map(SMALL, (2,)).boards
+    classes, rows = made.boards(1, boards)
+    assert sorted(set(classes.tolist())) == [0, 1, 2, 3]
+    all_hands = hands(SMALL, 2).tolist()
+    for number in range(4):
+        row_of, means = {}, [[] for _ in range(6)]
+        for board, own in zip(boards[classes == number].tolist(), rows[classes == number], strict=True):
+            for outcome, row in zip(naive.outcomes(board, all_hands, SMALL.cards, 3), own, strict=True):
+                if outcome:
+                    assert row_of.setdefault(tuple(outcome), row) == row
+                    means[row].append(np.mean(outcome))
+        middle = [np.mean(own) for own in means if own]
+        assert middle == sorted(middle)
+        assert len(middle) > 4
+
+
+def test_starting_hands_are_numbered_as_the_chart():
+    made = Abstraction.make(*GAMES["flop hold'em"])
+    np.testing.assert_array_equal(made.boards(0, np.empty((1, 0), dtype=int))[1][0], preflop_classes()[0])
+
+
+def test_fewer_rows_than_starting_hands_are_clusters():
+    made = Abstraction.make(SMALL, 2, (0, 3), ("all", 5), (4, 5))
+    assert made.n_rows == (4, 5)
+    rows = made.boards(0, np.empty((1, 0), dtype=int))[1][0]
+    assert rows[hands(SMALL, 2).tolist().index([49, 50])] == 3  # aces
+
+
+def test_every_board_is_dealt_as_often_as_any_other():
+    made = Abstraction.make(*GAMES["small hold'em"])
+    n_boards = comb(15, 2) * 13
+    dealt = made.deal(3, range(6 * n_boards))
+    seen = Counter((*sorted(board[:2]), board[2]) for board in dealt.boards.tolist())
+    assert len(seen) == n_boards
+    assert set(seen.values()) == {6}
+
+
+def test_each_block_deals_each_first_board_once_in_an_order_of_its_own():
+    made = Abstraction.make(*GAMES["small hold'em"])
+    orders = []
+    for block in range(40):
+        flops = made.deal(9, range(105 * block, 105 * (block + 1))).boards[:, :2].tolist()
+        assert len({tuple(flop) for flop in flops}) == 105
+        assert all(first < second for first, second in flops)
+        orders.append(flops)
+    assert orders[0] != orders[1]
+    places = np.array([[order.index(flop) for flop in orders[0]] for order in orders[1:]])
+    assert 40 < places.mean(axis=0)[:8].mean() < 64
+    assert abs(np.corrcoef(np.arange(105), places.mean(axis=0))[0, 1]) < 0.4
+
+
+def test_what_follows_a_board_comes_once_before_any_comes_again():
+    made = Abstraction.make(*GAMES["small hold'em"])
+    boards = made.deal(2, range(105 * 13)).boards
+    assert len(np.unique(boards, axis=0)) == 105 * 13
+
+
+def test_intervals_of_one_class():
+    seen = np.zeros((2, 255), dtype=np.int64)
+    seen[0, [10, 11, 12, 100, 101, 240]] = [5, 5, 5, 5, 5, 5]
+    seen[1, 40:45] = 1
+    rows = interval_rows(seen, 3)
+    assert (np.diff(rows[:, :255].astype(int), axis=1) >= 0).all()
+    assert rows[0, [10, 11, 12]].tolist() == [0, 0, 0]
+    assert rows[0, 240] == 2
+    assert rows[1, 40] == 0
+    assert rows[1, 44] == 2
+
+
+def test_features_are_made_once():
+    kept = {}
+    first = Abstraction.make(*GAMES["small hold'em"], kept=kept)
+    assert sorted(kept) == feature_names((0, 2, 1))
+    told = []
+    kept["board-2"] = np.roll(kept["board-2"], 3, axis=0)
+    other = Abstraction.make(*GAMES["small hold'em"], kept=kept, progress=lambda *done: told.append(done))
+    assert (first.arrays["classes"] != other.arrays["classes"]).any()
+    assert told[-1][0] == told[-1][1]
+
+
+def test_the_same_wish_gives_the_same_arrays():
+    first, second = (Abstraction.make(*GAMES["small hold'em"], seed=4) for _ in range(2))
+    for name, array in first.arrays.items():
+        np.testing.assert_array_equal(second.arrays[name], array)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_progress_ends_where_it_said(name):
+    told = []
+    Abstraction.make(*GAMES[name], progress=lambda *n: told.append(n))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert not told or told[-1][0] == told[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"classes": (1, 0)}, "classes of round 1: expected at least 1, or 'all', got 0"),
+        ({"classes": (1, 4)}, "classes of round 1: expected 1 to its 3 boards, got 4"),
+        ({"classes": (2, 3)}, "classes of round 0: expected 1 to its 1 boards, got 2"),
+        ({"classes": (1,)}, "classes: expected one for each of 2 rounds, got 1"),
+        ({"rows": (3, 0)}, "rows of round 1: expected 1 to 255, or 'hands', got 0"),
+        ({"rows": (3, 256)}, "rows of round 1: expected 1 to 255, or 'hands', got 256"),
+        (
+            {"rows": (3, "hands"), "classes": (1, 2)},
+            "rows of round 1: expected a number, or all classes, got 'hands' of 2",
+        ),
+        ({"board_sizes": (0, 3)}, "hole and board cards: expected one of .* together, got 4"),
+        ({"deck": Deck(2, 1)}, "deck: expected cards for two hands and a board, 3, got 2"),
+    ],
+)
+def test_bad_wishes_are_refused(changed, message):
+    asked = {
+        "deck": Deck(3, 2),
+        "hole": 1,
+        "board_sizes": (0, 1),
+        "classes": ("all", 2),
+        "rows": (3, 3),
+        **changed,
+    }
+    with pytest.raises(BucketError, match=message):
+        Abstraction.make(**asked)
+
+
+def test_what_is_too_much_for_the_last_round_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr("buckets.abstraction.making.Percentiles", None)
+    rows = (50, 6, 5)
+    with pytest.raises(BucketError, match="classes of round 2: expected 1 to its 95 boards, got 96"):
+        Abstraction.make(SMALL, 2, (0, 2, 1), ("all", 4, 96), rows)
+    with pytest.raises(BucketError, match=r"boards of \(3, 1, 1\) cards: expected at most 4,000,000"):
+        Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 100, 200, "all"), (169, 40, 40, 40))
+
+
+def test_bad_questions_are_refused():
+    leduc = Abstraction.make(*GAMES["leduc"])
+    for t, boards, message in (
+        (2, [[42]], "round: expected 0 to 1, got 2"),
+        (1, [[42, 43]], r"boards: expected shape \(n, 1\), got \(1, 2\)"),
+        (1, [[0]], "boards: expected cards of Deck"),
+    ):
+        with pytest.raises(BucketError, match=message):
+            leduc.boards(t, boards)
+    with pytest.raises(BucketError, match="boards: expected each card once on a board, got one twice"):
+        Abstraction.make(*GAMES["rhode island"]).boards(2, [[3, 3]])
+    with pytest.raises(BucketError, match="deals: expected numbers of at least 0, got -1"):
+        leduc.deal(0, range(-1, 4))
+    with pytest.raises(BucketError, match="a first and a count of at least 0, got -1 and 5"):
+        leduc.classes_of_deals(0, -1, 5)
+    with pytest.raises(BucketError, match="seed: expected a number from 0"):
+        leduc.deal(-1, range(5))
+
+
+@pytest.mark.slow
+def test_hold_em_from_the_deal_to_the_river():
+    kept = {}
+    made = Abstraction.make(FULL, 2, (0, 3, 1, 1), ("all", 20, 40, 80), (169, 10, 10, 10), kept=kept)
+    assert made.n_classes == (1, 20, 40, 80)
+    assert made.n_rows == (169, 10, 10, 10)
+    dealt = made.deal(1, range(22_100))
+    assert len({tuple(flop) for flop in dealt.boards[:, :3].tolist()}) == 22_100
+    for t in (1, 2, 3):
+        boards = dealt.boards[:50, : 2 + t]
+        classes, rows = made.boards(t, boards)
+        shuffled = np.random.default_rng(t).permuted(boards, axis=1)
+        np.testing.assert_array_equal(made.boards(t, shuffled)[0], classes)
+        np.testing.assert_array_equal(made.boards(t, shuffled)[1], rows)
+        held = np.bincount(dealt.rows[:1000, t].ravel(), minlength=10) / dealt.rows[:1000, t].size
+        assert held.min() > 0.03
