@@ -12,20 +12,20 @@ from math import comb
 import numpy as np
 
 from solvers.discount import EXACT_VARIANT, variant
+from solvers.exact.context import MOST_TASKS
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.footprint import SINGLE
-from solvers.exact.rig import MOST_PORTIONS
 from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job
-from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
+from spewy.run.walked_cost import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
 
 LOCKERS = 2  # regrets and sums; some variants keep guesses too
 
 
 @dataclass(frozen=True)
-class Least:
-    """Lower bounds on what `estimate` tells.
+class Bounds:
+    """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
 
     Attributes:
         boards, chunks: per round from the root's.
@@ -37,7 +37,7 @@ class Least:
     memory_bytes: int
 
 
-def least_cost(job: Job) -> Least:
+def lower_bounds(job: Job) -> Bounds:
     """Bound the cost of a job from below.
 
     Raises:
@@ -55,10 +55,10 @@ def least_cost(job: Job) -> Least:
         for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
     ]
     if _may_stream(job) and len(cells) > 1:
-        cells[-1] //= max(MOST_PORTIONS)
+        cells[-1] //= max(MOST_TASKS)
     chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
     buffers = _buffers(count, most) if _is_exact(job) else 0
-    return Least(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
+    return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
