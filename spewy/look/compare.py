@@ -20,9 +20,8 @@ from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, told_line
-from spewy.look.chunk_view import NodeTotals
+from spewy.look.chunk import NodeTotals
 from spewy.look.node import NodeView
-from spewy.look.report import words_of
 from spewy.look.solution import Solution
 
 if TYPE_CHECKING:
@@ -206,7 +205,7 @@ def compare(a: Solution, b: Solution, line: str = "", board: str | None = None) 
         _changes(a, b, nodes, board),
         _only(a, b, nodes),
         a.job.amounts.name,
-        words_of(a, nodes[0]),
+        a.words(nodes[0]),
     )
 
 
@@ -297,7 +296,7 @@ def _following(node: Node) -> list[str]:
 
 def _decision(solution: Solution, line: str, board: str | Sequence[int] | None, name: str) -> Node:
     try:
-        return solution.reads.decision(line, board)
+        return solution.reads.policy.node(line, board)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
 

@@ -1,122 +1,234 @@
-"""One decision as the chart that players know: 13 x 13 classes of hold'em hands, aces first, suited hands above.
+"""The 13 x 13 classes of hold'em hands, aces first, suited hands above the diagonal: a decision, or a number, in each.
 
-A cell is the mean over its class's hands that the board leaves: ``reach``, and the frequencies by that reach.
+A cell is the mean over those hands of its class that the board leaves. Renderers: `spewy.cli.grid` for terminals,
+`spewy.look.html` for notebooks, `spewy.plot.hands` for pictures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
-from spewy.errors import InputError
+from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
 from spewy.game.handclass import NUM_HANDS
+from spewy.game.linewords import action_words
+from spewy.game.names import SEAT_NAMES
+from spewy.look.colours import SEATS, Colour, action_colours
+
+if TYPE_CHECKING:
+    from spewy.look.node import NodeView
 
 SIZE = 13
+NOBODY = 5e-4
+"""Reach, or share of a range, below which a class counts as not held."""
+LARGE = 100
+"""Amount from which on EVs have no decimals, since a cell holds five characters."""
 
 
-class Looked(Protocol):
-    """What is read here of a `spewy.look.node.NodeView`, which shows itself as a grid."""
+@dataclass(frozen=True)
+class Cell:
+    """One class of hands in a grid.
 
-    @property
-    def board(self) -> tuple[int, ...]:
-        """Public cards."""
+    Attributes:
+        row, column: place in the grid.
+        name: name of the class, such as ``AKs``.
+        reach: mean reach of its hands; NaN where the board leaves none.
+        fill: reach as a share of the largest one in the grid; 0 where nobody holds the class.
+        mix: ``[action]``, how often the class takes each action; one share where the player does not act.
+    """
 
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What there is to do."""
-
-    @property
-    def hands(self) -> tuple[str, ...]:
-        """Names."""
-
-    @property
-    def reach(self) -> Floats:
-        """``[hand]``."""
-
-    @property
-    def strategy(self) -> Floats:
-        """``[action, hand]``."""
-
-    @property
-    def frequencies(self) -> Floats:
-        """``[action]``, of the whole range."""
+    row: int
+    column: int
+    name: str
+    reach: float
+    fill: float
+    mix: Floats
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A decision of a whole range.
+    """A decision of a range, by classes of hands.
 
     Attributes:
-        actions: what there is to do.
+        actions: labels of the actions; empty for a player who does not act.
         reach: ``[row, column]``; NaN where the board leaves no hand of the class.
         frequencies: ``[action, row, column]``, adding up to 1; NaN where no hand of the class gets here.
-        shares: ``[action]``, how often the whole range takes each; NaN if it never comes here.
+        shares: ``[action]``, how often the whole range takes each action; NaN if the range never comes here.
+        player: player whose range it is.
     """
 
     actions: tuple[str, ...]
     reach: Floats
     frequencies: Floats
     shares: Floats
+    player: int = 0
 
     @classmethod
-    def of(cls, game: Game, view: Looked) -> Grid:
+    def of(
+        cls,
+        board: Sequence[int],
+        names: Sequence[str],
+        actions: Sequence[str],
+        reach: Floats,
+        strategy: Floats,
+        player: int = 0,
+    ) -> Grid:
         """Average over the hands of each class.
 
-        Raises:
-            InputError: the game's hands are not hold'em's.
+        Args:
+            board: public cards.
+            names: ``[hand]``, names of hold'em hands.
+            actions: labels of the actions.
+            reach: ``[hand]``.
+            strategy: ``[action, hand]``.
+            player: player whose range it is.
         """
-        require_holdem(game)
-        return cls.of_holdem(view)
-
-    @classmethod
-    def of_holdem(cls, view: Looked) -> Grid:
-        """The same of a game that is known for hold'em."""
-        numbers = _numbers(view.hands)
-        weights = np.zeros((1 + len(view.actions), NUM_HANDS))
-        weights[0, numbers] = view.reach
-        weights[1:, numbers] = view.reach * view.strategy
-        left = ~blocked(hands(Deck(), 2), view.board)
-        reach, *taken = (_by_class(mine) for mine in weights)
-        mixes = np.array(taken).reshape(-1, SIZE, SIZE)
+        numbers = _numbers(names)
+        weights = np.zeros((1 + len(actions), NUM_HANDS))
+        weights[0, numbers] = reach
+        weights[1:, numbers] = reach * strategy
+        left = ~blocked(hands(Deck(), 2), board)
+        mass, *taken = (_by_class(of_hands) for of_hands in weights)
+        mixes, total = np.array(taken).reshape(-1, SIZE, SIZE), float(reach.sum())
+        shares = strategy @ reach / total if total > 0 else np.full(len(actions), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(view.actions, reach / _by_class(left), mixes / reach, view.frequencies)
+            return cls(tuple(actions), mass / _by_class(left), mixes / mass, shares, player)
+
+    @property
+    def colours(self) -> list[Colour]:
+        """Colour of each action, or of the player who does not act."""
+        return action_colours(self.actions) or [SEATS[self.player]]
+
+    def cells(self) -> Iterator[Cell]:
+        """The classes, row by row."""
+        highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
+        for (row, column), reach in np.ndenumerate(self.reach):
+            mix = self.frequencies[:, row, column] if self.actions else np.ones(1)
+            held = reach >= NOBODY and not np.isnan(mix).any()
+            fill = min(1.0, float(reach) / highest) if held else 0.0
+            yield Cell(row, column, class_name(row, column), float(reach), fill, mix)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the grid with matplotlib: see `spewy.plot.hand_chart`."""
+        from importlib import import_module
+
+        return import_module("spewy.plot").hand_chart(self, ax)
+
+    def to_json(self) -> dict[str, Any]:
+        """The grid as an object; ``classes`` has an entry for each class that the board leaves."""
+        classes = {
+            cell.name: {"reach": cell.reach, "frequencies": cell.mix.tolist() if self.actions else []}
+            for cell in self.cells()
+            if cell.reach == cell.reach
+        }
+        return {
+            "player": self.player,
+            "actions": list(self.actions),
+            "shares": self.shares.tolist(),
+            "classes": classes,
+        }
+
+    def _repr_html_(self) -> str:
+        """The grid, for notebooks."""
+        from spewy.look.html import grid_html
+
+        return grid_html(self, SEAT_NAMES[self.player])
 
 
-def class_means(game: Game, view: Looked, values: Floats) -> Floats:
-    """``[row, column]``: the mean of hands' values by their reach; NaN where no hand of a class has any of both.
+@dataclass(frozen=True)
+class HeatMap:
+    """A number for each class of hands.
+
+    Attributes:
+        title: name of the numbers, with their unit.
+        values: ``[row, column]``; NaN where the number is not defined.
+        tell: function that formats a number.
+    """
+
+    title: str
+    values: Floats
+    tell: Callable[[float], str]
+
+
+def heat_map(view: NodeView, what: str) -> HeatMap:
+    """Map the EV, equity or reach of a decision's hands, or the EV of an action by the action's label.
 
     Raises:
-        InputError: the game's hands are not hold'em's.
+        InputError: ``what`` is something else, or unknown at this decision; or the game is not hold'em.
     """
-    return means_by_class(hand_numbers(game, view.hands), view.reach, values)
+    require_holdem(view.game)
+    seat, wanted = SEAT_NAMES[view.player], _quantity(view, what)
+    tell: Callable[[float], str]
+    if wanted == "equity":
+        title, values, tell = "equity, %", 100 * view.equity, "{:z.0f}".format
+    elif wanted == "reach":
+        title, values, tell = "reach, %", 100 * view.reach, "{:z.0f}".format
+    elif wanted == "EV":
+        title, values, tell = f"EV, {view.unit}", view.ev, _amounts(view.ev)
+    else:
+        values = view.action_ev[view.actions.index(wanted)]
+        title, tell = f"EV of {action_words(wanted)}, {view.unit}", _amounts(values)
+    if np.isnan(values).all():
+        raise InputError(f"heat map of {wanted}: no hand has a known value at this decision")
+    return HeatMap(f"{seat}: {title}", class_means(view.hands, view.reach, values), tell)
 
 
-def means_by_class(numbers: NDArray[np.int64], reach: Floats, values: Floats) -> Floats:
-    """The same of any hold'em hands, by their numbers."""
-    known = ~np.isnan(values)
+def is_of_action(view: NodeView, what: str) -> bool:
+    """Whether a heat map shows the EV of an action, which only the player who acts has."""
+    return _quantity(view, what) in view.actions
+
+
+def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
+    """Average values of hands by class, weighted by reach.
+
+    Args:
+        names: ``[hand]``, names of hold'em hands.
+        reach: ``[hand]``.
+        values: ``[hand]``; hands whose value is NaN are left out.
+
+    Returns:
+        ``[row, column]``; NaN where no hand of the class has both reach and a value.
+    """
+    known, numbers = ~np.isnan(values), _numbers(names)
     weights = np.zeros((2, NUM_HANDS))
     weights[:, numbers[known]] = np.array([reach * values, reach])[:, known]
-    total, mass = (_by_class(mine) for mine in weights)
+    total, mass = (_by_class(of_hands) for of_hands in weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = total / mass
-    return found
+        means: Floats = total / mass
+    return means
 
 
-def hand_numbers(game: Game, names: Sequence[str]) -> NDArray[np.int64]:
-    """``[hand]``: the numbers of hands by their names.
+def class_name(row: int, column: int) -> str:
+    """The name of the class in a cell.
+
+    >>> class_name(0, 1), class_name(1, 0)
+    ('AKs', 'AKo')
+    """
+    return preflop_classes()[1][SIZE * row + column]
+
+
+def require_holdem(game: Game | None) -> None:
+    """Refuse games other than hold'em.
 
     Raises:
-        InputError: the game's hands are not hold'em's.
+        InputError: hands of the game are not two of 52 cards.
     """
-    require_holdem(game)
-    return _numbers(names)
+    if not is_holdem(game):
+        name = "another game" if game is None else game.name
+        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {name}")
+
+
+def is_holdem(game: Game | None) -> bool:
+    """Whether hands of a game are two of 52 cards."""
+    return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
@@ -124,21 +236,23 @@ def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _by_class(weights: np.ndarray) -> Floats:
-    """``[row, column]``: the sums of hands' weights."""
-    found = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
-    return found.astype(np.float64).reshape(SIZE, SIZE)
+    """``[row, column]``: sums of hands' weights."""
+    sums = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
+    return sums.astype(np.float64).reshape(SIZE, SIZE)
 
 
-def require_holdem(game: Game) -> None:
-    """Refuse other games.
+def _quantity(view: NodeView, what: str) -> str:
+    """The quantity of a heat map, as it is spelled."""
+    names = ("EV", "equity", "reach", *view.actions)
+    spelled = {name.lower(): name for name in names}
+    quantity = spelled.get(what.strip().lower())
+    if quantity is None:
+        near = get_close_matches(what.strip().lower(), spelled, 1)
+        hint = f" (nearest: {spelled[near[0]]})" if near else ""
+        raise InputError(f"heat map: expected one of {', '.join(names)}; found {shown(what)}{hint}")
+    return quantity
 
-    Raises:
-        InputError: the game's hands are not hold'em's.
-    """
-    if not is_holdem(game):
-        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
 
-
-def is_holdem(game: Game) -> bool:
-    """Whether hands are two of 52 cards."""
-    return game.num_hole_cards == 2 and len(game.deck) == 52
+def _amounts(values: Floats) -> Callable[[float], str]:
+    known = values[~np.isnan(values)]
+    return "{:z.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:z.1f}".format

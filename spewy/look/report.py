@@ -21,11 +21,10 @@ from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
-from spewy.game.linewords import line_words
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import told_line
 from spewy.game.tree import Node, entry
-from spewy.look.chunk_view import NodeTotals
+from spewy.look.chunk import NodeTotals
 from spewy.look.solution import Solution
 
 if TYPE_CHECKING:
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[float, float]
 """Something of oop and of ip."""
+
+MOST_COMPARED = 60
+"""Deals up to which equities of a whole game with board buckets are computed, some tenths of a second for each flop."""
 
 AVERAGE = "all"
 """What stands for a card's name in the row of averages."""
@@ -225,14 +227,9 @@ def report(
         for (dealt, totals), weight in zip(found, weights, strict=True)
     )
     actions = tuple(action.label for action in node.actions)
-    words = words_of(solution, node)
+    words = solution.words(node)
     found_there = Report(node.line, cards, node.player, actions, pot, rows, average(rows, pot), words=words)
     return found_there.in_unit(solution.job.amounts)
-
-
-def words_of(solution: Solution, node: Node) -> str:
-    """A node's line in words."""
-    return line_words(solution.problem.tree.entered(entry(node.line)), node.line)
 
 
 def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
@@ -270,7 +267,8 @@ def _deals(
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
         there = tuple(card for group in following for card in group)
-        totals = solution.chunk_view(node.line, there).totals(node.line)
+        view = solution.chunk_view(node.line, there, equity=len(deals) <= MOST_COMPARED)
+        totals = view.totals(node.line)
         for dealt, _ in members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
             found.append((tuple(named), totals))

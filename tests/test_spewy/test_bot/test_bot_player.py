@@ -29,7 +29,7 @@ from spewy.bot.subgames import Root, SubGames
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 from spewy.match.opponents import opponent
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Stacked

@@ -11,7 +11,7 @@ from buckets.cards import Deck, blocked, hands
 from spewy.bot.player import open_bot
 from spewy.bot.ranges import played_down
 from spewy.game.hand import Hand
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 
 REPEATABLE = {"seconds": None, "iterations": 8}
 

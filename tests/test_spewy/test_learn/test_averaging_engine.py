@@ -8,7 +8,7 @@ from cli_runs import good, good_json, refused, spewy, write
 from dealt_jobs import exploitability_of, numbers_in
 
 from spewy import Solution
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 from spewy.records.bucket_payoffs import FOLDER, BucketPayoffs
 
 JOB = """
@@ -47,7 +47,7 @@ def test_a_sweep_does_what_one_over_chunks_of_single_boards_does(solved, tmp_pat
     """Ranges are even in the first sweep, so that either way of trembling weighs hands alike."""
     folder, plain = solved(SWEEP, "classes"), JOB.format(visits=1).replace("[boards]", "")
     good("solve", write(tmp_path, plain, "plain.toml"), "--out", tmp_path / "plain")
-    with open_play(folder) as policy, Solution.open(tmp_path / "plain") as solution:
+    with open_policy(folder) as policy, Solution.open(tmp_path / "plain") as solution:
         for line, board in decisions(policy.problem):
             found, other = policy.decision(line, board), solution.node(line, board, ev=False)
             order = [found.names.index(hand) for hand in other.hands]
