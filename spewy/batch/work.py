@@ -21,8 +21,8 @@ from spewy.run.finished import Stored, look
 from spewy.run.plan import Plan, require_possible
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
-from spewy.system.crew import Parent
 from spewy.system.failures import failure_text
+from spewy.system.worker import Parent
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,13 @@ class Relay(Silent):
 def solve_task(
     parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: Estimate
 ) -> Outcome:
-    """Solve in a worker."""
-    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost, again=again)
+    """Solve in a worker.
+
+    An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
+    """
+    return solve_job(
+        parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
+    )
 
 
 def solve_job(

@@ -18,7 +18,7 @@ from solvers.tree import Ints
 from spewy.bot.resolve import Plays
 from spewy.bot.subgames import Root, SubGames
 from spewy.bot.translate import taken_for
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.records.policy import Stacked
 
 

@@ -38,7 +38,7 @@ from spewy.bot.subgames import Root, SubGames, shifted, tokens
 from spewy.bot.tally import Tally, is_expected
 from spewy.errors import InputError
 from spewy.game.betting import Betting
-from spewy.game.tree import entry
+from spewy.game.nodes import entry_line
 from spewy.records.policy import Stacked
 
 LOG = logging.getLogger(__name__)
@@ -290,7 +290,7 @@ class Parts:
         outer = part.outer if solved else None
         found = None if outer is None else self._outer_solve(outer, part, mine)
         if outer is not None and found is not None:
-            before = entry(outer.line(part.betting))
+            before = entry_line(outer.line(part.betting))
             by = part.root.base - outer.root.base
             root = replace(part.root, more=())
             return root, _kept(
@@ -302,7 +302,7 @@ class Parts:
             )
         if part.stored is None:
             return None
-        begun = entry(part.stored)
+        begun = entry_line(part.stored)
         base = self._book.node(begun).put_in[0]
         least = self._book.smallest_stack
         actions = tokens(shifted(part.stored[len(begun) :], -base))

@@ -28,8 +28,8 @@ from spewy.bot.translate import at_table, translated
 from spewy.errors import InputError
 from spewy.game.betting import Betting
 from spewy.game.hand import Hand
-from spewy.game.moves import is_donk
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
+from spewy.game.raises import may_donk
 
 LOG = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class Track:
 
     def _reached(self, hand: Hand, above: State | None, action: str | None) -> State:
         if above is None:
-            state = State(hand, "", self._book.config.start_base)
+            state = State(hand, "", self._book.config.antes)
         elif action is None:
             state = replace(above, hand=hand, above=above, action=None, ranges={}, answer=None)
         else:
@@ -167,7 +167,7 @@ class Track:
         line, exact = self._goes_on(above, betting, action)
         state = State(hand, line, above.base, above.exact and exact, above.donk, above, action)
         if betting.round > before.round:
-            state.base, state.donk = max(betting.spent), is_donk(before, betting)
+            state.base, state.donk = max(betting.spent), may_donk(before, betting)
         state.part = above.part
         if action not in self._menu(above) and self._when(before.round) != "never":
             state.part = self._part(above, (action,)) or state.part

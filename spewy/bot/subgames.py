@@ -26,7 +26,8 @@ from spewy.chunks.live_game import with_ranges
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound, betting_rounds
 from spewy.errors import InputError
-from spewy.game.tree import BettingTree, Node, tree_after
+from spewy.game.nodes import Node
+from spewy.game.tree import BettingTree, tree_after
 from spewy.game.treeconfig import TreeConfig
 
 TREES, BOARDS = 64, 4

@@ -17,7 +17,7 @@ import numpy as np
 
 from spewy.bot.options import Translation
 from spewy.game.betting import Betting
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 
 
 def share_of_smaller(x: float, smaller: float, larger: float) -> float:

@@ -60,6 +60,16 @@ BAD_INPUT = (
 )
 
 
+GROUPS: dict[str, tuple[click.Command, ...]] = {
+    "Solve": (new, schema, tree, estimate, solve, status, exploit, payoffs),
+    "Look": (show, report, compare, export, buckets, flops),
+    "Play": (play, match, review),
+    "Compete": (dealer, referee, upac_match, tournament, package),
+    "Files": (check, drop),
+}
+"""Commands as ``spewy --help`` groups them."""
+
+
 class OneLine(click.ClickException):
     """An error that is told in one line, of bounded length."""
 
@@ -83,7 +93,7 @@ class Failed(OneLine):
 
 
 class Commands(click.Group):
-    """A group that turns what its commands raise into lines and exit codes."""
+    """The command ``spewy``: groups its commands in the help, and turns their errors into one line and an exit code."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         """Parse what comes before the command's name."""
@@ -120,6 +130,16 @@ class Commands(click.Group):
                 raise
             told = f"unexpected {type(error).__name__}: {error} (spewy -v ... shows where)"
             raise Failed(told) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section of the help for each group of commands."""
+        width = max(len(name) for name in self.commands)
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                rows = [
+                    (str(command.name).ljust(width), command.get_short_help_str()) for command in commands
+                ]
+                formatter.write_dl(rows)
 
 
 def _too_long(path: str) -> str:
@@ -175,32 +195,5 @@ def main(ctx: click.Context) -> None:
     ctx.call_on_close(partial(log.removeHandler, handler))
 
 
-COMMANDS: tuple[click.Command, ...] = (
-    solve,
-    show,
-    status,
-    report,
-    compare,
-    exploit,
-    payoffs,
-    tree,
-    estimate,
-    export,
-    drop,
-    buckets,
-    flops,
-    check,
-    match,
-    review,
-    play,
-    dealer,
-    referee,
-    tournament,
-    package,
-    new,
-    schema,
-    upac_match,
-)
-
-for _command in COMMANDS:
+for _command in (command for commands in GROUPS.values() for command in commands):
     main.add_command(_command)

@@ -21,7 +21,9 @@ UNHEALTHY = 1
 @verbose_option
 @click.pass_context
 def check(ctx: click.Context, folder: Path) -> None:
-    """Audit a folder of lockers: structure, checksums, counters.
+    """Check a folder of lockers for damage.
+
+    The audit covers structure, checksums and counters.
 
     Prints one line per finding and exits with 1 if there is any. The lockers may be in use meanwhile. Of a whole game
     with [boards] those within the folder are audited too: the play locker, payoff matrices, what was judged.

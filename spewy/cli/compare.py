@@ -55,7 +55,9 @@ def compare(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Compare two solves at a decision: a lock against none, two sizes, two boards.
+    """Compare two solves at one decision.
+
+    Two solves may differ in a node lock, in a bet size or in the board.
 
     Told are how often the range takes each action in A and in B, what the decision is worth to both players, the hands
     that differ most, and the lines of the round after it where ranges do most otherwise. EV is the expected share of

@@ -76,7 +76,9 @@ def dealer(
     t_per_hand: int | None,
     start_timeout: int | None,
 ) -> None:
-    """Deal HANDS hands of GAME to two players P1 and P2, who connect to a port each.
+    """Deal a match over ACPC ports.
+
+    HANDS hands of GAME are dealt to the players P1 and P2, who connect to a port each.
 
     Messages, logs, time limits, cards of a seed and what becomes of bad replies are those of the competition's
     reference dealer. The first line on stdout tells the ports, the last one the score; NAME.log has all hands. Who

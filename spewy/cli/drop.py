@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
-    """Drop the last rounds of a solve from its folder, or its regrets and sums, and give the disk space back.
+    """Drop rounds or regrets to free disk space.
+
+    The command deletes the last rounds of a solve, or its regrets and sums.
 
     --round: strategies and regrets of the dropped rounds are deleted. What they are worth to the rounds above is
     kept, so EVs there stay what they are. show and report solve a dropped chunk anew when they look at it, from the

@@ -40,7 +40,9 @@ SUMS = (
 @json_option
 @verbose_option
 def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Count a job's boards, chunks and information sets, and estimate its memory, disk and time.
+    """Estimate a job's size, memory and time.
+
+    The command counts boards, chunks and information sets, and estimates memory, disk space and time.
 
     A job that is far too large is told by lower bounds, at once and without building anything. Of a job with a list or
     a subset of boards (spot.boards) the sums over all are told, and the memory of the largest. Time is that of 100

@@ -51,7 +51,9 @@ def export(
     wide: bool,
     target: str | None,
 ) -> None:
-    """Write strategy, reach, EV and equity of decisions as CSV or Parquet: of every decision, or of those asked for.
+    """Write decisions to a CSV or Parquet file.
+
+    The file has strategy, reach, EV and equity at every decision, or at the decisions that the options select.
 
     \b
     One row per board, line, hand and action, in these columns:

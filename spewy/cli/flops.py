@@ -13,7 +13,9 @@ from spewy.cli.tables import json_text, render
 @json_option
 @verbose_option
 def flops(n: int, as_json: bool) -> None:
-    """Print N flops that stand for all 1,755, and how many of the 22,100 flops each of them stands for.
+    """Print flops that represent all 1,755.
+
+    Each of the N flops has a weight: how many of the 22,100 flops it represents.
 
     They are those of a batch with boards = { subset = N }: averages over them, weighted, come near those over all flops
     (docs/reports.md says how near). The same N gives the same flops on every machine.

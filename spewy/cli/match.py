@@ -81,7 +81,9 @@ def match(
     phh: Path | None,
     as_json: bool,
 ) -> None:
-    """Play a duplicate match: the same cards twice, with the seats swapped.
+    """Play a duplicate match between two bots.
+
+    The same cards are played twice, with the seats swapped.
 
     BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
     Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the

@@ -73,7 +73,9 @@ def new(
     name: str | None,
     force: bool,
 ) -> None:
-    """Write a job file with comments, ready to be solved and to be changed.
+    """Write a job file with comments.
+
+    The job is ready to be solved and to be changed.
 
     Without a preset, --pot, --stack, --oop and --ip say what it takes; beside one they change it. A terminal asks for
     what is missing. Without FILE the job goes to stdout. Amounts are big blinds, and ranges as in docs/jobs.md.

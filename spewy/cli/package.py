@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def package() -> None:
-    """Make a bot into a folder that can be sent to a competition.
+    """Package a bot for a competition.
 
     \b
     Examples:
@@ -34,7 +34,9 @@ def package() -> None:
 @resolve_option
 @verbose_option
 def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
-    """Put into a new folder OUT what a bot of the ACPC needs: startme.sh, a copy of the play locker, code, a README.
+    """Package a bot for the ACPC.
+
+    The new folder OUT has startme.sh, a copy of the strategy locker, the code and a README.
 
     The README says what must be installed where it is to run. A job may go on improving FOLDER meanwhile.
 
@@ -62,7 +64,9 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
 )
 @verbose_option
 def upac(out: Path, ladder: Path | None) -> None:
-    """Write a zip file that UPAC takes: a folder bot with bot.json, our code for NumPy alone, and tables.
+    """Package a bot for UPAC.
+
+    The zip file has a folder bot with bot.json, code that needs NumPy alone, and tables.
 
     The tables hold exact push-or-fold for each stack, and what the solves in the ladder's folder say, depth by depth.
     Without a ladder the bot pushes or folds when it is short, and plays by its equity else. More than 5 MB is refused.

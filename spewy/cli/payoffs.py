@@ -43,7 +43,9 @@ BOARDS = 4
 def payoffs(
     folder: Path, first: str | None, boards: int, seed: int, workers: int | None, as_json: bool
 ) -> None:
-    """Make payoff matrices of a whole game with [boards]: what each chunk is worth, row against row.
+    """Store the payoff matrices of a whole game.
+
+    The job needs [boards]. A payoff matrix says what a chunk is worth, row against row.
 
     A matrix tells, for each row of either player, what player 0 wins in the mean if both play on by the average
     strategies. Ranges are played down to each drawn board, and cards are removed exactly for both hands. Later rounds

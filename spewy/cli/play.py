@@ -12,7 +12,9 @@ from spewy.cli.play_upac import upac
 
 @click.group()
 def play() -> None:
-    """Play from the lockers of a solve: at a dealer's or a referee's table, or against a person.
+    """Play a solved strategy as a bot.
+
+    The opponent is a dealer's or a referee's table, or a person.
 
     \b
     Examples:

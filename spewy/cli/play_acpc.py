@@ -55,7 +55,9 @@ def acpc(
     patience: float,
     as_json: bool,
 ) -> None:
-    """Play at the table of an ACPC dealer (protocol 2.0.0) until it closes the connection.
+    """Play at an ACPC dealer (protocol 2.0.0).
+
+    The bot plays until the dealer closes the connection.
 
     A dealer that vanishes in the middle of a hand, or sends nothing sensible for too long, is an error (exit code 1).
     What goes wrong with the bot is told on stderr and in the log, and the match goes on.

@@ -86,7 +86,9 @@ def higc(
     patience: float,
     log: Path | None,
 ) -> None:
-    """Play what a HIGC referee asks for on stdin, with answers on stdout and all else on stderr.
+    """Play for an HIGC referee on stdin and stdout.
+
+    Messages for people go to stderr.
 
     kuhn_poker, leduc_poker and universal_poker are followed from their tensors and played from --lockers, or solved
     when first met and kept. Other games need OpenSpiel (pip install 'spewy[higc]'): those that are small enough are

@@ -33,7 +33,9 @@ def terminal(
     seed: int | None,
     log: Path | None,
 ) -> None:
-    """Play against the bot, in words: fold, check, call, raise 300, all-in; ? tells more.
+    """Play against the bot in the terminal.
+
+    Type fold, check, call, raise 300 or all-in; ? prints help.
 
     After each hand you read what the strategy would have done with your cards, decision by decision. The end of input
     (Ctrl-D) leaves; Ctrl-C does too, with exit code 130.

@@ -19,7 +19,9 @@ from spewy.cli.progress import say
 @log_option("Add all that is said to a file.")
 @verbose_option
 def upac(package: Path, seed: int | None, log: Path | None) -> None:
-    """Play UPAC's games: the engine's lines on stdin, answers on stdout, until stdin ends.
+    """Play UPAC's games on stdin and stdout.
+
+    The bot answers the engine's lines until stdin ends.
 
     Nothing else is written to stdout. A line that is not of the protocol is told on stderr and in the log; a question
     that cannot be read is answered by a call. The bot plays from the tables of a package and runs no code of the

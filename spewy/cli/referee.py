@@ -78,7 +78,9 @@ def referee(
     search_seconds: float,
     as_json: bool,
 ) -> None:
-    """Play matches of GAME, a name of OpenSpiel's, half of them with the seats swapped.
+    """Referee HIGC matches between two bots.
+
+    GAME is one of OpenSpiel's names; half of the matches are played with the seats swapped.
 
     BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process).
     NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command after its

@@ -54,7 +54,7 @@ def report(
     target: str | None,
     as_json: bool,
 ) -> None:
-    """Report a line on every card that can come next, or on every board of a batch.
+    """Report a line on every next card or board.
 
     For each card: how likely it is, how often the player to act takes each action, and both players' EV, equity and
     how much of the equity is realised. EV is the expected share of the pot from the decision on, in chips; equity

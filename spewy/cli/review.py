@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def review(file: Path, folder: Path, player: str | None, hands: int | None, top: int, as_json: bool) -> None:
-    """Hold the hands of a match against what the lockers play.
+    """Compare the hands of a match with a solve.
 
     FILE is a log of the ACPC's dealer (STATE: lines), or a .phh or .phhs file of hold'em hands.
 

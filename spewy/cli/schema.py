@@ -12,7 +12,9 @@ from spewy.cli.options import verbose_option
 @click.command()
 @verbose_option
 def schema() -> None:
-    """Print the job file's JSON Schema, by which editors complete and check job files.
+    """Print the JSON Schema of job files.
+
+    Editors complete and check job files by this schema.
 
     An editor that knows TOML (Taplo, Even Better TOML for VS Code) takes it from a first line in the job:
     #:schema ./job.schema.json

@@ -80,7 +80,9 @@ def solve(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Solve a job, or go on where its folder stopped; or many, skipping those that are done.
+    """Solve a job, or continue it in its folder.
+
+    Several jobs or boards are solved as a batch; those that are done are skipped.
 
     Stops at solve.target or after solve.max_sweeps, whichever comes first; "converged" tells which, and the exit
     code is 0 for both. solve.method = "lp" solves a small game exactly, by one linear program. The first Ctrl-C,

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def status(folder: Path, as_json: bool) -> None:
-    """Tell how far the solve in a folder has come, while it runs or afterwards.
+    """Show how far a solve has come.
+
+    The solve may still be running.
 
     For a folder that holds the folders of several boards or jobs, the command prints a line for each.
 

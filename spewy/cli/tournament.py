@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 @json_option
 @verbose_option
 def tournament(file: Path, out: Path | None, page: Path | None, workers: int | None, as_json: bool) -> None:
-    """Play a tournament, or go on with one, and rank its bots.
+    """Run a tournament and rank its bots.
+
+    A tournament that was interrupted goes on.
 
     FILE.toml names rules, bots and games. rules are acpc-bankroll, acpc-points or acpc-online (of 2007, with qualifying
     rounds beyond ten bots), higc, or upac (Elo over the games of a results file).

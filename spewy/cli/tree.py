@@ -16,7 +16,9 @@ from spewy.cli.tables import json_text
 @json_option
 @verbose_option
 def tree(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Print the betting tree of a job: every line, with explicit amounts.
+    """Print the betting tree of a job.
+
+    Every line is printed, with explicit amounts.
 
     Amounts in labels are chips put in on the round; "put in" counts since the solve's root. A job with unit = "bb"
     has them in big blinds.

@@ -65,7 +65,9 @@ def upac_match(
     log: Path | None,
     as_json: bool,
 ) -> None:
-    """Play games of two bots by UPAC's rules, the same cards from both seats.
+    """Play a match by UPAC's rules.
+
+    Two bots play the same cards from both seats.
 
     A BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as the competition
     does it; tables:OUT.zip, the same bot within this process, which is faster; random, call, allin or equity; or

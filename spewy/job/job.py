@@ -25,8 +25,8 @@ from spewy.game.amounts import Unit, UnitName, game_unit
 from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
-from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
+from spewy.game.ranges.pair import SMALLEST, RangePair, meet
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import (
     PlayerSizes,

@@ -36,7 +36,8 @@ from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled_engine import SampledEngine
 from spewy.records.response_cache import FlopFinding
-from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
+from spewy.system.cluster import Attempts, Cluster, Lost, NoWorkerError
+from spewy.system.dask_pool import DaskPool
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -177,14 +178,14 @@ class ClusterEngine(SampledEngine):
             if not workers:
                 return None
             order = Order(self._setup.solve, self._exchange, self._exchange)
-            with closing(DaskCrew(self._cluster, workers)) as crew:
-                for word in crew.work(deal_copy.judge, [(order, first) for first in missing]):
+            with closing(DaskPool(self._cluster, workers)) as pool:
+                for message in pool.work(deal_copy.judge, [(order, first) for first in missing]):
                     if stop.is_set():
                         return None
-                    if word is not None and word.kind == "failed":
-                        raise word.value
-                    if word is not None and word.value is not None and word.kind == "done":
-                        found[missing[word.task]] = word.value
+                    if message is not None and message.kind == "failed":
+                        raise message.value
+                    if message is not None and message.value is not None and message.kind == "done":
+                        found[missing[message.task]] = message.value
                         tell(len(found), len(firsts))
             attempts.ended(fruitful=any(first in found for first in missing))
         return game.combined(found, draw)

@@ -20,7 +20,8 @@ from spewy.learn.engine import Check, Goal, measured, unmeasured
 from spewy.learn.judge import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_sweeps
-from spewy.system.crew import Crew, Parent
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
 
 METHOD: Method = "highs-ipm"
 """Interior point, then crossover to a vertex: as exact as simplex, and up to five times as fast on larger games."""
@@ -88,15 +89,15 @@ class LpEngine:
 
     def _solve(self, goal: Goal) -> Strategies | None:
         """Both plans; None where it had to stop before."""
-        with closing(Crew(1)) as crew:
-            for word in crew.results(_solve, [(self.layout.live, METHOD)]):
-                if word is not None:
-                    plans: Strategies = word.value
+        with closing(LocalPool(1)) as pool:
+            for message in pool.results(_solve, [(self.layout.live, METHOD)]):
+                if message is not None:
+                    plans: Strategies = message.value
                     return plans
                 goal.progress(1, 0, 1)
                 if goal.stop.is_set():
                     return None
-        raise AssertionError("a crew gives one result for one task")
+        raise AssertionError("a pool gives one result for one task")
 
 
 def _solve(parent: Parent, game: LiveGame, method: Method) -> Strategies:

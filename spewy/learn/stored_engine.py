@@ -1,6 +1,6 @@
 """The stored way to sweep over all chunks; the last rounds may be live below the stored ones.
 
-Visits are made in a crew's processes, which open the lockers, or by a cluster's workers, who have none.
+Visits are made in a pool's processes, which open the lockers, or by a cluster's workers, who have none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lockers import MemoryStore, Store
 from solvers.measure import Exploitability
 from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
-from spewy.chunks.part import Parts
 from spewy.chunks.problem import Problem
+from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, error_line
 from spewy.learn.engine import Check, Goal, Stop, measured, unmeasured, visits_at_once
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
@@ -25,8 +25,10 @@ from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_sweeps
-from spewy.system.cluster import Attempts, Cluster, DaskCrew, NoWorkerError
-from spewy.system.crew import Crew, Parent
+from spewy.system.cluster import Attempts, Cluster, NoWorkerError
+from spewy.system.dask_pool import DaskPool
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -65,11 +67,11 @@ class StoredEngine:
         self._workers = workers
         self._token = uuid.uuid4().hex
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
-        self._crew = Crew(self._processes)
+        self._pool = LocalPool(self._processes)
         self._cluster = cluster
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
-        self._parts = Parts(layout)
+        self._parts = Subgames(layout)
         self._errands = Errands(self._parts, store, settings)
         self._sent: Future | None = None
         self._judge = Judge(layout, workers)
@@ -123,7 +125,7 @@ class StoredEngine:
 
     def close(self) -> None:
         """End the workers, or leave the cluster."""
-        self._crew.close()
+        self._pool.close()
         if self._cluster is not None:
             self._cluster.close()
 
@@ -148,10 +150,10 @@ class StoredEngine:
         portions = [[(int(b), r) for b in part for r in range(roots)] for part in boards if len(part)]
         shared = (self._token, self.layout.problem, self.store, self.settings, t, number)
         with closing(
-            self._crew.results(_visit_portion, [(*shared, portion) for portion in portions])
-        ) as words:
-            for word in words:
-                yield 0 if word is None else word.value
+            self._pool.results(_visit_portion, [(*shared, portion) for portion in portions])
+        ) as messages:
+            for message in messages:
+                yield 0 if message is None else message.value
 
     def _elsewhere(self, cluster: Cluster, t: int, number: int, stop: Stop) -> Generator[int, None, None]:
         """Have a cluster make a level's visits; those of workers that leave are given to others.
@@ -162,16 +164,16 @@ class StoredEngine:
         attempts = Attempts(cluster, "a portion of visits", MOST_FRUITLESS)
         while portions := list(self._errands.portions(t, number, cluster.threads)):
             done, sent = 0, dict[int, Errand]()
-            crew = DaskCrew(cluster)
-            with closing(crew.work(do_errand, self._tasks(cluster, t, portions, sent, stop))) as words:
-                for word in words:
-                    if word is not None and word.kind == "failed":
-                        raise PeerError(f"{cluster.name}: expected visits, found {error_line(word.value)}")
-                    errand = None if word is None else sent.pop(word.task, None)
-                    if word is None or errand is None or word.kind != "done":
+            pool = DaskPool(cluster)
+            with closing(pool.work(do_errand, self._tasks(cluster, t, portions, sent, stop))) as messages:
+                for message in messages:
+                    if message is not None and message.kind == "failed":
+                        raise PeerError(f"{cluster.name}: expected visits, found {error_line(message.value)}")
+                    errand = None if message is None else sent.pop(message.task, None)
+                    if message is None or errand is None or message.kind != "done":
                         yield 0
                         continue
-                    made = self._errands.commit(errand, number, word.value, f"{cluster.name}, a worker")
+                    made = self._errands.commit(errand, number, message.value, f"{cluster.name}, a worker")
                     done += made
                     yield made
             yield 0

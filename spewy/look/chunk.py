@@ -24,7 +24,8 @@ from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.chunks.problem import Ints
 from spewy.game.amounts import Unit
-from spewy.game.tree import Node, entry, terminal_rake, terminal_stakes
+from spewy.game.nodes import Node, entry_line
+from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import MOST_FINAL_BOARDS, Pairs, pairs
 from spewy.records.leaves import Pair
@@ -97,7 +98,7 @@ class ChunkReads(Closing):
         if not line:
             return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
         sizes = np.cumsum(problem.game.num_board_cards)
-        before, t = entry(line[:-1]), problem.first_round + line.count("/")
+        before, t = entry_line(line[:-1]), problem.first_round + line.count("/")
         board = cards[: sizes[t - 1]]
         left = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
         above = self.hands(board)

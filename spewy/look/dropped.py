@@ -17,8 +17,8 @@ from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import solved_board
-from spewy.chunks.part import part_at
 from spewy.chunks.problem import by_hand
+from spewy.chunks.subgame import subgame_at
 from spewy.errors import InputError, shown
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
@@ -106,7 +106,7 @@ class StoreReads(ChunkReads):
         Returns:
             The layout of the chunk and what follows, and the ranges at its root, per player ``[row's hand]``.
         """
-        part = part_at(self._problem, number, history, line)
+        part = subgame_at(self._problem, number, history, line)
         cards, rows = part.board(0, 0).cards, part.board(0, 0).rows
         hands, ranges = self.hands(cards), self.ranges(line, cards)
         oop, ip = (ranges[p][np.searchsorted(hands[p], rows[p].hands)] for p in (0, 1))

@@ -18,9 +18,9 @@ from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_
 from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.game.handclass import NUM_HANDS
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
+from spewy.game.ranges.classes import NUM_HANDS
 from spewy.look.colours import SEATS, Colour, action_colours
 
 if TYPE_CHECKING:

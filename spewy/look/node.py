@@ -16,7 +16,7 @@ from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import Game
-from spewy.game.hand_kinds import HandKinds, kinds_of
+from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
 from spewy.look.grid import Grid, is_holdem, require_holdem
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from buckets.cards import cards_name
 from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
 from solvers.errors import SolverError
-from solvers.exact import ExactCfr, supports, useful_threads
+from solvers.exact.engine import ExactCfr, supports, useful_threads
 from solvers.game import LiveGame
 from solvers.reference.cfr import Cfr
 from solvers.solver import Solver

@@ -19,9 +19,8 @@ from lockers import Store, holds_store, open_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, line_to
 from spewy.errors import InputError
-from spewy.game.linewords import line_words
-from spewy.game.nodes import Line
-from spewy.game.tree import Node, entry
+from spewy.game.lines import line_words
+from spewy.game.nodes import Line, Node, entry_line
 from spewy.job.job import Job
 from spewy.look.chunk import Cards, ChunkReads, ChunkView, NodeTotals
 from spewy.look.dropped import Note, StoreReads
@@ -211,7 +210,7 @@ class Solution(Closing):
 
     def words(self, node: Node) -> str:
         """The line of a node in words."""
-        return line_words(self.problem.tree.entered(entry(node.line)), node.line)
+        return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
 
     def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
         """The chunk of a node, in chips; a dropped chunk is solved again.
@@ -222,7 +221,7 @@ class Solution(Closing):
             ev: whether to compute EVs and equities.
             equity: whether to compute equities before the last round, in a whole game with board buckets.
         """
-        return self.reads.view(entry(line), cards, ev=ev, equity=equity)
+        return self.reads.view(entry_line(line), cards, ev=ev, equity=equity)
 
     def report(
         self,

@@ -17,8 +17,7 @@ from solvers.tree import Floats
 from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import solved_board
 from spewy.errors import InputError
-from spewy.game.nodes import Line
-from spewy.game.tree import Node
+from spewy.game.nodes import Line, Node
 from spewy.look.chunk import Cards
 from spewy.look.pairs import compatible
 

@@ -10,7 +10,8 @@ from contextlib import closing
 from typing import Any
 
 from spewy.learn.engine import Stop
-from spewy.system.crew import Crew, Parent
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
 """A run; a worker has to be able to import it."""
@@ -53,19 +54,19 @@ def _here(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tu
 
 def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int) -> Iterator[tuple[int, int]]:
     stopping = False
-    with closing(Crew(workers)) as crew:
+    with closing(LocalPool(workers)) as pool:
         waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
-        for word in crew.work(run_in_worker, waiting):
+        for message in pool.work(run_in_worker, waiting):
             if stop.is_set() and not stopping:
                 stopping = True
-                crew.stop()
-            if word is None:
+                pool.stop()
+            if message is None:
                 continue
-            if word.kind == "failed":
-                raise word.value
-            if word.kind == "died":
-                raise ChildProcessError(f"worker process: expected it to finish its run, it {word.value}")
-            yield word.task, word.value
+            if message.kind == "failed":
+                raise message.value
+            if message.kind == "died":
+                raise ChildProcessError(f"a worker process {message.value} during its run")
+            yield message.task, message.value
 
 
 def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:

@@ -81,7 +81,7 @@ class Plan:
             return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
         require_possible(job)
         plan = cls.counted(job, streaming=streaming, progress=progress)
-        if plan.layout.made:
+        if plan.layout.bucketed:
             return plan
         plan.require()
         layout = plan.layout.with_buckets(progress)

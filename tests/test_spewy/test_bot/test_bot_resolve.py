@@ -23,7 +23,7 @@ from spewy.bot.subgames import Root, SubGames, entered
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
-from spewy.game.tree import game_config, player_sizes
+from spewy.game.treeconfig import game_config, player_sizes
 from spewy.job.job import Job
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Stacked

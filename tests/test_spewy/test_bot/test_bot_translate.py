@@ -11,7 +11,8 @@ from spewy.bot.translate import at_table, drawn, share_of_smaller, taken_for, tr
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.game.tree import BettingTree, game_config, player_sizes
+from spewy.game.tree import BettingTree
+from spewy.game.treeconfig import game_config, player_sizes
 
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
 SIZES = player_sizes("50%, 100%, a", "100%, a")

@@ -12,7 +12,8 @@ from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
-from spewy.system.crew import Crew, Word
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker_pool import Message
 
 from .case import TEMPLATES, Found, log_of, run_case
 from .templates import solve_templates
@@ -28,8 +29,8 @@ MOST_DATA = 4 << 30
 def prepare(base: Path) -> None:
     """Solve the templates in a folder for cases, in a process of its own."""
     (base / TEMPLATES).mkdir()
-    with closing(Crew(1)) as crew:
-        for _ in crew.results(solve_templates, [(base / TEMPLATES,)]):
+    with closing(LocalPool(1)) as pool:
+        for _ in pool.results(solve_templates, [(base / TEMPLATES,)]):
             pass
 
 
@@ -55,10 +56,13 @@ def run_cases(
     tasks = (
         (seed, number, base, limit) for number in takewhile(lambda _: time.monotonic() < ending, numbers)
     )
-    with closing(Crew(workers)) as crew, closing(crew.work(limited_case, tasks)) as words:
-        for word in words:
-            if word is not None:
-                yield numbers[word.task], _heard(word, numbers[word.task], base, limit)
+    with (
+        closing(LocalPool(workers, most_deaths=1)) as pool,
+        closing(pool.work(limited_case, tasks)) as messages,
+    ):
+        for message in messages:
+            if message is not None:
+                yield numbers[message.task], _heard(message, numbers[message.task], base, limit)
 
 
 def limited_case(_: object, seed: int, number: int, base: Path, limit: float) -> Found:
@@ -79,15 +83,15 @@ def limited_case(_: object, seed: int, number: int, base: Path, limit: float) ->
             faulthandler.disable()
 
 
-def _heard(word: Word, number: int, base: Path, limit: float) -> Found:
+def _heard(message: Message, number: int, base: Path, limit: float) -> Found:
     """What a case found, or that it ended its process, or that the case itself is wrong."""
-    if word.kind == "done":
-        found: Found = word.value
+    if message.kind == "done":
+        found: Found = message.value
         return found
-    if word.kind == "failed":
+    if message.kind == "failed":
         told = "".join(
-            [f"{type(word.value).__name__}: {word.value}\n", *getattr(word.value, "__notes__", [])]
+            [f"{type(message.value).__name__}: {message.value}\n", *getattr(message.value, "__notes__", [])]
         )
     else:
-        told = f"expected it to end after {limit:g} s of work: its process {word.value}"
-    return Found("unknown", Counter({word.kind: 1}), limit, (told,), log_of(base, number).read_text())
+        told = f"expected it to end after {limit:g} s of work: its process {message.value}"
+    return Found("unknown", Counter({message.kind: 1}), limit, (told,), log_of(base, number).read_text())

@@ -8,7 +8,7 @@ import pytest
 
 from buckets.cards import Deck, hands, parse_cards, parse_hand, strength
 from buckets.errors import BoardError, CardError
-from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, kinds_of
+from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, kinds_of
 
 PAIRS = ("second pair", "pocket below top", "top pair", "overpair")
 

@@ -1,4 +1,4 @@
-"""Tasks for a crew, in a module that its workers can import."""
+"""Tasks for a worker pool, in a module that its workers can import."""
 
 import os
 import signal
@@ -7,12 +7,18 @@ import sys
 import time
 from contextlib import closing
 
-from spewy.system.crew import Crew
+from spewy.system.local_pool import LocalPool
 from spewy.system.outsider import Outsider
 
 
 def square(parent, number):
     return number * number
+
+
+def large():
+    """In a process of its own: have a pool return large results."""
+    with closing(LocalPool(2)) as pool:
+        assert sum(m is not None for m in pool.results(die_at, [(bytes(3 * 2**20), None)] * 3)) == 3
 
 
 def environment(parent, name):
@@ -33,6 +39,24 @@ def die_at(parent, number, fatal):
     return number
 
 
+def when(parent, seconds):
+    """Take some time; tell from when to when."""
+    begun = time.monotonic()
+    time.sleep(seconds)
+    return begun, time.monotonic()
+
+
+def die_twice(parent, attempts):
+    """Die in the first two attempts; tell whether the last one knows that others have reported."""
+    with attempts.open("a") as file:
+        file.write("x")
+    heard = parent.heard
+    parent.tell("news")
+    if attempts.stat().st_size < 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return heard
+
+
 def too_late(*args):
     """Stand in for a task that raises a `TimeoutError` of its own."""
     raise TimeoutError("the disk")
@@ -43,10 +67,10 @@ def nothing(*args):
 
 
 def nonsense_for_one(parent, text, *args):
-    """Solve elsewhere, but for a job whose board has the queen of spades."""
-    from spewy.batch.elsewhere import solve_elsewhere
+    """Solve remotely, but for a job whose board has the queen of spades."""
+    from spewy.batch.remote import solve_remotely
 
-    return None if "Qs" in text else solve_elsewhere(parent, text, *args)
+    return None if "Qs" in text else solve_remotely(parent, text, *args)
 
 
 class UnsendableError(Exception):
@@ -79,24 +103,24 @@ def with_programs(parent):
 
 def programs_forever():
     """In a process of its own: a worker with programs, whose numbers are written to stdout."""
-    for word in Crew(1).work(with_programs, [()]):
-        if word is not None:
-            sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
+    for message in LocalPool(1).work(with_programs, [()]):
+        if message is not None:
+            sys.stdout.write(f"{message.value[0]} {message.value[1]}\n")
             sys.stdout.flush()
 
 
-def with_a_crew(parent):
+def with_a_pool(parent):
     """Tell the numbers of this process and of one of its own, and never end."""
-    with closing(Crew(1)) as crew:
-        for word in crew.work(until_told, [(0,)]):
-            if word is not None:
-                (worker,) = crew._workers
-                parent.tell((os.getpid(), worker.process.pid))
+    with closing(LocalPool(1)) as pool:
+        for message in pool.work(until_told, [(0,)]):
+            if message is not None:
+                (worker,) = pool.workers
+                parent.tell((os.getpid(), worker))
 
 
 def run_forever():
-    """In a process of its own: a crew with a crew, whose numbers are written to stdout."""
-    for word in Crew(2).work(with_a_crew, [()]):
-        if word is not None:
-            sys.stdout.write(f"{word.value[0]} {word.value[1]}\n")
+    """In a process of its own: a pool with a pool, whose numbers are written to stdout."""
+    for message in LocalPool(2).work(with_a_pool, [()]):
+        if message is not None:
+            sys.stdout.write(f"{message.value[0]} {message.value[1]}\n")
             sys.stdout.flush()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spewy.errors import InputError
-from spewy.game.handclass import combo_name
+from spewy.game.ranges.classes import combo_name
 
 Floats = NDArray[np.float64]
 

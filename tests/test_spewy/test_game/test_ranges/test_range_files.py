@@ -5,7 +5,8 @@ from cli_runs import POLARISED, good, good_json, refused, write
 
 from spewy import Job
 from spewy.errors import InputError
-from spewy.game.ranges import NUM_HANDS, parse_range
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.classes import NUM_HANDS
 
 OOP = '"KhKd,JcTc,JhTh,JdTd"'
 TEXT = "# what the value is\nKhKd,\n\nJcTc,  # and air\n[100]JhTh, JdTd[/100]\n"

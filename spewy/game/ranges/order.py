@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from buckets.cards import RANKS
-from spewy.game.handclass import NUM_HANDS, class_hands
+from spewy.game.ranges.classes import NUM_HANDS, class_hands
 
 __all__ = ["ORDER", "top_hands"]
 

@@ -1,19 +1,20 @@
 """Ranges as text and as weights."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jobs import EXAMPLES
 
 from buckets.cards import Deck, hand_index, parse_cards
 from spewy.errors import InputError
-from spewy.game.ranges import NUM_HANDS, Range, combo_name, format_range, parse_range
+from spewy.game.ranges import Range, format_range, parse_range
+from spewy.game.ranges.classes import NUM_HANDS, combo_name
 
-SPOTS = Path(__file__).parents[2] / "data" / "spots"
-FORMATS = Path(__file__).parents[3] / "docs" / "formats.md"
+SPOTS = EXAMPLES.parent / "tests" / "data" / "spots"
+FORMATS = EXAMPLES.parent / "docs" / "formats.md"
 
 
 def weight(hand_range, name):

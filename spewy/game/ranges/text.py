@@ -9,7 +9,7 @@ The text form is a list of groups with commas or line ends between them, each wi
 ``A5s-A2s``     the same high card, kickers from one to the other
 ``JTs-65s``     the same gap, from one to the other
 ``KhQh``        one hand
-``12.5%``       the best so many percent of all hands, ``top 12.5%`` too; `spewy.game.handorder` has the order
+``12.5%``       the best so many percent of all hands, ``top 12.5%`` too; `spewy.game.ranges.order` has the order
 ``random``      every hand, ``any two`` too
 ==============  ==========================================================================================
 
@@ -21,68 +21,18 @@ characters from 0, in the line that they name.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import Deck, blocked, hands
+from buckets.cards import RANKS
 from spewy.errors import InputError, shown
-from spewy.game.handclass import NUM_HANDS, combo_name
-from spewy.game.rangegroups import group_hands
-from spewy.game.rangetext import weights_text
+from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
+from spewy.game.ranges.groups import group_hands
+from spewy.game.ranges.range import Range
 
-__all__ = ["NUM_HANDS", "Range", "combo_name", "format_range", "parse_range", "without_comments"]
-
-
-@dataclass(frozen=True, eq=False)
-class Range:
-    """A range of hold'em hands. Two are equal when their weights are."""
-
-    weights: NDArray[np.float64]
-    """Shape (1326,), read-only."""
-    dropped: tuple[str, ...] = field(default=(), repr=False)
-    """Hands that the text gave weight but that dead cards make impossible."""
-
-    def __post_init__(self) -> None:
-        weights = np.array(self.weights, dtype=np.float64)
-        if weights.shape != (NUM_HANDS,):
-            raise InputError(f"range: expected {NUM_HANDS} weights, found an array of shape {weights.shape}")
-        wrong = ~((weights >= 0) & (weights <= 1))
-        if wrong.any():
-            hand = int(np.flatnonzero(wrong)[0])
-            raise InputError(
-                f"range, weight of {combo_name(hand)}: expected 0 to 1, found {float(weights[hand])}"
-            )
-        weights.flags.writeable = False
-        object.__setattr__(self, "weights", weights)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Range) and bool(np.array_equal(self.weights, other.weights))
-
-    def __hash__(self) -> int:
-        return hash((self.weights + 0.0).tobytes())  # + 0.0: -0.0 equals 0.0
-
-    @classmethod
-    def uniform(cls) -> "Range":
-        """Give every hand the weight 1."""
-        return cls(np.ones(NUM_HANDS))
-
-    @property
-    def combos(self) -> float:
-        """Sum of the weights.
-
-        >>> parse_range("AA:0.5, AKs").combos
-        7.0
-        """
-        return float(self.weights.sum())
-
-    def without(self, dead: Iterable[int]) -> "Range":
-        """Drop the hands that hold a dead card, and report those that had weight."""
-        mask = blocked(hands(Deck(), 2), list(dead))
-        gone = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
-        return Range(np.where(mask, 0.0, self.weights), self.dropped + gone)
+__all__ = ["format_range", "parse_range", "without_comments"]
 
 
 def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
@@ -114,7 +64,64 @@ def format_range(hand_range: Range) -> str:
     >>> format_range(parse_range("AA,KK,QQ,AKs,AKo,A5s:0.5,A4s:0.5,KhQh"))
     'QQ+,AKs,A5s-A4s:0.5,AKo,KhQh'
     """
-    return weights_text(hand_range.weights.tolist())
+    return _weights_text(hand_range.weights.tolist())
+
+
+def _weights_text(weights: list[float]) -> str:
+    """Write the weights of all hands, in the order of their numbers, as groups."""
+    if len(set(weights)) == 1 and weights[0] > 0:
+        return "random" + _suffix(weights[0])
+    groups: list[str] = []
+    single: list[int] = []
+    for ladder in _ladders():
+        groups += _ladder_groups(ladder, weights, single)
+    groups += [combo_name(hand) + _suffix(weights[hand]) for hand in sorted(single, reverse=True)]
+    return ",".join(groups)
+
+
+def _ladders() -> Iterator[list[HandClass]]:
+    """Classes that one group may join, best first; a ``+`` may close a group that starts a ladder."""
+    ranks = range(len(RANKS) - 1, -1, -1)
+    yield [(rank, rank, "") for rank in ranks]
+    for kind in "so":
+        for high in ranks:
+            yield [(high, low, kind) for low in range(high - 1, -1, -1)]
+
+
+def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
+    """Join classes with one weight next to each other; put hands of uneven classes into `single`."""
+    common: list[float] = []
+    for hand_class in ladder:
+        found = [weights[hand] for hand in class_hands(hand_class)]
+        even = len(set(found)) == 1
+        common.append(found[0] if even else 0.0)
+        if not even:
+            single += [hand for hand in class_hands(hand_class) if weights[hand] > 0]
+    start = 0
+    while start < len(ladder):
+        end = start
+        while end + 1 < len(ladder) and common[end + 1] == common[start]:
+            end += 1
+        if common[start] > 0:
+            yield _group_name(ladder, start, end) + _suffix(common[start])
+        start = end + 1
+
+
+def _group_name(ladder: list[HandClass], start: int, end: int) -> str:
+    if start == end:
+        return _class_name(ladder[start])
+    if start == 0:
+        return _class_name(ladder[end]) + "+"
+    return f"{_class_name(ladder[start])}-{_class_name(ladder[end])}"
+
+
+def _class_name(hand_class: HandClass) -> str:
+    high, low, kind = hand_class
+    return RANKS[high] + RANKS[low] + kind
+
+
+def _suffix(weight: float) -> str:
+    return "" if weight == 1 else f":{weight!r}"
 
 
 _FEWEST_NUMBERS = 100

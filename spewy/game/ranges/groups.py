@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from buckets.cards import RANKS, SUITS, Deck, hand_index, parse_card
-from spewy.game.handclass import NUM_HANDS, HandClass, class_hands
-from spewy.game.handorder import top_hands
+from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands
+from spewy.game.ranges.order import top_hands
 
 __all__ = ["ACCEPTED", "group_hands"]
 
