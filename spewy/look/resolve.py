@@ -24,7 +24,7 @@ from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
 from spewy.records.patched_reads import PatchedReads
-from spewy.run.ready import make_ready
+from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
@@ -88,7 +88,7 @@ class Resolve:
         """Solvers of the chunk: a single-precision one, and a double-precision one for where the first overflows."""
         threads, n_rounds = self._job.solve.threads, self._part.n_rounds
         if supports(game, variant(EXACT_VARIANT)):
-            make_ready("exact", n_rounds, False, self._note)
+            warm_up("exact", n_rounds, False, self._note)
             yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
             self._note(
                 f"{self._subject}: single precision left numbers that are not finite; solving in double"

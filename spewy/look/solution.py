@@ -30,7 +30,6 @@ from spewy.look.openspiel import spiel_policy
 from spewy.look.selection import Selection
 from spewy.records.progress import first_dropped, read_result, read_trace, require_whole, saved_sweeps
 from spewy.records.strategy_locker import saved_deals
-from spewy.run.result import SolveResult
 from spewy.system.closing import Closing
 from spewy.system.textfile import as_path
 
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from spewy.look.one_chunk import OneChunk
     from spewy.look.report import Report
     from spewy.look.walk import Step
+    from spewy.run.result import SolveResult
 
 
 class Solution(Closing):
@@ -115,6 +115,8 @@ class Solution(Closing):
         stored = self._of_main_store(read_result)
         if stored is None or stored["sweeps"] != self.sweeps:
             return None
+        from spewy.run.result import SolveResult  # which loads kernels
+
         return SolveResult.of_json(stored).in_unit(self.job.amounts)
 
     def trace(self) -> pd.DataFrame:
