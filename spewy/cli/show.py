@@ -192,19 +192,17 @@ def _hands(view: NodeView, sort: str | None, every: bool) -> str:
 
 def _grid(view: NodeView, heat: str | None) -> str:
     from spewy.cli.grid import grid_text, heat_text
-    from spewy.look.grid import heat_map
 
-    return grid_text(view.grid()) if heat is None else heat_text(heat_map(view, heat))
+    return grid_text(view.grid()) if heat is None else heat_text(view.heat_map(heat))
 
 
 def _figure(words: str, views: list[NodeView], heat: str | None, size: str) -> Any:
     """A picture of the views: grids, or heat maps of those that have the number."""
     from spewy import plot
-    from spewy.look.grid import heat_map, is_of_action
 
     board = plot.signs(views[0].board)
     title = ": ".join(text for text in (board, words) if text) or "the first decision"
     if heat is None:
         return plot.decision_figure([view.grid() for view in views], title, size)
-    chosen = views[:1] if is_of_action(views[0], heat) else views
-    return plot.heat_figure([heat_map(view, heat) for view in chosen], title, size)
+    chosen = views[:1] if views[0].names_action(heat) else views
+    return plot.heat_figure([view.heat_map(heat) for view in chosen], title, size)

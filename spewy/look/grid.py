@@ -1,36 +1,33 @@
 """The 13 x 13 classes of hold'em hands, aces first, suited hands above the diagonal: a decision, or a number, in each.
 
-A cell is the mean over those hands of its class that the board leaves. Renderers: `spewy.cli.grid` for terminals,
-`spewy.look.html` for notebooks, `spewy.plot.hands` for pictures.
+A cell is the mean over those hands of its class that the board leaves. Notebooks show a grid by `grid_html`, terminals
+by `spewy.cli.grid`, pictures by `spewy.plot.hands`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from html import escape
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_classes
 from solvers.tree import Floats
-from spewy.errors import InputError, shown
+from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.classes import NUM_HANDS
-from spewy.look.colours import SEATS, Colour, action_colours
-
-if TYPE_CHECKING:
-    from spewy.look.node import NodeView
+from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness
+from spewy.system import html
 
 SIZE = 13
 NOBODY = 5e-4
 """Reach, or share of a range, below which a class counts as not held."""
-LARGE = 100
-"""Amount from which on EVs have no decimals, since a cell holds five characters."""
+_CELL_STYLE = "width: 3em; height: 2em; padding: 0 2px; text-align: left; vertical-align: top; font-size: 80%"
 
 
 @dataclass(frozen=True)
@@ -118,9 +115,7 @@ class Grid:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the grid with matplotlib: see `spewy.plot.hand_chart`."""
-        from importlib import import_module
-
-        return import_module("spewy.plot").hand_chart(self, ax)
+        return import_module("spewy.plot").hand_chart(self, ax)  # a room above this one
 
     def to_json(self) -> dict[str, Any]:
         """The grid as an object; ``classes`` has an entry for each class that the board leaves."""
@@ -138,8 +133,6 @@ class Grid:
 
     def _repr_html_(self) -> str:
         """The grid, for notebooks."""
-        from spewy.look.html import grid_html
-
         return grid_html(self, SEAT_NAMES[self.player])
 
 
@@ -156,34 +149,6 @@ class HeatMap:
     title: str
     values: Floats
     tell: Callable[[float], str]
-
-
-def heat_map(view: NodeView, what: str) -> HeatMap:
-    """Map the EV, equity or reach of a decision's hands, or the EV of an action by the action's label.
-
-    Raises:
-        InputError: ``what`` is something else, or unknown at this decision; or the game is not hold'em.
-    """
-    require_holdem(view.game)
-    seat, wanted = SEAT_NAMES[view.player], _quantity(view, what)
-    tell: Callable[[float], str]
-    if wanted == "equity":
-        title, values, tell = "equity, %", 100 * view.equity, "{:z.0f}".format
-    elif wanted == "reach":
-        title, values, tell = "reach, %", 100 * view.reach, "{:z.0f}".format
-    elif wanted == "EV":
-        title, values, tell = f"EV, {view.unit}", view.ev, _amounts(view.ev)
-    else:
-        values = view.action_ev[view.actions.index(wanted)]
-        title, tell = f"EV of {action_words(wanted)}, {view.unit}", _amounts(values)
-    if np.isnan(values).all():
-        raise InputError(f"heat map of {wanted}: no hand has a known value at this decision")
-    return HeatMap(f"{seat}: {title}", class_means(view.hands, view.reach, values), tell)
-
-
-def is_of_action(view: NodeView, what: str) -> bool:
-    """Whether a heat map shows the EV of an action, which only the player who acts has."""
-    return _quantity(view, what) in view.actions
 
 
 def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
@@ -241,18 +206,56 @@ def _by_class(weights: np.ndarray) -> Floats:
     return sums.astype(np.float64).reshape(SIZE, SIZE)
 
 
-def _quantity(view: NodeView, what: str) -> str:
-    """The quantity of a heat map, as it is spelled."""
-    names = ("EV", "equity", "reach", *view.actions)
-    spelled = {name.lower(): name for name in names}
-    quantity = spelled.get(what.strip().lower())
-    if quantity is None:
-        near = get_close_matches(what.strip().lower(), spelled, 1)
-        hint = f" (nearest: {spelled[near[0]]})" if near else ""
-        raise InputError(f"heat map: expected one of {', '.join(names)}; found {shown(what)}{hint}")
-    return quantity
+def grid_html(grid: Grid, title: str) -> str:
+    """A grid whose cells are filled as high as their reach and divided among the actions, with tooltips."""
+    colours = grid.colours
+    names = share_texts(grid.actions, grid.shares) or [SEAT_NAMES[grid.player]]
+    legend = " ".join(
+        f'<span style="{_ink(colour)}; padding: 0 4px">{escape(text)}</span>'
+        for colour, text in zip(colours, names, strict=True)
+    )
+    rows: dict[int, str] = {}
+    for cell in grid.cells():
+        rows[cell.row] = rows.get(cell.row, "") + _cell(cell, grid.actions, colours)
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows.values())
+    return (
+        f"<div>{html.heading(title)}<br>{legend}"
+        f'<table style="border-collapse: separate; border-spacing: 1px"><tbody>{body}</tbody></table></div>'
+    )
 
 
-def _amounts(values: Floats) -> Callable[[float], str]:
-    known = values[~np.isnan(values)]
-    return "{:z.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:z.1f}".format
+def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
+    """Each action with its share in %, or a dash."""
+    return [
+        f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
+        for action, share in zip(actions, shares, strict=True)
+    ]
+
+
+def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
+    name = escape(cell.name)
+    if not cell.fill:
+        return f'<td style="{_CELL_STYLE}; background: {hex_colour(UNUSED)}; color: #888">{name}</td>'
+    shares = share_texts(actions, cell.mix) if actions else []
+    tooltip = escape("; ".join([f"{cell.name}: reach {cell.reach:.3g}", *shares]))
+    fill = f"{_bands(cell.mix, colours)} bottom / 100% {100 * cell.fill:.0f}% no-repeat"
+    return (
+        f'<td title="{tooltip}" style="{_CELL_STYLE}; background: {fill}, {hex_colour(UNUSED)}; color: #000; '
+        f'text-shadow: 0 0 3px #fff, 0 0 3px #fff">{name}</td>'
+    )
+
+
+def _bands(mix: Floats, colours: list[Colour]) -> str:
+    """A background of vertical bands, each as wide as its share."""
+    ends = 100 * np.cumsum(mix)
+    stops = [
+        f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"
+        for colour, share, end in zip(colours, mix, ends, strict=True)
+        if share > 0
+    ]
+    return f"linear-gradient(to right, {', '.join(stops)})"
+
+
+def _ink(colour: Colour) -> str:
+    """A background with black or white text, whichever reads better."""
+    return f"background: {hex_colour(colour)}; color: {'#000' if lightness(colour) > 0.5 else '#fff'}"

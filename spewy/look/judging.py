@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from solvers.sampled.judge import Desk
 from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
-from spewy.look.exploit import ExploitResult, FlopSample, JudgingReporter
+from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
 from spewy.look.folder import require_solved, strategy_folder
 from spewy.look.unpacked import Decoder, Parcel
 from spewy.records.response_cache import FlopFinding, ResponseCache
@@ -33,24 +32,6 @@ from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import as_path
 from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
-
-
-@dataclass(frozen=True)
-class JudgingCost:
-    """What judging will take.
-
-    Attributes:
-        to_judge, kept: flops that are to be judged, and those that were before.
-        processes: that judge.
-        disk_bytes: of a temporary folder, mapped by all processes.
-        process_bytes: of each process's buffers.
-    """
-
-    to_judge: int
-    kept: int
-    processes: int
-    disk_bytes: int
-    process_bytes: int
 
 
 def judge_folder(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,18 @@ from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
 from spewy.game.gamefile import Game
+from spewy.game.lines import action_words
+from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
-from spewy.look.grid import Grid, is_holdem, require_holdem
+from spewy.look.grid import Grid, HeatMap, class_means, grid_html, is_holdem, require_holdem, share_texts
+from spewy.system import html
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from spewy.look.walk import Step
+
+LARGE = 100
+"""Amount from which on EVs in a grid have no decimals, since a cell holds five characters."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,32 @@ class NodeView:
         """
         require_holdem(self.game)
         return Grid.of(self.board, self.hands, self.actions, self.reach, self.strategy, self.player)
+
+    def heat_map(self, what: str) -> HeatMap:
+        """EV, equity or reach of the hands, or the EV of an action by the action's label, by classes of hands.
+
+        Raises:
+            InputError: ``what`` is something else, or unknown at this decision; or the game is not hold'em.
+        """
+        require_holdem(self.game)
+        seat, wanted = SEAT_NAMES[self.player], self._quantity(what)
+        tell: Callable[[float], str]
+        if wanted == "equity":
+            title, values, tell = "equity, %", 100 * self.equity, "{:z.0f}".format
+        elif wanted == "reach":
+            title, values, tell = "reach, %", 100 * self.reach, "{:z.0f}".format
+        elif wanted == "EV":
+            title, values, tell = f"EV, {self.unit}", self.ev, _amounts(self.ev)
+        else:
+            values = self.action_ev[self.actions.index(wanted)]
+            title, tell = f"EV of {action_words(wanted)}, {self.unit}", _amounts(values)
+        if np.isnan(values).all():
+            raise InputError(f"heat map of {wanted}: no hand has a known value at this decision")
+        return HeatMap(f"{seat}: {title}", class_means(self.hands, self.reach, values), tell)
+
+    def names_action(self, what: str) -> bool:
+        """Whether a heat map shows the EV of an action, which only the player who acts has."""
+        return self._quantity(what) in self.actions
 
     @property
     def holdem(self) -> bool:
@@ -189,11 +221,30 @@ class NodeView:
         columns = zip(("made", "draws", "blockers"), names, strict=True)
         return {column: np.array(told, dtype=object) for column, told in columns}
 
-    def _repr_html_(self) -> str:
-        """The grid of hand classes, or a table of hands, for notebooks."""
-        from spewy.look.html import decision_html
+    def _quantity(self, what: str) -> str:
+        """The quantity of a heat map, as it is spelled."""
+        names = ("EV", "equity", "reach", *self.actions)
+        spelled = {name.lower(): name for name in names}
+        quantity = spelled.get(what.strip().lower())
+        if quantity is None:
+            near = get_close_matches(what.strip().lower(), spelled, 1)
+            hint = f" (nearest: {spelled[near[0]]})" if near else ""
+            raise InputError(f"heat map: expected one of {', '.join(names)}; found {shown(what)}{hint}")
+        return quantity
 
-        return decision_html(self)
+    def _repr_html_(self) -> str:
+        """The grid of hand classes in hold'em, else a table of hands, for notebooks."""
+        words = "to act" if self.actions else "waits"
+        place = f" on {cards_name(self.board)}" if self.board else ""
+        title = f"{SEAT_NAMES[self.player]} {words}{place}" + (f" after {self.line}" if self.line else "")
+        if self.holdem:
+            return grid_html(self.grid(), title)
+        figures = (self.reach.tolist(), *self.strategy.tolist(), self.ev.tolist(), self.equity.tolist())
+        unit = "" if self.unit == CHIPS.name else f" ({self.unit})"
+        columns = ("hand", "reach", *self.actions, f"EV{unit}", "equity")
+        shares = ", ".join(share_texts(self.actions, self.frequencies))
+        title = f"{title}: {shares}" if shares else title
+        return html.table(title, columns, zip(self.hands, *figures, strict=True))
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``spewy show --json`` prints."""
@@ -212,5 +263,61 @@ class NodeView:
         return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
 
 
+@dataclass(frozen=True)
+class Step:
+    """An action or a deal of cards that follows a node.
+
+    Attributes:
+        name: label of the action, such as ``Bet(120)``, or names of the cards.
+        frequency: probability of the step at the node; NaN if the ranges never come there.
+        kind: kind of node that the step leads to: a decision, a chance node, a fold or a showdown.
+        line: line that the step leads to, in the job's unit.
+        board: public cards there.
+        count: number of deals that the step stands for; deals that are the same up to suits are one step.
+        open: function that returns the decision that the step leads to.
+        follow: function that returns the steps that follow.
+    """
+
+    name: str
+    frequency: float
+    kind: str
+    line: str
+    board: tuple[int, ...]
+    count: int
+    open: Callable[[], NodeView] = field(repr=False, compare=False)
+    follow: Callable[[], tuple[Step, ...]] = field(repr=False, compare=False)
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The steps that follow this one."""
+        return self.follow()
+
+    def node(self) -> NodeView:
+        """The decision that the step leads to.
+
+        Raises:
+            InputError: the step leads to the end of the hand, or of the round.
+        """
+        if self.kind != "decision":
+            raise InputError(f"step {self.name}: it leads to a {self.kind}, where nobody acts")
+        return self.open()
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as an object."""
+        return {
+            "name": self.name,
+            "frequency": _number(self.frequency),
+            "kind": self.kind,
+            "line": self.line,
+            "board": cards_name(self.board),
+            "count": self.count,
+        }
+
+
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _amounts(values: Floats) -> Callable[[float], str]:
+    known = values[~np.isnan(values)]
+    return "{:z.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:z.1f}".format

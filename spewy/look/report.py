@@ -24,7 +24,7 @@ from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node, entry_line, line_as_written
 from spewy.look.chunk import NodeTotals
-from spewy.look.solution import Solution
+from spewy.look.view import SolveView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ class Report:
 
 
 def report(
-    solution: Solution,
+    solution: SolveView,
     line: str,
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -231,7 +231,7 @@ def report(
     return found_there.in_unit(solution.job.amounts)
 
 
-def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
+def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
     """What happens at a line on the root's board, in chips; at one after a deal over all cards, weighted.
 
     Raises:
@@ -255,7 +255,7 @@ def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
 
 
 def _deals(
-    solution: Solution,
+    solution: SolveView,
     node: Node,
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
@@ -279,7 +279,7 @@ def _deals(
     return cards, found
 
 
-def _after_deal(solution: Solution, line: str) -> Node:
+def _after_deal(solution: SolveView, line: str) -> Node:
     """The node that a report on ``line`` is about: below a deal of cards."""
     problem = solution.problem
     line = read_line(problem.tree, line)
