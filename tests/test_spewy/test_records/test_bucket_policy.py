@@ -179,7 +179,7 @@ def test_one_walks_through_a_game_by_its_children(solution):
     assert sum(step.frequency for step in flops) == pytest.approx(1)
     flop = flops[1000]
     assert (flop.kind, flop.line) == ("decision", "rc/")
-    assert flop.node(ev=False).board == flop.board
+    assert flop.node().board == flop.board
     assert flop.to_json()["board"] == flop.name
     with pytest.raises(InputError, match="step Fold: it leads to a fold, where nobody acts"):
         steps[0].node()
