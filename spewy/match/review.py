@@ -47,8 +47,8 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
     """
     from spewy.bot.agent import LockerBot  # which loads the solvers
     from spewy.bot.options import Options
+    from spewy.look.folder import open_policy
     from spewy.look.play import play_folder
-    from spewy.look.policy import open_policy
 
     folder = Path(folder)
     folders = [folder]
