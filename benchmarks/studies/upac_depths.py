@@ -25,8 +25,9 @@ from spewy.competitions.upac.push_fold import push_fold, values
 from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
 from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
 from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
+from spewy.look.exploit import JudgingCost
 from spewy.look.folder import open_policy
-from spewy.look.judging import JudgingCost, judge_folder
+from spewy.look.judging import judge_folder
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.strategy_locker import FOLDER, MOST, write_class
 

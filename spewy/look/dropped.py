@@ -36,7 +36,7 @@ class StoreReads(ChunkReads):
     """The chunks of a store, in which rounds may be dropped and values of chance leaves may be missing.
 
     A dropped chunk is solved again, and missing values of chance leaves are computed by a walk through what follows
-    (`spewy.learn.leaf_walks`), when somebody looks there.
+    (`spewy.learn.walks`), when somebody looks there.
 
     Args:
         job: job that the store was made for.
@@ -121,7 +121,7 @@ class StoreReads(ChunkReads):
         assert solved is not None
         values = self.store.leaves(play.round, solved.key, n_leaves, n_hands)
         if values is None:
-            from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
+            from spewy.learn.walks import walked_leaves
 
             part, (oop, ip) = self.part(line, play.round, solved.history)
             walked = walked_leaves(part, self.store, (oop[None], ip[None]), self._job.solve.threads)

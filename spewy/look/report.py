@@ -1,6 +1,6 @@
 """Reports over all next cards: what both ranges do and are worth at one line, card by card, and on average.
 
-EV is the expected share of the pot from the decision on, as in `spewy.look.chunk_view`; equity the chance
+EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`; equity the chance
 to win if betting stopped (ties half). ``realisation = EV / (equity · pot)`` says how much of the equity betting turns
 into chips. A card's weight is the probability that it is dealt, given that both players come to the decision:
 ``weight_c = W_c / Σ_c W_c`` with ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the reaches on that board. For a
