@@ -1,7 +1,7 @@
 """A store in which rounds are dropped, and values of leaves may be missing, read as if all were there.
 
 What is missing is found where somebody looks: a dropped chunk is solved again (`spewy.look.resolve`), and what going on
-is worth is walked through (`spewy.learn.leaf_walks`) where the solve has not kept it. Nothing is written.
+is worth is walked through (`spewy.learn.walks`) where the solve has not kept it. Nothing is written.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Refilled:
         assert play.solved is not None
         found = self.store.leaves(play.round, play.solved.key, n_exits, n_hands)
         if found is None:
-            from spewy.learn.leaf_walks import walked_leaves  # which loads kernels
+            from spewy.learn.walks import walked_leaves  # which loads kernels
 
             part, (first, second) = self.part(line, play.round, play.solved.history)
             values = walked_leaves(part, self.store, (first[None], second[None]), self._job.solve.threads)
