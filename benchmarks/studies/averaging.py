@@ -20,9 +20,9 @@ import numpy as np
 from benchmarks.paths import ROOT
 from benchmarks.sampled_games import SEED, abstraction_wish, progress_note
 from buckets.abstraction import Abstraction
+from compiled.vector import WIDTH
 from solvers.discount import DEFAULT_VARIANT
 from solvers.matrix.chunk import ChunkStrategy, reach_of
-from solvers.sampled.strips import LINES
 from solvers.tree import Floats
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
@@ -106,7 +106,7 @@ class Averaging(SampledEngine):
         strip, lane = self._cfr.strips[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (class_ * first[-1] + first[s] for s in (strip, strip + 1))
-        return self.numbers.sums[t][p][begin:end].reshape(k, -1, LINES)[:, :, lane].T
+        return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, class_: int, r: int) -> ChunkStrategy:
         """The averages of a chunk, to be normalised."""

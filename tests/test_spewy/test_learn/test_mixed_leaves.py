@@ -19,9 +19,9 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.engine import Goal
-from spewy.learn.judge import Judge
 from spewy.learn.stored import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.walks import Judge
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
@@ -202,7 +202,7 @@ def test_rounds_of_a_table_of_leaves(leaves, root, first):
 def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     job = example("T1", "solve.leaves.river=live")
     assert job.manifest() == example("T1", 'solve.leaves={river="live"}').manifest()
-    assert job.leaves_text == "stored leaves, live ones from the river on"
+    assert str(job.leaves) == "stored leaves, live ones from the river on"
     assert job.manifest()["job"]["solve"]["leaves"] == {"river": "live"}
     assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
     with Session(mixed(), tmp_path / "f"):
@@ -251,9 +251,9 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
             "spot.rake: expected live leaves, solve.leaves = \"auto\" or \"live\", found {'river': 'live'}",
         ),
         (
-            ["solve.leaves.turn=live", "solve.order=top-down"],
-            'solve.order: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
-            "found top-down for live leaves",
+            ["solve.leaves.turn=live", "solve.iterations=3"],
+            'solve.iterations: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+            "found 3 for live leaves",
         ),
     ],
 )

@@ -80,8 +80,8 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
         assert [sweep for sweep, _, _ in result.trace] == [1]
     monkeypatch.setattr(LiveEngine, "measure", no_number)
     with Session(job) as session:
+        again = StoppingAtOnce()
         with pytest.raises(SolveError, match="R1, sweep 1: expected a finite exploitability, found nan"):
-            again = StoppingAtOnce()
             session.solve(again, again.stop)
         assert saved_sweeps(session.store) == 0
 
