@@ -210,7 +210,7 @@ def test_boards_up_to_suits_are_counted_as_they_are_listed(deck, n_cards):
     assert count_boards(deck, n_cards) == len(canonical_flops(deck, n_cards)[0])
 
 
-@pytest.mark.parametrize("command", [("report", "--line", "cc/"), ("drop", "--round", "flop")])
+@pytest.mark.parametrize("command", [("drop", "--round", "flop")])
 def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, tmp_path):
     with open_store(tmp_path / "limit", limit().manifest()):
         pass
