@@ -39,8 +39,8 @@ def resolve_option(function: Decorated) -> Decorated:
         type=click.Choice(["never", "off-tree", "always"]),
         default="off-tree",
         show_default=True,
-        help="When to re-solve the current subgame: never; only after bets that the tree lacks (off-tree); or on every turn "
-        "and river (always).",
+        help="When to re-solve the current subgame: never, only after bets that the tree lacks (off-tree), or on every "
+        "turn and river (always).",
     )(function)
 
 
@@ -51,8 +51,8 @@ def safe_option(function: Decorated) -> Decorated:
         type=click.Choice(["cfr-d", "mixed"]),
         is_flag=False,
         flag_value="mixed",
-        help="Use safe re-solving, from which the opponent cannot gain, with CFR-D's gadget or a mixed one (mixed is the "
-        "default gadget).",
+        help="Use safe re-solving, from which the opponent cannot gain, with CFR-D's gadget or the mixed one (the "
+        "default).",
     )(function)
 
 
@@ -82,7 +82,7 @@ def solving_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(min=1),
         default=1,
         show_default=True,
-        help="Threads used for re-solving a decision.",
+        help="Threads for re-solving a decision.",
     )
     return resolve_option(safe_option(budget_option(threads_option(gathered))))
 
