@@ -28,7 +28,7 @@ from solvers.game import LiveGame, Lock
 from solvers.matrix.chunk import iterate, normalise
 from solvers.reference.kernels import match
 from solvers.tree import Floats
-from spewy.bot.subgames import solver_of
+from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -267,7 +267,7 @@ class Flop:
 
     def _solve(self, game: LiveGame) -> float:
         """The value for player 0, in chips: the middle of what best responses leave."""
-        solver = solver_of(game)
+        solver = new_solver(game)
         try:
             solver.run(ITERATIONS)
             low, high = solver.exploitability().bracket or (0.0, 0.0)

@@ -9,12 +9,49 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
+import joblib
+
 from spewy.learn.engine import Stop
+from spewy.system.interrupts import interruptible
 from spewy.system.local_pool import LocalPool
 from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
 """A run; a worker has to be able to import it."""
+Watcher = Callable[[int, int], None]
+"""Called with the number of hands or matches that were played so far, and of all."""
+
+
+def play_runs(
+    run: Run,
+    tasks: Sequence[tuple[Any, ...]],
+    watcher: Watcher,
+    total: int,
+    workers: int | None,
+    done: Sequence[int] = (),
+) -> None:
+    """Play runs to their ends; Ctrl-C ends them after what is being played.
+
+    Args:
+        run: called with the arguments of each task.
+        tasks: arguments of each run.
+        watcher: called as hands or matches are played.
+        total: number of hands or matches in all runs.
+        workers: number of processes; None: one for each core.
+        done: number of hands or matches of each task that were played before, then of runs that are whole.
+
+    Raises:
+        KeyboardInterrupt: the runs were interrupted.
+    """
+    played = [*done] or [0] * len(tasks)
+    watcher(sum(played), total)
+    n = max(1, min(len(tasks), workers or joblib.cpu_count()))
+    with interruptible() as stop:
+        for task, number in side_by_side(run, tasks, stop, n):
+            played[task] = number
+            watcher(sum(played), total)
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def side_by_side(

@@ -1,6 +1,7 @@
-"""Predicts how long the stages of a solve will take, so that a bot skips stages that do not fit into a decision's time.
+"""The time of one decision, and predictions of how long the stages of a solve take.
 
-Predictions come from earlier times on the wall clock, so a busy machine counts as a slow one.
+A bot skips stages that do not fit into a decision's time. Predictions come from earlier times on the wall clock, so a
+busy machine counts as a slow one.
 """
 
 from __future__ import annotations
@@ -32,11 +33,44 @@ class OutOfTimeError(SpewyError):
     """A stage of a solve did not fit into a decision's time."""
 
 
+class Budget:
+    """The time of one decision.
+
+    Args:
+        seconds: seconds of each decision; None: no limit.
+
+    Attributes:
+        deadline: end of the decision's time, on the clock of `time.monotonic`; None: no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self.deadline: float | None = None
+
+    def start(self) -> None:
+        """Begin the time of a decision now."""
+        self.deadline = None if self._seconds is None else time.monotonic() + self._seconds
+
+    def after(self, share: float) -> float | None:
+        """Return the moment when a share of the remaining time will have passed."""
+        now = time.monotonic()
+        return None if self.deadline is None else now + share * (self.deadline - now)
+
+    @contextmanager
+    def limited(self, share: float) -> Iterator[None]:
+        """Limit the block to a share of the remaining time; the deadline is back as it was after the block."""
+        deadline, self.deadline = self.deadline, self.after(share)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+
+
 class Pace:
-    """The speed of each stage, in seconds per number of a sub-game's strategies (`spewy.bot.subgames.numbers`).
+    """The speed of each stage, in seconds per number of a subgame's strategies (`builder.strategy_size`).
 
     The speed is total seconds divided by total numbers; each new measurement halves the weight of all earlier ones. A
-    small sub-game has little weight, since most of its time can be that of other processes.
+    small subgame has little weight, since most of its time can be that of other processes.
 
     One measurement taken while the machine stood still would rule a stage out forever, since a refused stage is not
     measured. So after `PATIENCE` refusals a stage counts as fast as at its fastest, and is tried once more.
@@ -54,7 +88,7 @@ class Pace:
         self._refused.clear()
 
     def seconds(self, stage: Stage, size: int) -> float:
-        """Predicted seconds of a stage in a sub-game with ``size`` numbers."""
+        """Predicted seconds of a stage in a subgame with ``size`` numbers."""
         seconds, numbers = self._done.get(stage, (0.0, 1.0))
         return seconds / numbers * size
 
@@ -63,7 +97,7 @@ class Pace:
 
         Args:
             stage: the stage.
-            size: numbers of the sub-game; for a stage done n times, n times as many.
+            size: numbers of the subgame; for a stage done n times, n times as many.
             seconds: measured time.
             whole: whether the stage came to its end; a stage that was broken off does not count as the fastest.
         """

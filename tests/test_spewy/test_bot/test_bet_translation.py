@@ -7,7 +7,13 @@ from bot_games import any_action
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spewy.bot.translate import at_table, drawn, share_of_smaller, taken_for, translated
+from spewy.bot.bet_translation import (
+    legal_actions,
+    nearest_size,
+    probability_of_smaller,
+    translate_action,
+    uniform_draw,
+)
 from spewy.game.betting import Betting, parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
@@ -24,7 +30,7 @@ TREE = BettingTree(game_config(NO_LIMIT, {0: (SIZES, SIZES)}))
     [(0.5, 0.5, 1, 1), (1, 0.5, 1, 0), (0.25, 0, 1, 0.6), (1 / 3, 0, 1, 0.5), (0.75, 0.5, 1, 3 / 7)],
 )
 def test_the_mapping_of_the_paper(x, a, b, expected):
-    assert share_of_smaller(x, a, b) == pytest.approx(expected)
+    assert probability_of_smaller(x, a, b) == pytest.approx(expected)
 
 
 @given(
@@ -32,41 +38,46 @@ def test_the_mapping_of_the_paper(x, a, b, expected):
 )
 def test_a_bet_is_taken_for_a_neighbour(sizes, x, draw):
     sizes = sorted(sizes)
-    taken = sizes[taken_for(x, sizes, draw)]
+    taken = sizes[nearest_size(x, sizes, draw)]
     assert all(not min(x, taken) < size < max(x, taken) for size in sizes)
 
 
 def test_bets_are_drawn_as_often_as_the_mapping_says():
     betting = Betting.start(NO_LIMIT)
     menu = ["f", "c", "r300", "r500"]  # a raise by half of the pot after a call, and by one pot
-    found = [translated("r400", menu, betting, seed, "random") for seed in range(4000)]
+    found = [translate_action("r400", menu, betting, seed, "random") for seed in range(4000)]
     assert set(found) == {2, 3}
-    expected = share_of_smaller(1.0, 0.5, 1.5)
+    expected = probability_of_smaller(1.0, 0.5, 1.5)
     assert found.count(2) / 4000 == pytest.approx(expected, abs=0.03)
-    assert translated("r400", menu, betting, 0, "likelier") == (2 if expected > 0.5 else 3)
+    assert translate_action("r400", menu, betting, 0, "likelier") == (2 if expected > 0.5 else 3)
 
 
 def test_what_is_drawn_is_drawn_by_seed_and_line():
-    assert drawn(7, "cr300") == drawn(7, "cr300")
-    assert len({drawn(seed, text) for seed in range(50) for text in ("c", "cr300")}) == 100
+    assert uniform_draw(7, "cr300") == uniform_draw(7, "cr300")
+    assert len({uniform_draw(seed, text) for seed in range(50) for text in ("c", "cr300")}) == 100
 
 
 def test_actions_of_the_tree_are_taken_for_themselves():
     betting = Betting.start(NO_LIMIT)
     for i, action in enumerate(menu := ["f", "c", "r300"]):
-        assert translated(action, menu, betting, 0, "random") == i
-    assert translated("r300", ["f", "c"], betting, 0, "random") is None
+        assert translate_action(action, menu, betting, 0, "random") == i
+    assert translate_action("r300", ["f", "c"], betting, 0, "random") is None
 
 
 def test_a_tree_of_the_same_amounts_says_what_it_says():
     for line in ("", "c", "r300", "r300c/", "r300c/cr600"):
         node = TREE.alone(line)
-        assert at_table(node, parse_line(NO_LIMIT, line)) == [action.acpc for action in node.actions]
+        assert legal_actions(node, parse_line(NO_LIMIT, line)) == [action.acpc for action in node.actions]
 
 
 def test_bets_of_the_tree_are_the_same_share_of_another_pot():
     assert [action.acpc for action in TREE.alone("r300c/").actions] == ["c", "r600", "r900", "r20000"]
-    assert at_table(TREE.alone("r300c/"), parse_line(NO_LIMIT, "r340c/")) == ["c", "r680", "r1020", "r20000"]
+    assert legal_actions(TREE.alone("r300c/"), parse_line(NO_LIMIT, "r340c/")) == [
+        "c",
+        "r680",
+        "r1020",
+        "r20000",
+    ]
 
 
 def test_what_cannot_be_done_becomes_the_next_best():
@@ -77,5 +88,5 @@ def test_what_cannot_be_done_becomes_the_next_best():
         while steps and hand.to_act is not None:
             hand, steps = hand.apply(any_action(hand, rng)), steps - 1
         if hand.to_act is not None:
-            for action in at_table(TREE.alone(rng.choice(lines)), hand.betting):
+            for action in legal_actions(TREE.alone(rng.choice(lines)), hand.betting):
                 hand.betting.apply(action)

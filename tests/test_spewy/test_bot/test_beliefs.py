@@ -8,8 +8,8 @@ import pytest
 from bot_games import LIMIT_GAME, NO_LIMIT_GAME, any_action, dealt, folder_of
 
 from buckets.cards import Deck, blocked, hands
-from spewy.bot.player import open_bot
-from spewy.bot.ranges import played_down
+from spewy.bot.agent import open_bot
+from spewy.bot.beliefs import range_after_action
 from spewy.game.hand import Hand
 from spewy.look.policy import open_policy
 
@@ -99,9 +99,9 @@ def test_the_order_of_questions_changes_nothing(no_limit):
 def test_an_action_that_no_hand_takes_says_nothing():
     deck = hands(Deck(5, 3), 2)
     some = np.linspace(0, 1, len(deck))
-    np.testing.assert_array_equal(played_down(some, np.zeros(len(deck)), deck, ()), some)
+    np.testing.assert_array_equal(range_after_action(some, np.zeros(len(deck)), deck, ()), some)
     only_dead = blocked(deck, (0,)).astype(float)
-    np.testing.assert_array_equal(played_down(some, only_dead, deck, (0,)), some)
+    np.testing.assert_array_equal(range_after_action(some, only_dead, deck, (0,)), some)
 
 
 def test_an_off_tree_bet_is_remembered(no_limit):

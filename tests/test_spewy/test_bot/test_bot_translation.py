@@ -9,9 +9,9 @@ from bot_games import NO_LIMIT_GAME, folder_of
 
 from buckets.cards import blocked, parse_cards
 from spewy import open_bot, open_policy
-from spewy.bot.book import Book
-from spewy.bot.other_bets import decisions_taken, taken_over
-from spewy.bot.subgames import Root, SubGames, shifted
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.resolving.builder import Root, SubgameBuilder, add_chips
+from spewy.bot.resolving.translation import counterparts_of, translate_subgame
 from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
@@ -32,7 +32,7 @@ def bot(folder):
 @pytest.fixture(scope="module")
 def book(folder):
     with open_policy(folder) as policy:
-        yield Book(policy)
+        yield Blueprint(policy)
 
 
 def at_turn(game):
@@ -42,15 +42,21 @@ def at_turn(game):
 
 def sub_game(book, hand, bet, base=None):
     """The turn with a bet more, what the locker has of it, and how a player goes on there."""
-    games, begun = SubGames(book.config), hand.betting.line
+    games, begun = SubgameBuilder(book.config), hand.betting.line
     mine = max(hand.betting.spent)
-    root = Root(2, base or mine, 400 - (base or mine), more=() if bet is None else (f"r{bet}",))
+    root = Root(2, base or mine, 400 - (base or mine), extra_bets=() if bet is None else (f"r{bet}",))
     known = Root(2, mine, 400 - mine)
 
     def plays(lines, board):
-        return book.several([begun + shifted(line, mine) for line in lines], board)
+        return book.strategies([begun + add_chips(line, mine) for line in lines], board)
 
     return games, root, known, plays
+
+
+def counterparts(games, root, known):
+    """The counterpart of each decision."""
+    trees = games.tree(root).root, games.tree(known).root
+    return dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
 
 
 def line_by_line(games, root, plays, player):
@@ -71,7 +77,7 @@ def assert_same(found, expected):
 
 def test_a_tree_with_the_same_bets_is_played_as_it_is(bot, book):
     games, root, known, plays = sub_game(book, at_turn(bot.game), None)
-    same = taken_over(games, root, known, plays)
+    same = translate_subgame(games, root, known, plays)
     for player in (0, 1):
         for t, board in enumerate((parse_cards(BOARD), parse_cards(BOARD + "Ad"))):
             lines, _ = games.decisions(root, t, player)
@@ -86,11 +92,11 @@ def test_a_bet_that_the_tree_lacks_is_answered_as_at_a_table(bot, book, bet):
     games, root, known, plays = sub_game(book, hand, bet)
     answered = 0
     for player in (0, 1):
-        mine = taken_over(games, root, known, plays)
+        mine = translate_subgame(games, root, known, plays)
         for line, actions, played in line_by_line(games, root, mine, player):
             np.testing.assert_allclose(played[:, live].sum(axis=0), 1, atol=1e-12)
             later = hand
-            for action in re.findall(r"[fc]|r\d+", shifted(line, root.base)):
+            for action in re.findall(r"[fc]|r\d+", add_chips(line, root.put_in_before)):
                 later = later.apply(action)
             bot.new_hand(later, 0, 1)
             answer = bot.answer(later)
@@ -107,13 +113,17 @@ def test_a_bet_that_the_tree_lacks_is_answered_as_at_a_table(bot, book, bet):
 def test_another_pot_is_played_by_shares_of_it(bot, book):
     """With three times the chips behind each bet of the tree: each is taken for the one of the same share."""
     games, root, known, plays = sub_game(book, at_turn(bot.game), None, base=30)
-    found = dict(decisions_taken(games.tree(root).root, games.tree(known).root, root.base, known.base))
+    found = dict(
+        counterparts_of(
+            games.tree(root).root, games.tree(known).root, root.put_in_before, known.put_in_before
+        )
+    )
     first = found[""]
     assert first.line == ""
     assert first.places == (0, 1, 2)
     assert found["c"].line == "c"
     assert found["r36"].line == "r12"
-    mine = taken_over(games, root, known, plays)
+    mine = translate_subgame(games, root, known, plays)
     lines, _ = games.decisions(root, 0, 0)
     other = [found[line].line for line in lines]
     assert_same(mine(lines[:1], parse_cards(BOARD)), plays(other[:1], parse_cards(BOARD)))
@@ -123,7 +133,11 @@ def test_what_goes_on_after_all_in_there_is_called(bot, book):
     """A stack that is smaller there: its players are all in where these can still bet."""
     games, root, known, _ = sub_game(book, at_turn(bot.game), None)
     short = replace(known, stack=20)
-    found = dict(decisions_taken(games.tree(root).root, games.tree(short).root, root.base, short.base))
+    found = dict(
+        counterparts_of(
+            games.tree(root).root, games.tree(short).root, root.put_in_before, short.put_in_before
+        )
+    )
     assert found["r12"].line == "r12"
     assert found["r390"].line is not None
     river = [taken for line, taken in found.items() if line.startswith("r12c/")]
@@ -136,6 +150,6 @@ def test_what_goes_on_after_all_in_there_is_called(bot, book):
         return Stacked.by_hand(np.full((n, games.n_hands), 0.25))
 
     line = next(line for line, taken in found.items() if line.startswith("r12c/") and taken.line is None)
-    played = taken_over(games, root, short, plays)([line], parse_cards(BOARD + "Ad")).frequencies
+    played = translate_subgame(games, root, short, plays)([line], parse_cards(BOARD + "Ad")).frequencies
     assert (played[found[line].call] == 1).all()
     assert played.sum() == games.n_hands

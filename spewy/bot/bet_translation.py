@@ -1,11 +1,11 @@
-"""Bets between those of a tree: which of them they are taken for, and what the tree's bets are at a table.
+"""Translates bets that a betting tree lacks into bets of the tree, and the tree's bets into bets at the table.
 
 The pseudo-harmonic mapping (S. Ganzfried and T. Sandholm, "Action Translation in Extensive-Form Games with Large
-Action Spaces", IJCAI 2013) takes a bet of x between the tree's a < b for a with probability
+Action Spaces", IJCAI 2013) translates a bet of x between the tree's bets a < b into a with probability
 
 ``f(x) = (b - x) (1 + a) / ((b - a) (1 + x))``
 
-Sizes are shares of the pot after a call. The deterministic twin takes the likelier of the two.
+Sizes are shares of the pot after a call. The deterministic variant takes the likelier of the two bets.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ from spewy.game.betting import Betting
 from spewy.game.nodes import Node
 
 
-def share_of_smaller(x: float, smaller: float, larger: float) -> float:
-    """The probability that a bet of x is taken for the smaller one.
+def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
+    """The probability that a bet of x is translated into the smaller of two bets.
 
-    >>> share_of_smaller(1.0, 0.5, 1.0), share_of_smaller(0.5, 0.5, 1.0), round(share_of_smaller(0.75, 0.5, 1.0), 3)
+    >>> f = probability_of_smaller
+    >>> f(1.0, 0.5, 1.0), f(0.5, 0.5, 1.0), round(f(0.75, 0.5, 1.0), 3)
     (0.0, 1.0, 0.429)
     """
     return (larger - x) * (1 + smaller) / ((larger - smaller) * (1 + x))
 
 
-def taken_for(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
-    """The number of the size that x is taken for; the nearest where x lies outside of them all.
+def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
+    """Return the number of the size that a bet is translated into; outside of all sizes the nearest.
 
     Args:
         x: the bet.
-        sizes: from 1 on, ascending.
-        draw: a number from [0, 1) drawn at random; 0.5: the likelier size.
+        sizes: at least one size, ascending.
+        draw: a number from [0, 1) drawn at random; with 0.5 the likelier size is taken.
     """
     above = int(np.searchsorted(sizes, x))
     if above == 0 or above == len(sizes):
         return min(above, len(sizes) - 1)
-    return above - 1 if draw < share_of_smaller(x, sizes[above - 1], sizes[above]) else above
+    return above - 1 if draw < probability_of_smaller(x, sizes[above - 1], sizes[above]) else above
 
 
 def pot_share(total: int, spent: tuple[int, int]) -> float:
@@ -50,7 +51,7 @@ def pot_share(total: int, spent: tuple[int, int]) -> float:
 
 
 def raise_total(action: str, betting: Betting) -> int:
-    """The total that a legal bet or raise goes to."""
+    """The player's total chips after a legal bet or raise."""
     if action != "r":
         return int(action[1:])
     bounds = betting.raise_bounds()
@@ -58,28 +59,29 @@ def raise_total(action: str, betting: Betting) -> int:
     return bounds[0]
 
 
-def translated(action: str, menu: Sequence[str], betting: Betting, seed: int, how: Translation) -> int | None:
-    """The number of the action of a menu that a legal action is taken for; None: there is none of its kind.
+def translate_action(
+    action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
+) -> int | None:
+    """Return the number of the action that a legal action is translated into; None if no action is of its kind.
 
-    What is drawn at random depends on the seed and the line alone.
+    A random choice depends on the seed and the line alone.
     """
-    if action in menu:
-        return menu.index(action)
+    if action in actions:
+        return actions.index(action)
     if action[0] != "r":
         return None
-    raises = sorted((raise_total(text, betting), i) for i, text in enumerate(menu) if text[0] == "r")
+    raises = sorted((raise_total(text, betting), i) for i, text in enumerate(actions) if text[0] == "r")
     if not raises:
         return None
     sizes = [pot_share(total, betting.spent) for total, _ in raises]
-    draw = drawn(seed, betting.line + action) if how == "random" else 0.5
-    return raises[taken_for(pot_share(raise_total(action, betting), betting.spent), sizes, draw)][1]
+    draw = uniform_draw(seed, betting.line + action) if how == "random" else 0.5
+    return raises[nearest_size(pot_share(raise_total(action, betting), betting.spent), sizes, draw)][1]
 
 
-def at_table(node: Node, betting: Betting) -> list[str]:
-    """A legal action of the betting for each of a tree's decision, whose bets have the same shares of the pot.
+def legal_actions(node: Node, betting: Betting) -> list[str]:
+    """Return a legal action of the betting for each action of a tree's decision; bets keep their share of the pot.
 
-    What cannot be done any more becomes the next best: a fold where nobody bet is a check, a raise that is not legal
-    a call.
+    A fold when nobody has bet becomes a check, and a raise that is not legal becomes a call.
     """
     out = []
     bounds = betting.raise_bounds()
@@ -103,8 +105,8 @@ def at_table(node: Node, betting: Betting) -> list[str]:
     return out
 
 
-def drawn(seed: int, text: str) -> float:
-    """A number from [0, 1) that a seed and a text stand for."""
+def uniform_draw(seed: int, text: str) -> float:
+    """Return a random number from [0, 1) that depends on a seed and a text alone."""
     return float(np.random.default_rng([abs(seed), zlib.crc32(text.encode())]).random())
 
 

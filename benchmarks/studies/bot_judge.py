@@ -20,9 +20,9 @@ import numpy as np
 
 from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
 from solvers.tree import Floats, Ints
+from spewy.bot.agent import LockerBot, bot_of
+from spewy.bot.beliefs import Answer
 from spewy.bot.options import Options
-from spewy.bot.player import LockerBot, bot_of
-from spewy.bot.ranges import Answer
 from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.hand import Hand
@@ -115,7 +115,7 @@ class BotJudge(Closing):
 
     def reach(self, line: str) -> Pair:
         """With which both players come to the first board, by their average strategies."""
-        state, reach = Hand.start(self.game), self.bot.start
+        state, reach = Hand.start(self.game), self.bot.initial_ranges
         for action in parse_line(self.game, line).rounds[0]:
             player, answer = state.to_act, self.answer(state)
             assert player is not None
@@ -129,7 +129,7 @@ class BotJudge(Closing):
 
     def begins(self, state: Hand) -> bool:
         """Whether the bot solves a sub-game that begins at a state."""
-        return state.to_act is not None and self.bot.begins(state)
+        return state.to_act is not None and self.bot.begins_subgame(state)
 
     def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
         """The next cards up to suits, each with ``[member, hand]``: where hands go when suits make a member it."""
