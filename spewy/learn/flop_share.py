@@ -1,0 +1,236 @@
+"""A share of a whole game in a worker of a cluster: some buckets of flops, and all turns and rivers below them.
+
+Buckets below the flop belong to a single share, and nobody else learns them. The rounds before the flop have a single
+bucket each, in which all shares learn; `spewy.learn.flop_engine` averages them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from solvers.sampled.engine import Dealt
+from solvers.sampled.numbers import Numbers, Pair
+from solvers.tree import Ints
+from spewy.chunks.rounds import LineForest
+from spewy.game.gamefile import Game
+from spewy.learn.sampled import SampledEngine
+from spewy.records.response_cache import FlopFinding
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
+
+class Part(NamedTuple):
+    """Numbers of some buckets of a round.
+
+    Attributes:
+        t: the round.
+        buckets: ``[n]``, each once.
+        regrets, sums: per player ``[n, number]``.
+        visits, ahead: ``[player, n]``, as `solvers.sampled.numbers.Numbers` has them.
+    """
+
+    t: int
+    buckets: Ints
+    regrets: Pair
+    sums: Pair
+    visits: Ints
+    ahead: Ints
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Arguments of the engines of all shares.
+
+    Attributes:
+        solve: name of the solve, which no other solve has.
+        game, rounds, abstraction, seed, short, answers: arguments of `SampledEngine`.
+    """
+
+    solve: str
+    game: Game
+    rounds: Sequence[LineForest]
+    abstraction: Abstraction
+    seed: int
+    short: bool
+    answers: float
+
+
+class Learnt(NamedTuple):
+    """What a share has learnt in an interval of deals.
+
+    Attributes:
+        share: number of the share.
+        parts: the rounds before the flop, after the interval.
+        seconds: duration.
+    """
+
+    share: int
+    parts: list[Part]
+    seconds: float
+
+
+def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
+    """Copy the numbers of some buckets."""
+    (r0, r1), (s0, s1) = (
+        tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
+        for pair in (numbers.regrets[t], numbers.sums[t])
+    )
+    return Part(t, buckets, (r0, r1), (s0, s1), numbers.visits[t][:, buckets], numbers.ahead[t][:, buckets])
+
+
+def put(numbers: Numbers, part: Part) -> None:
+    """Overwrite the numbers of some buckets."""
+    wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
+    for whole, some in zip(wholes, (*part.regrets, *part.sums), strict=True):
+        _by_bucket(whole, numbers, part.t)[part.buckets] = some
+    numbers.visits[part.t][:, part.buckets] = part.visits
+    numbers.ahead[part.t][:, part.buckets] = part.ahead
+
+
+def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
+    """Cut buckets of a round into pieces, each of which has at most ``most_bytes`` of numbers or is a single bucket."""
+    wholes = (*numbers.regrets[t], *numbers.sums[t])
+    each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
+    at_once = max(1, most_bytes // each)
+    return [buckets[first : first + at_once] for first in range(0, len(buckets), at_once)]
+
+
+class FlopShare(SampledEngine):
+    """An engine that deals the boards of some buckets of flops.
+
+    Args:
+        setup: arguments of all shares.
+        share: number of the share.
+        owners: ``[bucket of the flop]``, the share that owns the bucket.
+        threads: number of threads.
+        done: number of deals after which the numbers stand that will be put.
+    """
+
+    def __init__(self, setup: Setup, share: int, owners: Ints, threads: int, done: int) -> None:
+        self._own = np.zeros(0, dtype=np.int64)
+        self._base = 0
+        super().__init__(
+            setup.game,
+            setup.rounds,
+            setup.abstraction,
+            setup.seed,
+            threads=threads,
+            short=setup.short,
+            answers=setup.answers,
+            opened=None,
+        )
+        self._share, self._owners, self.stands = share, owners, done
+        self._flop_round, self.ended = setup.abstraction.first, threading.Event()
+        self._sent = [visits.copy() for visits in self.numbers.visits]
+
+    def take(self, parts: Sequence[Part]) -> None:
+        """Begin with numbers of buckets that this share owns."""
+        for part in parts:
+            put(self.numbers, part)
+            self._sent[part.t][:, part.buckets] = part.visits
+
+    def learn(self, before: Sequence[Part], first: int, n: int) -> Learnt:
+        """Do the deals of this share among the deals ``first`` to ``first + n - 1``."""
+        begun = time.perf_counter()
+        for part in before:
+            put(self.numbers, part)
+        buckets = self._abstraction.classes_of_deals(self._seed, first, n)[:, self._flop_round]
+        self._own = first + np.flatnonzero(self._owners[buckets] == self._share).astype(np.int64)
+        self._base = self._cfr.iteration = first
+        self._cfr.run(len(self._own))
+        self.stands = first + n
+        parts = [part_of(self.numbers, part.t, part.buckets) for part in before]
+        return Learnt(self._share, parts, time.perf_counter() - begun)
+
+    def changed(self, most_bytes: int) -> list[Part]:
+        """Return buckets that have learnt since they were returned last: some of them, if they are many; [] if none is left."""
+        for t in range(self._flop_round, len(self._sent)):
+            visits, sent = self.numbers.visits[t], self._sent[t]
+            new = np.flatnonzero((visits != sent).any(axis=0)).astype(np.int64)
+            if len(new):
+                some = parts_of(self.numbers, t, new, most_bytes)[0]
+                sent[:, some] = visits[:, some]
+                return [part_of(self.numbers, t, some)]
+        return []
+
+    def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
+        """Measure best responses on some flops of this share, each in a thread.
+
+        Raises:
+            StoppedError: `stop_measuring` was called.
+        """
+        for part in before:
+            put(self.numbers, part)
+        game, ended = self._real_game, self.ended
+        ended.clear()
+        with ThreadPoolExecutor(len(firsts)) as pool:
+            return list(pool.map(lambda first: game.flop(first, game.desk(), ended.is_set), firsts))
+
+    def _dealt(self, first: int, n: int) -> Dealt:
+        return self._abstraction.deal(self._seed, self._own[first - self._base :][:n])
+
+
+_shares: dict[tuple[str, int], FlopShare] = {}
+
+
+def open_share(setup: Setup, share: int, owners: Ints, threads: int, done: int) -> bool:
+    """In a worker: make a share, which has learnt nothing yet."""
+    close_share(setup.solve, share)
+    _shares[setup.solve, share] = FlopShare(setup, share, owners, threads, done)
+    return True
+
+
+def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
+    """In a worker: have a share begin with numbers; return None if the worker does not have the share."""
+    found = _shares.get((solve, share))
+    if found is not None:
+        found.take(parts)
+    return None if found is None else True
+
+
+def learn(
+    solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int
+) -> Learnt | None:
+    """In a worker: have a share do its deals of an interval; return None if the worker lacks the share's last state."""
+    found = _shares.get((solve, share))
+    return None if found is None or found.stands != stands else found.learn(before, first, n)
+
+
+def changed(solve: str, share: int, stands: int, most_bytes: int) -> list[Part] | None:
+    """In a worker: return some buckets that have learnt; return None if the worker lacks the share's last state."""
+    found = _shares.get((solve, share))
+    return None if found is None or found.stands != stands else found.changed(most_bytes)
+
+
+def flops(
+    solve: str, share: int, stands: int, before: Sequence[Part], firsts: Sequence[int]
+) -> list[FlopFinding] | None:
+    """In a worker: measure some flops of a share; return None if the worker lacks the share's last state."""
+    found = _shares.get((solve, share))
+    return None if found is None or found.stands != stands else found.flops(before, firsts)
+
+
+def stop_measuring(solve: str) -> None:
+    """In a worker: end what `flops` does for a solve."""
+    for key, share in list(_shares.items()):
+        if key[0] == solve:
+            share.ended.set()
+
+
+def close_share(solve: str, share: int | None = None) -> None:
+    """In a worker: forget a share, or all shares of a solve."""
+    for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
+        _shares.pop(key).close()
+
+
+def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
+    """Return the view ``[bucket, number]``."""
+    return whole.reshape(numbers.visits[t].shape[1], -1)
