@@ -15,7 +15,7 @@ from lockers import LOCK
 from spewy.batch.batch import Outcome
 from spewy.batch.work import parse_job, solve_job
 from spewy.errors import InputError, PeerError, path_text, shown
-from spewy.run.estimate import Estimate
+from spewy.run.walked_cost import WalkedCost
 from spewy.system.scratch import scratch_folder
 from spewy.system.worker import Parent
 
@@ -23,7 +23,7 @@ Files = dict[str, bytes]
 """A folder, by paths in it."""
 
 
-def solve_remotely(parent: Parent, text: str, before: Files, cost: Estimate) -> tuple[Outcome, Files]:
+def solve_remotely(parent: Parent, text: str, before: Files, cost: WalkedCost) -> tuple[Outcome, Files]:
     """Solve in a cluster's worker, from what the job's folder holds to what it shall hold."""
     with scratch_folder("solve") as scratch:
         folder = scratch / "solve"

@@ -29,10 +29,10 @@ from spewy.batch.work import (
 )
 from spewy.errors import InputError, PeerError, shown
 from spewy.learn.engine import Stop
-from spewy.run.estimate import Estimate
-from spewy.run.finished import start_again
+from spewy.run.folder_state import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
+from spewy.run.walked_cost import WalkedCost
 from spewy.system.dask_pool import worker_pool
 from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
@@ -43,7 +43,7 @@ from spewy.system.worker_pool import Message, WorkerPool
 class BatchCost:
     """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
 
-    estimates: Mapping[int, Estimate]
+    estimates: Mapping[int, WalkedCost]
     at_once: int
     available_bytes: int | None
 
@@ -135,7 +135,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
     with ExitStack() as locks, worker_pool(processes(batch, asked)) as pool:
         n = max(1, min(pool.size, len(batch.to_do)))
         runner = _Remotely(pool, locks) if not pool.shares_files else _Here() if n == 1 else _InPool(pool)
-        estimates: dict[int, Estimate] = {}
+        estimates: dict[int, WalkedCost] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
             report.laid_out(len(estimates), len(batch.to_do))
@@ -161,7 +161,7 @@ def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> 
 class _Here:
     """One solve after the other, in this process."""
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
@@ -200,7 +200,7 @@ class _InPool:
     def __init__(self, pool: WorkerPool) -> None:
         self._pool = pool
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         """Return the arguments of the function that solves an entry.
 
         Raises:
@@ -213,7 +213,7 @@ class _InPool:
         outcome: Outcome = answer
         return outcome
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
         for message in self._pool.results(estimate_task, tasks):
             if message is not None:
@@ -282,7 +282,7 @@ class _Remotely(_InPool):
         self._locks = locks
         self._held: dict[Path, FolderLock] = {}
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         if entry.folder not in self._held:  # else a worker died, and the entry is solved once more
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:

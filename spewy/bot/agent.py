@@ -91,12 +91,12 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
 
 def _make_ready(bot: LockerBot) -> None:
     """Compile what re-solving needs, unless it is compiled already."""
-    from spewy.run.ready import make_ready
+    from spewy.run.warmup import warm_up
 
     game = bot.game
     if bot.options.resolve != "never" and game.num_hole_cards == 2:
         for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
-            make_ready("exact", n, False, LOG.info)
+            warm_up("exact", n, False, LOG.info)
 
 
 class LockerBot(Closing):

@@ -17,7 +17,7 @@ from spewy.batch.run import processes, run_batch
 from spewy.batch.work import News, estimate_job, job_text, solve_task
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.finished import finished, look
+from spewy.run.folder_state import finished, look
 from spewy.run.memory import memory_at_once
 from spewy.run.session import Session
 

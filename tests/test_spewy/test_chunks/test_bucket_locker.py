@@ -24,8 +24,8 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, PeerError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
-from spewy.run.plan import Plan
 from spewy.run.session import Session
+from spewy.run.walked_plan import WalkedPlan
 from spewy.system.local_pool import LocalPool
 from spewy.system.worker_pool import Message, WorkerPool
 
@@ -189,9 +189,9 @@ def test_rows_are_counted_without_making_them(rows, leaves):
     assert (found >= expected).all()
     if counted_exactly(one.problem):
         np.testing.assert_array_equal(found, expected)
-        costs = [Plan.on(one, layout, streaming=True).estimate for layout in (counted, made)]
+        costs = [WalkedPlan.on(one, layout, streaming=True).cost for layout in (counted, made)]
         assert costs[0] == costs[1]
-    buckets = Plan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
+    buckets = WalkedPlan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
     np.testing.assert_array_equal(buckets.group, made.boards[1].boards[3].rows[0].group)
 
 
@@ -212,13 +212,13 @@ def test_nothing_is_refused_for_a_bound_on_its_rows(tmp_path, monkeypatch):
     options = ["rows.turn=3", "rows.river=3", "rows.weights=ranges"]
     file = write(tmp_path, TURN)
     one = Job.load(file, options)
-    needed = Plan.on(one, Layout.of(one.problem), streaming=True).estimate.memory_bytes
+    needed = WalkedPlan.on(one, Layout.of(one.problem), streaming=True).cost.memory_bytes
     monkeypatch.setattr(
         "spewy.chunks.boards.row_counts", lambda problem, t, boards, _: [(9, 9)] * len(boards)
     )
-    assert Plan.on(one, Layout.counted(one.problem), streaming=True).estimate.memory_bytes > needed
+    assert WalkedPlan.on(one, Layout.counted(one.problem), streaming=True).cost.memory_bytes > needed
     enough = Job.load(file, [*options, f"solve.memory={(needed + 1) / 2**10:.6f} KiB"])
-    assert Plan.of(enough, streaming=True).layout.bucketed
+    assert WalkedPlan.of(enough, streaming=True).layout.bucketed
     with pytest.raises(InputError, match=r"solve\.memory"):
         Session(Job.load(file, [*options, f"solve.memory={(needed - 1) / 2**10:.6f} KiB"]), tmp_path / "out")
 

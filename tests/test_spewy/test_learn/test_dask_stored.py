@@ -22,7 +22,7 @@ from spewy.chunks.subgame import Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
 from spewy.learn.errands import Errands, do_errand  # noqa: E402
-from spewy.learn.stored_engine import StoredEngine  # noqa: E402
+from spewy.learn.stored import StoredEngine  # noqa: E402
 from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
 from spewy.records.chunks import Kind, Visit  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
@@ -144,7 +144,7 @@ def losing(monkeypatch):
             def close(self):
                 pass
 
-        monkeypatch.setattr("spewy.learn.stored_engine.DaskPool", WorkerPool)
+        monkeypatch.setattr("spewy.learn.stored.DaskPool", WorkerPool)
         monkeypatch.setattr("spewy.system.cluster.PAUSE_SECONDS", 0.0)
         return SimpleNamespace(
             threads=2,

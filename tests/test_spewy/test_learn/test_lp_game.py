@@ -18,9 +18,9 @@ from spiel import tabular_policy
 from solvers.matrix.lp import live_form
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.learn import lp_engine
-from spewy.learn.lp_size import lp_size
+from spewy.learn import lp
 from spewy.look.solution import Solution
+from spewy.run.lp_size import lp_size
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -73,7 +73,7 @@ def test_every_command_reads_the_folder(leduc, tmp_path):
 
 
 def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
-    monkeypatch.setattr(lp_engine.LpEngine, "_solve", None)
+    monkeypatch.setattr(lp.LpEngine, "_solve", None)
     again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
     assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
 
@@ -206,7 +206,7 @@ def _wait_for_the_end_of(group):
 
 def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.fspath(Path(pool_tasks.__file__).parent), prepend=os.pathsep)
-    monkeypatch.setattr(lp_engine, "_solve", pool_tasks.killed)
+    monkeypatch.setattr(lp, "_solve", pool_tasks.killed)
     result = spewy("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", *LP)
     assert (result.exit_code, result.stdout) == (1, "")
     told = "Error: a worker process was ended by SIGKILL"

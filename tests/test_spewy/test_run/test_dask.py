@@ -22,8 +22,8 @@ from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
 from spewy.learn.deal_shares import Interval  # noqa: E402
-from spewy.run.dealt_session import DealtSession  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
+from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system.cluster import Attempts, Cluster  # noqa: E402
 from spewy.system.dask_pool import DaskPool  # noqa: E402
@@ -87,7 +87,7 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
 
     monkeypatch.setattr(ClusterEngine, "_answers", dying)
     heard = Noting()
-    with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert any("has left, " in note for note in heard.notes)
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
@@ -116,7 +116,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
         return answers(engine, *of_whom)
 
     monkeypatch.setattr(ClusterEngine, "_answers", dying)
-    with DealtSession(Job.load(leduc), tmp_path / "out") as session:
+    with Session(Job.load(leduc), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
 
@@ -134,11 +134,11 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
     stop, seen = threading.Event(), []
 
     class Stopping(Noting):
-        def stands(self, status, threads):
+        def status(self, status, threads):
             seen.append(threads)
             stop.set()
 
-    with DealtSession(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
         result = session.solve(Stopping(), stop)
     assert result.interrupted
     assert seen[0] == 3
@@ -270,7 +270,7 @@ def test_ctrl_c_ends_attempts_that_bring_nothing(leduc, tmp_path, monkeypatch, t
 
     monkeypatch.setattr(Attempts, "ended", stopping)
     monkeypatch.setattr(deal_copy, task, pool_tasks.nothing)
-    with DealtSession(Job.load(leduc, ["solve.max_sweeps=10"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["solve.max_sweeps=10"]), tmp_path / "out") as session:
         assert session.solve(Noting(), stop).interrupted
 
 
@@ -279,7 +279,7 @@ def share():
     """A copy's engine, and what it learns of ten deals."""
     from spewy.chunks.abstractions import abstraction
     from spewy.chunks.rounds import line_forests
-    from spewy.run.dealt_plan import wish_of
+    from spewy.run.sampled_plan import wish_of
 
     job = Job.of(tomllib.loads(SHORT))
     found = abstraction(wish_of(job.rules, job.dealing))

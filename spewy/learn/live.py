@@ -10,21 +10,19 @@ which a solve goes on as well.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from lockers import Store
 from solvers.game import Lock
 from solvers.matrix.chunk import ChunkStrategy
-from solvers.measure import Exploitability
 from solvers.solver import Part, Solver
-from solvers.stopping import Stopped, never
 from spewy.chunks.layout import Layout
 from spewy.errors import SolveError
-from spewy.learn.engine import Check, Goal, measured
+from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
 from spewy.records.chunks import Chunks, Kind, save_boards
-from spewy.records.progress import saved_sweeps
+from spewy.records.progress import saved_seconds, saved_sweeps
 
 AT_ONCE = 64 << 20
 BOARDS_AT_ONCE = 16
@@ -47,10 +45,22 @@ class LiveEngine:
         solver: of the layout's live game, not begun.
         locks: of that game.
         exact: whether the solver is the exact one, as the module says.
+        threads: number of threads of the solver.
     """
 
+    counted: Counted = "sweeps"
+    saves: Saves = "checked"
+    settled = True
+
     def __init__(
-        self, layout: Layout, store: Store, solver: Solver, locks: Sequence[Lock], *, exact: bool
+        self,
+        layout: Layout,
+        store: Store,
+        solver: Solver,
+        locks: Sequence[Lock],
+        *,
+        exact: bool,
+        threads: int = 1,
     ) -> None:
         self.layout = layout
         self.store = store
@@ -60,6 +70,9 @@ class LiveEngine:
         self._kinds = [kind for kind, part in PARTS.items() if part in solver.parts]
         self._pace = max(1, solver.state_bytes) / STATE_SPEED if exact else SECONDS_AT_ONCE
         self._checks = FIRST_SPRINT
+        self.threads = threads
+        self.seconds_before = saved_seconds(store)
+        self.save_took: float | None = None
         self._saved = saved_sweeps(store)
         if self._saved:
             solver.iteration = self._saved
@@ -67,31 +80,48 @@ class LiveEngine:
                 self._load(kind)
 
     @property
-    def sweeps(self) -> int:
+    def done(self) -> int:
         """Iterations that are done."""
         return self.solver.iteration
 
-    def checks(self, goal: Goal) -> Iterator[Check]:
-        """Several checks' worth of sweeps in one go where they are short, else a few sweeps at a time."""
-        while self.sweeps < goal.last:
-            for check in self._sprint(goal) or [self._next(goal)]:
-                goal.progress(check.sweeps, 1, 1)
-                yield check
-            if goal.ends_with(check.found):
-                return
+    def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
+        """Do several checks' worth of sweeps in one go if they are short, else a few sweeps up to the next check."""
+        checks = self._sprint(goal)
+        if not checks:
+            left = goal.left(self.done)
+            few = max(1, min(left or 1, int(SECONDS_AT_ONCE / self._pace)))
+            begun = time.perf_counter()
+            self.solver.run(few)
+            self._pace = (time.perf_counter() - begun) / few
+        progress(self.done, 1, 1)
+        return checks
 
-    def exploitability(self, stopped: Stopped = never) -> Exploitability:
-        """Judged by the solver."""
-        return self.solver.exploitability()
+    def measure(
+        self, stop: Stop | None = None, tell: Callable[[int, int], object] = lambda done, of: None
+    ) -> Check:
+        """The solver measures; that is never given up, since nothing is saved that was not measured."""
+        timer = Timer()
+        measured = self.solver.exploitability()
+        return Check.of(self.done, *timer.times(), measured)
 
     def expected_values(self) -> tuple[float, float]:
-        """Judged by the solver, too."""
+        """The solver's expected values."""
         return self.solver.expected_values()
 
-    def save(self, dropping: int | None = None) -> None:
+    def spread(self) -> tuple[Spread, ...] | None:
+        """None: every sweep visits all boards."""
+        return None
+
+    def saved(self) -> int:
+        """Number of sweeps that the lockers hold."""
+        return self._saved
+
+    def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
         """Write new regrets and sums, and the values of chance leaves.
 
         Args:
+            seconds: seconds of work; the trace of checks has them too.
+            wait: all is saved when this returns in any case.
             dropping: the first round of the game that is left out, with all after it, and counts as dropped; None for
                 no round.
 
@@ -99,11 +129,12 @@ class LiveEngine:
             SolveError: regrets or sums are not finite.
             SpewyError: another process has saved to this folder meanwhile.
         """
-        if self._saved == self.sweeps:
+        if self._saved == self.done:
             return
+        timer = Timer()
         if not self.solver.finite():
             raise SolveError(
-                f"sweep {self.sweeps}: expected finite regrets and sums, found others; nothing is saved, and "
+                f"sweep {self.done}: expected finite regrets and sums, found others; nothing is saved, and "
                 'solve.precision = "double" may help'
             )
         save_boards(
@@ -112,42 +143,34 @@ class LiveEngine:
             self._portions(dropping),
             self._kinds,
             self._read,
-            (self._saved, self.sweeps),
+            (self._saved, self.done),
             counted=not self._exact,
             leaves=self.solver.leaf_values() if self.layout.n_rounds > 1 else {},
             dropping=dropping,
         )
         self.solver.let_go()
-        self._saved = self.sweeps
+        self._saved = self.done
+        _, self.save_took = timer.times()
 
     def close(self) -> None:
         """Stop the threads."""
         self.solver.close()
 
     def _sprint(self, goal: Goal) -> list[Check]:
-        """Sweeps with several checks in one go, from a check on; none where sweeps are not so short."""
-        left = goal.last - self.sweeps
-        checks = min(int(SPRINT_SECONDS / (self._pace * goal.every)), self._checks)
-        if not goal.together or checks < 1 or left < goal.every or self.sweeps % goal.every:
+        """Sweeps with several checks in one go, from a check on; none if sweeps are not so short."""
+        done, every = self.done, goal.every
+        if not goal.together or every is None or goal.last is None or done % every:
             return []
-        first, begun = self.sweeps, time.perf_counter()
-        found = self.solver.run_to(goal.target, min(checks, left // goal.every) * goal.every, goal.every)
+        checks = min(int(SPRINT_SECONDS / (self._pace * every)), self._checks, (goal.last - done) // every)
+        if checks < 1:
+            return []
+        begun = time.perf_counter()
+        measured = self.solver.run_to(goal.target, checks * every, every)
         ended = time.perf_counter()
-        self._pace = (ended - begun) / (self.sweeps - first)
+        self._pace = (ended - begun) / (self.done - done)
         self._checks *= 2
-        started = ended - found[-1].seconds
-        return [Check(m.iteration, started + m.seconds, m.took, m.exploitability) for m in found]
-
-    def _next(self, goal: Goal) -> Check:
-        """Sweep to the next check, or until it is time to stop."""
-        while True:
-            few = max(1, min(goal.until_check(self.sweeps), int(SECONDS_AT_ONCE / self._pace)))
-            begun = time.perf_counter()
-            self.solver.run(few)
-            self._pace = (time.perf_counter() - begun) / few
-            if goal.checks_at(self.sweeps):
-                return measured(self)
-            goal.progress(self.sweeps, 1, 1)
+        started = ended - measured[-1].seconds
+        return [Check.of(m.iteration, started + m.seconds, m.took, m.exploitability) for m in measured]
 
     def _portions(self, dropping: int | None) -> Iterator[list[tuple[int, int]]]:
         """Boards (t, b) that are saved together; memory that a portion has touched is let go after it."""

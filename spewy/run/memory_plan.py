@@ -20,7 +20,7 @@ RESERVE = 16 << 20
 
 
 @dataclass(frozen=True)
-class Residence:
+class MemoryPlan:
     """Where the state of a solve is.
 
     Attributes:

@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 import numpy as np
 
 from lockers import Store
+from solvers.sampled.quantise import Bytes
 from solvers.tree import Ints
-from spewy.learn.sampled_engine import SampledEngine
 from spewy.records import strategy_locker
 from spewy.records.bucket_numbers import (
     BYTES_AT_ONCE,
@@ -26,84 +28,108 @@ from spewy.records.bucket_numbers import (
     finish_save,
     write_buckets,
 )
+from spewy.records.strategy_locker import LineIndex
 from spewy.system.closing import Closing
+from spewy.system.turns import TakingTurns
 
-SAVE_SECONDS, FIRST_SECONDS = 300.0, 30.0
-"""Seconds between two saves, and before the first save: a kill soon after the start loses little."""
-SAVE_SHARE = 20.0
-"""Where a save takes long: so many times as much time from one to the next."""
-Opener = Callable[[], Store]
+Opener = Callable[[], AbstractContextManager[Store]]
 """Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
 
 
-class DealtSaving(Closing):
+class Learner(Protocol):
+    """The engine, as its saves see it.
+
+    Attributes:
+        earlier: the mark of the last save of earlier runs.
+        lines: positions of lines in the bytes of a board bucket, by round.
+        changing: a lock that deals hold while they change numbers; a bucket that is copied under it is whole.
+    """
+
+    earlier: Mark
+    lines: list[LineIndex]
+    changing: TakingTurns
+
+    def visits(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often each was visited."""
+        ...
+
+    def visits_of_deals(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often the counted deals have visited each bucket."""
+        ...
+
+    def copied(self, t: int, class_: int) -> BucketNumbers:
+        """A copy of the numbers of a bucket; the caller holds `changing`."""
+        ...
+
+    def class_bytes(self, t: int) -> int:
+        """Bytes of the regrets and sums of a bucket of round t."""
+        ...
+
+    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+        """The average strategy of a bucket, as a strategy locker has it."""
+        ...
+
+
+class BackgroundSaves(Closing):
     """Saves what an engine has learnt.
 
     Args:
-        engine: at rest.
-        store: opens the lockers that it goes on from.
-        play: opens the play locker.
-        every: seconds between two saves; None: as often as costs little.
+        engine: the engine, which does not run.
+        store: opens the lockers of regrets and sums.
+        play: opens the strategy locker.
 
     Attributes:
-        saved: what the last finished save tells.
+        saved: the mark of the last finished save.
+        took: duration of the last save in seconds; None: there was none.
     """
 
-    def __init__(self, engine: SampledEngine, store: Opener, play: Opener, every: float | None) -> None:
-        self._engine, self._store, self._play, self._every = engine, store, play, every
+    def __init__(self, engine: Learner, store: Opener, play: Opener) -> None:
+        self._engine, self._store, self._play = engine, store, play
         self.saved = engine.earlier
-        self._took, self._begun = 0.0, time.perf_counter()
+        self.took: float | None = None
         with play() as locker:
             there = strategy_locker.read_saved(locker).deals
-        # A play locker that tells of other deals was not finished, or is new: each class is written.
+        # If the strategy locker tells of other deals, its last save was not finished: write each class.
         whole = there != self.saved.deals or not there
         self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
         self._thread = ThreadPoolExecutor(1)
         self._running: Future[None] | None = None
         self._broken_off = threading.Event()
 
-    def save_if_due(self, mark: Mark) -> bool:
-        """Begin a save in the background where it is time to; the engine is at rest. Tell whether one has ended.
+    def begin(self, mark: Mark) -> None:
+        """Begin a save in the background, unless one runs or there is nothing new; the engine does not run.
 
         Raises:
-            lockers.LockerError: the one that was running has failed.
+            lockers.LockerError: an earlier save has failed.
         """
-        if self._running is not None:
-            return self._running.done() and self._ended(self._running)
-        now = time.perf_counter()
-        pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
-        if not self.saved.deals:
-            pause = min(pause, FIRST_SECONDS)
-        if now - self._begun >= pause:
-            self.begin(mark)
-        return False
-
-    def begin(self, mark: Mark) -> None:
-        """Begin a save in the background, unless one is running or there is nothing new; the engine is at rest."""
+        self.collect()
         if self._running is None and mark.deals > self.saved.deals:
-            self._begun = time.perf_counter()
             self._running = self._thread.submit(self._save, mark, *self._visits())
 
     def finish(self, mark: Mark) -> None:
-        """Save what is left, in this thread; the engine is at rest and stays so.
+        """Save the rest in this thread; the engine does not run until this returns.
 
         Raises:
-            lockers.LockerError: it cannot be written.
+            lockers.LockerError: the lockers cannot be written.
         """
-        if self._running is not None:
-            self._ended(self._running)
+        self.collect(wait=True)
         if mark != self.saved:
             self._save(mark, *self._visits())
+
+    def collect(self, *, wait: bool = False) -> None:
+        """Raise the error of a save in the background that has failed.
+
+        Args:
+            wait: whether to wait for the save that runs.
+        """
+        if self._running is not None and (wait or self._running.done()):
+            ended, self._running = self._running, None
+            ended.result()
 
     def close(self) -> None:
         """Break off what is running, between two transactions."""
         self._broken_off.set()
         self._thread.shutdown()
-
-    def _ended(self, running: Future[None]) -> bool:
-        self._running = None
-        running.result()
-        return True
 
     def _visits(self) -> tuple[list[Ints], list[Ints]]:
         """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
@@ -129,7 +155,7 @@ class DealtSaving(Closing):
             strategy_locker.finish_save(play, mark.deals)
             finish_save(store, self.saved.deals, mark, of_deals)
         self._seen, self.saved = visits, mark
-        self._took = time.perf_counter() - begun
+        self.took = time.perf_counter() - begun
 
     def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
         """Copies of the classes that were visited since the last save, each made between two portions of deals."""

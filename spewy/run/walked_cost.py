@@ -1,4 +1,4 @@
-"""What a solve will cost, before it starts: chunks, information sets, memory and disk."""
+"""The cost of a job all of whose boards are walked through: chunks, information sets, memory and disk."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import live_bytes
 from spewy.chunks.problem import Problem
 from spewy.learn.engine import visits_at_once
-from spewy.learn.live_engine import AT_ONCE, BOARDS_AT_ONCE
-from spewy.learn.lp_size import LpSize
+from spewy.learn.live import AT_ONCE, BOARDS_AT_ONCE
 from spewy.records.chunks import Kind
 from spewy.records.disk import with_chunks, with_leaves
 from spewy.records.leaves import hands_on
+from spewy.run.cost import Cost, Count
+from spewy.run.lp_size import LpSize
 from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
 
 BYTES_PER_ROW = 34  # hand, strength, group, weight; in the live game a blocker and a twin too
@@ -34,21 +35,14 @@ SECONDS_PER_SET = (
 )
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, kw_only=True)
+class WalkedCost(Cost):
     """Counts of a problem after suit symmetry, and sizes.
 
     Attributes:
         boards, chunks: number of boards and of chunks, per round from the root's.
         short_boards: per round, boards with fewer kinds of hands than the rows that the job asks for.
-        information_sets: (decision, row) pairs of both players, all boards.
-        state_bytes: regrets, sums (and guesses) of all chunks in memory, of a stored solve those on disk.
-        table_bytes: the betting tree, cards, strengths and maps between rounds.
         payoff_bytes: stored payoff matrices; 0 where leaves are live.
-        memory_bytes: memory of the main process beside interpreter and libraries.
-        process_bytes: memory of the main process, interpreter and libraries included.
-        disk_bytes: the folder after the first save.
-        most_disk_bytes: upper bound of the folder after later saves, which take room beside the save before.
         kept_bytes: the folder once the solve is finished, without the rounds that it does not keep.
         program: the linear program of the whole game, if one solves it.
         seconds_per_sweep: rough seconds of one core, checks included; None unless the exact engine solves the job.
@@ -57,20 +51,24 @@ class Estimate:
     boards: tuple[int, ...]
     chunks: tuple[int, ...]
     short_boards: tuple[int, ...]
-    information_sets: int
-    state_bytes: int
-    table_bytes: int
     payoff_bytes: int
-    memory_bytes: int
-    process_bytes: int
-    disk_bytes: int
-    most_disk_bytes: int
     kept_bytes: int
     program: LpSize | None = None
     seconds_per_sweep: float | None = None
 
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        """Boards, chunks and information sets, and the boards with fewer rows than the job asks for."""
+        short, unusual = sum(self.short_boards), "with fewer kinds of hands than rows asked for"
+        return (
+            (sum(self.boards), "board", "boards"),
+            (sum(self.chunks), "chunk", "chunks"),
+            *super().counts,
+            *(((short, f"board {unusual}", f"boards {unusual}"),) if short else ()),
+        )
 
-def estimate(
+
+def walked_cost(
     layout: Layout,
     *,
     live: bool,
@@ -83,7 +81,7 @@ def estimate(
     first_live: int | None,
     first_dropped: int | None = None,
     program: LpSize | None = None,
-) -> Estimate:
+) -> WalkedCost:
     """Count the chunks of a layout and add up the bytes of their arrays.
 
     Args:
@@ -152,21 +150,21 @@ def estimate(
     else:  # the sums, while exploitability is measured; before that what visits to live chunks improve, and save
         improved = 8 * len(kinds) * _most_cells(layout, first_live, threads)
         memory, state = max(padded * 8, int((1 + WAITING) * improved)) + tables, cells * 8 * len(kinds)
-    return Estimate(
-        tuple(boards),
-        tuple(chunks),
-        tuple(short),
-        information_sets,
-        state,
-        tables,
-        payoffs,
-        memory,
-        memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
-        stored + SHARD_BYTES * shards,
-        disk.again(at_once) + (SHARD_BYTES + SLACK * (not live)) * shards,
-        kept.total + SHARD_BYTES * shards,
-        program,
-        SECONDS_PER_SET * information_sets if exact else None,
+    return WalkedCost(
+        boards=tuple(boards),
+        chunks=tuple(chunks),
+        short_boards=tuple(short),
+        information_sets=information_sets,
+        state_bytes=state,
+        table_bytes=tables,
+        payoff_bytes=payoffs,
+        memory_bytes=memory,
+        process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
+        disk_bytes=stored + SHARD_BYTES * shards,
+        most_disk_bytes=disk.again(at_once) + (SHARD_BYTES + SLACK * (not live)) * shards,
+        kept_bytes=kept.total + SHARD_BYTES * shards,
+        program=program,
+        seconds_per_sweep=SECONDS_PER_SET * information_sets if exact else None,
     )
 
 

@@ -24,7 +24,7 @@ Engine = Literal["exact", "live", "sampled"]
 """Those whose kernels take long to compile."""
 
 
-def make_ready(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
+def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
     """Compile an engine for games of so many rounds, in 16 bits or not, if that has not been done.
 
     Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.

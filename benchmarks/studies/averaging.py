@@ -26,7 +26,7 @@ from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import class_chunks, class_payoffs
 from spewy.learn.engine import Stop
 from spewy.learn.real_game import rows_know_suits
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum
 from spewy.records.bucket_payoffs import BucketPayoffs
 
@@ -84,7 +84,7 @@ class AveragingEngine(SampledEngine):
             for strips, k in zip(self._cfr.strips, abstraction.n_rows, strict=True)
         ]
 
-    def run(self, n: int, stop: Stop) -> None:
+    def deal(self, n: int, stop: Stop) -> None:
         """Make so many visits more, fewer where they are stopped."""
         for _ in range(n):
             if stop.is_set():
@@ -100,7 +100,7 @@ class AveragingEngine(SampledEngine):
     def _next(self) -> tuple[int, int, int]:
         """The visit that comes next: its sweep, from 0, its round and class."""
         sizes = self._abstraction.n_classes[::-1]
-        sweep, position = divmod(self.deals, sum(sizes))
+        sweep, position = divmod(self.done, sum(sizes))
         for t, (size, end) in enumerate(zip(sizes, accumulate(sizes), strict=True)):
             if position < end:
                 return sweep, len(sizes) - 1 - t, position - end + size

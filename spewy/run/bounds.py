@@ -18,14 +18,14 @@ from solvers.exact.rig import MOST_PORTIONS
 from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job
-from spewy.run.estimate import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
+from spewy.run.walked_cost import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
 
 LOCKERS = 2  # regrets and sums; some variants keep guesses too
 
 
 @dataclass(frozen=True)
-class Least:
-    """Lower bounds on what `estimate` tells.
+class Bounds:
+    """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
 
     Attributes:
         boards, chunks: per round from the root's.
@@ -37,7 +37,7 @@ class Least:
     memory_bytes: int
 
 
-def least_cost(job: Job) -> Least:
+def lower_bounds(job: Job) -> Bounds:
     """Bound the cost of a job from below.
 
     Raises:
@@ -58,7 +58,7 @@ def least_cost(job: Job) -> Least:
         cells[-1] //= max(MOST_PORTIONS)
     chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
     buffers = _buffers(count, most) if _is_exact(job) else 0
-    return Least(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
+    return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
 
 
 def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:

@@ -13,12 +13,12 @@ from lockers import Store, open_store
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.records import strategy_locker
 from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.run.dealt_plan import DealtPlan
+from spewy.run.sampled_plan import SampledPlan
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -27,7 +27,7 @@ APART = ("name", "boards", "rows", "solve")
 """Sections in which two jobs may differ, one of which starts from the other."""
 
 
-def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abstraction) -> Mark:
+def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Abstraction) -> Mark:
     """Fill an engine that has learnt nothing from another solve's folder; what that one had done.
 
     Args:
@@ -48,7 +48,7 @@ def start_from(folder: Path, plan: DealtPlan, engine: SampledEngine, found: Abst
     return mark
 
 
-def require_start(folder: Path, plan: DealtPlan) -> tuple[Job, Mark]:
+def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
     """The job of a folder that a plan's may start from, and what it has done.
 
     Raises:
@@ -68,7 +68,7 @@ def require_start(folder: Path, plan: DealtPlan) -> tuple[Job, Mark]:
             f'--start-from {folder}: expected regrets to begin with, found a solve with integrate = "average", '
             "which has none"
         )
-    cost, most = DealtPlan.of(old).cost, plan.job.solve.memory
+    cost, most = SampledPlan.of(old).cost, plan.job.solve.memory
     needed = plan.cost.memory_bytes + cost.state_bytes
     if needed > parse_memory(most):
         raise InputError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockers import Store
 from solvers.errors import SolverError
 from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
@@ -17,8 +17,9 @@ from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import SolveError
 from spewy.game.gamefile import Game
+from spewy.learn.background_saves import BackgroundSaves, Opener
 from spewy.learn.combined_flops import Finding
-from spewy.learn.engine import Stop
+from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop
 from spewy.learn.real_game import RealGame, rows_know_suits
 from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
 from spewy.records.strategy_locker import LineIndex
@@ -45,6 +46,7 @@ class SampledEngine(Closing):
         short: whether numbers are kept in 16 bits.
         answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
         opened: opens the store of earlier runs, to read it; None if there were none.
+        check_flops: number of flops that a check draws, the same ones each time; a small game is measured on all.
 
     Attributes:
         numbers: regrets and averages.
@@ -52,13 +54,13 @@ class SampledEngine(Closing):
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
-        visits_every_round: whether a deal visits a class of every round.
 
     Raises:
         lockers.DamagedLockerError: what the store holds is not what was written.
     """
 
-    visits_every_round = True
+    counted: Counted = "deals"
+    saves: Saves = "in background"
 
     def __init__(
         self,
@@ -70,7 +72,8 @@ class SampledEngine(Closing):
         threads: int,
         short: bool,
         answers: float,
-        opened: Callable[[], Store] | None,
+        opened: Opener | None,
+        check_flops: int = 1,
     ) -> None:
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
@@ -87,11 +90,13 @@ class SampledEngine(Closing):
             short=short,
         )
         self.changing = TakingTurns()
+        self._check_flops, self._portion, self._inherited = check_flops, 1, 0.0
+        self._saving: BackgroundSaves | None = None
         try:
             self.numbers: Numbers = self._cfr.numbers
             self.earlier = Mark()
             if opened is not None:
-                read_buckets(opened, self.numbers, every_round=self.visits_every_round)
+                read_buckets(opened, self.numbers)
                 with opened() as store:
                     self.earlier = read_mark(store)
         except BaseException:
@@ -109,7 +114,7 @@ class SampledEngine(Closing):
         ]
 
     @property
-    def deals(self) -> int:
+    def done(self) -> int:
         """Deals that are done, earlier runs' included."""
         return self._cfr.iteration
 
@@ -123,22 +128,42 @@ class SampledEngine(Closing):
         """Whether the numbers are those of the deals that are counted."""
         return True
 
-    def run(self, n: int, stop: Stop) -> None:
-        """Do so many deals more; when this returns, nobody writes to the numbers.
+    @property
+    def seconds_before(self) -> float:
+        """Seconds of work in earlier runs, and in the solve that this one has started from."""
+        return self.earlier.seconds + self._inherited
 
-        Args:
-            n: few enough that they need not be stopped.
-            stop: looked at where nobody is there to do them.
-        """
+    @property
+    def save_took(self) -> float | None:
+        """Duration of the last save in seconds; None: there was none."""
+        return None if self._saving is None else self._saving.took
+
+    def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
+        """Do a portion of deals, up to the last; when this returns, nobody writes to the numbers."""
+        left = goal.left(self.done)
+        n = self._portion if left is None else min(self._portion, left)
+        begun = time.perf_counter()
+        self.deal(n, stop)
+        self._portion = self.next_portion(n, time.perf_counter() - begun)
+        return ()
+
+    def deal(self, n: int, stop: Stop) -> None:
+        """Do ``n`` deals; ``stop`` matters where others do them, who may be away."""
         with self.changing:
             self._cfr.run(n)
 
     def next_portion(self, n: int, seconds: float) -> int:
-        """How many deals to do at once where n took so long: between two of them it is looked at what else is to do."""
+        """How many deals to do at once where ``n`` took ``seconds``: between two portions other work is looked at."""
         return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
 
     def start_from(
-        self, opened: Callable[[], Store], old: Abstraction, new: Abstraction, mark: Mark, *, short: bool
+        self,
+        opened: Opener,
+        old: Abstraction,
+        new: Abstraction,
+        mark: Mark,
+        *,
+        short: bool,
     ) -> None:
         """Begin with what a store of another solve of the game holds, of other classes and rows, and where that was.
 
@@ -158,7 +183,7 @@ class SampledEngine(Closing):
         learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
         read_buckets(opened, learnt)
         inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
-        self._cfr.iteration = mark.deals
+        self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
         """A copy of the numbers of a class; the caller holds `changing`."""
@@ -198,15 +223,66 @@ class SampledEngine(Closing):
         """Per round ``[player, class]``: how often the counted deals have visited each class."""
         return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
 
+    def spread(self) -> tuple[Spread, ...]:
+        """Visits of board buckets, per round."""
+        return tuple(
+            Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
+        )
+
+    def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
+        """Measure on flops that are drawn, the same ones each time; None within tenths of a second of ``stop``."""
+        begun, done = time.perf_counter(), self.done
+        finding = self.judge(self._check_flops, stop, tell)
+        if finding is None:
+            return None
+        ended = time.perf_counter()
+        return Check(
+            done,
+            ended,
+            ended - begun,
+            finding.exploitability,
+            net=(finding.value, -finding.value),
+            stderr=finding.stderr,
+            flops=finding.flops,
+            core_seconds=finding.seconds,
+        )
+
     def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
-        """Measure how far average strategies are from an equilibrium of the real game; None if ``stop`` was set.
+        """Measure on a number of flops, with this engine's threads; None if ``stop`` was set."""
+        return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
+
+    def expected_values(self) -> tuple[float, float] | None:
+        """None: a check tells."""
+        return None
+
+    def save_to(self, store: Opener, play: Opener) -> None:
+        """Save to lockers from now on.
 
         Args:
-            flops: number of flops to draw, the same ones each time; a small game is judged on all.
-            stop: once it is set, judging ends within tenths of a second and returns None.
-            tell: called with the number of flops that are done, and of all.
+            store: opens the lockers of regrets and sums.
+            play: opens the strategy locker.
         """
-        return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
+        self._saving = BackgroundSaves(self, store, play)
+
+    def saved(self) -> int:
+        """Deals that the last finished save tells.
+
+        Raises:
+            lockers.LockerError: a save in the background has failed.
+        """
+        if self._saving is None:
+            return self.earlier.deals
+        self._saving.collect()
+        return self._saving.saved.deals
+
+    def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
+        """Save what was learnt since the last save, in the background unless ``wait``."""
+        assert self._saving is not None, "save_to comes first"
+        mark = Mark(self.done, seconds)
+        if wait:
+            self._saving.finish(mark)
+        else:
+            self._saving.begin(mark)
 
     def _dealt(self, first: int, n: int) -> Dealt:
         """Deals of the endless sequence."""
@@ -228,4 +304,6 @@ class SampledEngine(Closing):
 
     def close(self) -> None:
         """Stop the threads."""
+        if self._saving is not None:
+            self._saving.close()
         self._cfr.close()

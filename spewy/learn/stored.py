@@ -6,25 +6,34 @@ Visits are made in a pool's processes, which open the lockers, or by a cluster's
 from __future__ import annotations
 
 import uuid
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lockers import MemoryStore, Store
-from solvers.measure import Exploitability
-from solvers.stopping import Stopped, never
+from solvers.stopping import StoppedError
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, error_line
-from spewy.learn.engine import Check, Goal, Stop, measured, unmeasured, visits_at_once
+from spewy.learn.engine import (
+    Check,
+    Counted,
+    Goal,
+    Progress,
+    Saves,
+    Spread,
+    Stop,
+    Timer,
+    visits_at_once,
+)
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
 from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks
-from spewy.records.progress import finish_sweep, saved_sweeps
+from spewy.records.progress import finish_sweep, saved_seconds, saved_sweeps
 from spewy.system.cluster import Attempts, Cluster, NoWorkerError
 from spewy.system.dask_pool import DaskPool
 from spewy.system.local_pool import LocalPool
@@ -51,6 +60,10 @@ class StoredEngine:
             the engine.
     """
 
+    counted: Counted = "sweeps"
+    saves: Saves = "at once"
+    settled = True
+
     def __init__(
         self,
         layout: Layout,
@@ -69,6 +82,8 @@ class StoredEngine:
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
         self._pool = LocalPool(self._processes)
         self._cluster = cluster
+        self.seconds_before = saved_seconds(store)
+        self.save_took: float | None = None
         self._sweeps = saved_sweeps(store)
         self._begun: set[int] = set()
         self._parts = Subgames(layout)
@@ -77,51 +92,59 @@ class StoredEngine:
         self._judge = Judge(layout, workers)
 
     @property
-    def sweeps(self) -> int:
+    def done(self) -> int:
         """Sweeps that visited every chunk."""
         return self._sweeps
 
-    def checks(self, goal: Goal) -> Iterator[Check]:
-        """Visit all chunks level by level; each visit is saved at once, and tells of sweeps between checks too."""
-        while self.sweeps < goal.last:
-            if not self._sweep(goal):
-                yield unmeasured(self)  # some of the next sweep's visits are in already
-                return
-            due = goal.checks_at(self.sweeps)
-            check = measured(self, goal.stop.is_set) if due else unmeasured(self)
-            yield check
-            if goal.ends_with(check.found):
-                return
+    @property
+    def threads(self) -> int:
+        """Number of processes, or of a cluster's threads."""
+        return self._workers if self._cluster is None else self._cluster.threads
 
-    def exploitability(self, stopped: Stopped = never) -> Exploitability:
-        """Judged by the live walk."""
-        return self._judge.exploitability(Chunks(self.layout, self.store).whole(), stopped)
-
-    def expected_values(self) -> tuple[float, float]:
-        """Judged by the live walk, too."""
-        return self._judge.expected_values(Chunks(self.layout, self.store).whole())
-
-    def _sweep(self, goal: Goal) -> bool:
-        """Finish a sweep; False where it was interrupted."""
-        number, layout, first_live = self.sweeps + 1, self.layout, self.settings.first_live
+    def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
+        """Make a sweep, or go on with one that was interrupted; each visit is saved at once."""
+        number, layout, first_live = self.done + 1, self.layout, self.settings.first_live
         levels = range(layout.n_rounds)
         if first_live is not None:
             levels = levels[: first_live - layout.problem.first_round]
-        total, done = sum(len(list(layout.chunks(t))) for t in levels), 0
+        total, visited = sum(len(list(layout.chunks(t))) for t in levels), 0
         for t in reversed(levels) if self.order == "bottom-up" else levels:
-            with closing(self._visit(t, number, goal.stop)) as visits:  # no worker outlives a sweep
+            with closing(self._visit(t, number, stop)) as visits:  # no worker outlives a sweep
                 for finished in visits:
-                    done += finished
-                    goal.progress(number, done, total)
-                    if done < total and goal.stop.is_set():
-                        return False
+                    visited += finished
+                    progress(number, visited, total)
+                    if visited < total and stop.is_set():
+                        return ()
         finish_sweep(self.store, number)
         self._sweeps = number
-        return True
+        return ()
 
-    def save(self, dropping: int | None = None) -> None:
-        """Visits are saved as they happen; this only asks the disk to write, of all rounds."""
+    def measure(self, stop: Stop, tell: Callable[[int, int], object] = lambda done, of: None) -> Check | None:
+        """The walk of the live game measures what the lockers hold; None if ``stop`` was set meanwhile."""
+        timer, sums = Timer(), Chunks(self.layout, self.store).whole()
+        try:
+            measured = self._judge.exploitability(sums, stop.is_set)
+        except StoppedError:
+            return None
+        return Check.of(self.done, *timer.times(), measured)
+
+    def expected_values(self) -> tuple[float, float]:
+        """Expected values by the walk of the live game."""
+        return self._judge.expected_values(Chunks(self.layout, self.store).whole())
+
+    def spread(self) -> tuple[Spread, ...] | None:
+        """None: every sweep visits all boards."""
+        return None
+
+    def saved(self) -> int:
+        """All finished sweeps, since each visit is saved at once."""
+        return self._sweeps
+
+    def save(self, seconds: float = 0.0, dropping: int | None = None, *, wait: bool = True) -> None:
+        """Ask the disk to write; visits of all rounds were saved as they were made."""
+        timer = Timer()
         self.store.flush()
+        _, self.save_took = timer.times()
 
     def close(self) -> None:
         """End the workers, or leave the cluster."""
