@@ -26,14 +26,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from spewy.learn.deal_copy import Asked, Copy, Order, Setup
+from spewy.learn.deal_shares import Interval
+from spewy.learn.exchange import Exchange, copied
 
 from benchmarks.paths import ROOT
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
-from spewy.learn.deal_copy import Asked, Copy, Order, Setup
-from spewy.learn.deal_shares import Interval
-from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
 from spewy.records.status import Status
 from spewy.run.reporter import Silent

@@ -2,12 +2,7 @@
 
 Buckets of later rounds remember the bucket of the flop, so nothing below the flop is ever exchanged. The deals of an
 interval are those of one process; each worker does the deals of its own flops. Then the rounds before the flop, in
-which all workers learn the same single bucket, are averaged by the weight of their visits. With ``m_s`` visits of
-worker s after ``V`` visits, ``M = sum m_s``, and the weight ``w(V, m)`` that ``m`` visits leave to the average of the
-``V`` before them (`weight_left`):
-
-    regrets = sum_s m_s / M * regrets_s
-    average = average + (1 - w(V, M)) * sum_s m_s / M * (average_s - average) / (1 - w(V, m_s))
+which all workers learn the same single bucket, are put together (`spewy.learn.flop_parts.averaged`).
 
 Workers keep their numbers in memory. Before a save they send what they have learnt since the save before. If a worker
 leaves, another one begins with the saved numbers of its flops, and does again the deals that these lack. So each deal
@@ -24,7 +19,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import poch
 
 from solvers.sampled.numbers import Numbers
 from solvers.stopping import StoppedError
@@ -36,7 +30,8 @@ from spewy.learn import flop_share
 from spewy.learn.background_saves import Opener
 from spewy.learn.combined_flops import Finding
 from spewy.learn.engine import Stop
-from spewy.learn.flop_share import Learnt, Part, Setup, part_of, parts_of, put
+from spewy.learn.flop_parts import Part, averaged, is_part, part_of, parts_of, put
+from spewy.learn.flop_share import Learnt, Setup
 from spewy.learn.real_game import SEED
 from spewy.learn.sampled import SampledEngine
 from spewy.records.response_cache import FlopFinding
@@ -47,8 +42,12 @@ if TYPE_CHECKING:
 
 SECONDS = 1.5
 """Duration of an interval, once enough deals are done."""
-STEP = 2.0
-"""Deals of an interval at most, times the square root of all deals so far: so much may the first round stand still."""
+STEP = 1.0
+"""Deals of an interval at most, times the square root of all deals so far; and at most as many as there are flops.
+
+Within an interval a worker's first round learns from the worker's own flops alone. As long as the interval has no more
+deals than there are flops, that is no worse than the noise of as many random deals (docs/scale.md).
+"""
 COUNTED = 1 << 15
 """Deals by which buckets of flops are handed out, so that workers have the same amount of work."""
 MOST_BYTES = 32 << 20
@@ -103,7 +102,7 @@ class FlopEngine(SampledEngine):
             opened=opened,
             check_flops=check_flops,
         )
-        self._flop_round = abstraction.first
+        self._flop_round, self._n_flop_boards = abstraction.first, _n_flop_boards(abstraction)
         self._owners = np.zeros(0, dtype=np.int64)
         self._flops_of: list[Ints] = []
         self._stands: dict[int, int] = {}
@@ -134,22 +133,23 @@ class FlopEngine(SampledEngine):
         first, before = self.done, self._before()
         buckets = self._abstraction.classes_of_deals(self._seed, first, n)[:, self._flop_round]
         counts = np.bincount(self._owners[buckets], minlength=len(self._workers))
-        orders = {share: (before, first, n) for share in np.flatnonzero(counts).tolist()}
+        orders = dict.fromkeys(np.flatnonzero(counts).tolist(), (before, first, n))
         answers = self._ask(flop_share.learn, orders, "its deals")
         for share, answer in answers.items():
-            self._require_learnt(answer, share, before)
+            require_learnt(answer, share, before, self.numbers, self._workers[share])
             self._stands[share] = first + n
         with self.changing:
             for i, part in enumerate(before):
-                put(self.numbers, self._averaged(part, [answer.parts[i] for answer in answers.values()]))
+                after = [answer.parts[i] for answer in answers.values()]
+                put(self.numbers, averaged(part, after, self.schedule.averaging))
         self._cfr.iteration += n
 
     def next_portion(self, n: int, seconds: float) -> int:
         """Return the number of deals of an interval, after one of ``n`` deals that took so long."""
         shares = max(1, len(self._workers))
-        most = max(shares, math.ceil(STEP * math.sqrt(self.done + 1)))
+        most = min(self._n_flop_boards, max(shares, math.ceil(STEP * math.sqrt(self.done + 1))))
         if self._interval is not None:
-            most = min(most, self._interval * shares)
+            return min(most, self._interval * shares)
         return max(1, min(most, 2 * n, int(n * SECONDS / max(seconds, 1e-9))))
 
     def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
@@ -175,11 +175,16 @@ class FlopEngine(SampledEngine):
         tell(0, len(firsts))
         boards = [[card for group in game.trees.firsts[0][first] for card in group] for first in firsts]
         owners = self._owners[self._abstraction.boards(self._flop_round, boards)[0]]
-        waiting = {share: [f for f, o in zip(firsts, owners, strict=True) if o == share] for share in self._workers}
+        waiting = {
+            share: [f for f, o in zip(firsts, owners, strict=True) if o == share] for share in self._workers
+        }
+        there, at_once = self._cluster.there(), 1
         while waiting := {share: some for share, some in waiting.items() if some}:
-            there = self._cluster.there()
-            several = {share: max(1, there.get(worker, 1)) for share, worker in self._workers.items()}
-            orders = {share: (before, some[: several[share]]) for share, some in waiting.items()}
+            begun = time.perf_counter()
+            orders = {
+                share: (before, some[: at_once * max(1, there.get(self._workers[share], 1))])
+                for share, some in waiting.items()
+            }
             try:
                 answers = self._ask(flop_share.flops, orders, "to judge a flop", stop)
             except StoppedError:
@@ -190,6 +195,8 @@ class FlopEngine(SampledEngine):
                 for finding in answer:
                     found[waiting[share].pop(0)] = finding
             tell(len(found), len(firsts))
+            if time.perf_counter() - begun < SECONDS:
+                at_once *= 2
         return game.combined(found, draw)
 
     def close(self) -> None:
@@ -202,30 +209,6 @@ class FlopEngine(SampledEngine):
     def _before(self) -> list[Part]:
         """Return the numbers of the rounds before the flop."""
         return [part_of(self.numbers, t, np.zeros(1, dtype=np.int64)) for t in range(self._flop_round)]
-
-    def _averaged(self, before: Part, after: Sequence[Part]) -> Part:
-        """Average what shares have made of a round before the flop."""
-        made = np.array([part.visits[:, 0] - before.visits[:, 0] for part in after])
-        visits, total = before.visits[:, 0], made.sum(axis=0)
-        regrets, sums = [], []
-        for p in (0, 1):
-            weights = made[:, p] / max(1, total[p])
-            mean = sum(w * part.regrets[p].astype(np.float64) for w, part in zip(weights, after, strict=True))
-            regrets.append((mean if total[p] else before.regrets[p]).astype(before.regrets[p].dtype))
-            # Player p's average moves when the other player learns.
-            o = 1 - p
-            change = np.zeros(before.sums[p].shape)
-            for part, m in zip(after, made[:, o], strict=True):
-                if m:
-                    own = 1 - weight_left(visits[o], m, self.schedule.averaging)
-                    change += m / total[o] * (part.sums[p].astype(np.float64) - before.sums[p]) / own
-            whole = 1 - weight_left(visits[o], total[o], self.schedule.averaging)
-            sums.append(np.maximum(before.sums[p] + whole * change, 0).astype(before.sums[p].dtype))
-        ahead = before.ahead + sum(part.ahead - before.ahead for part in after)
-        return Part(
-            *(before.t, before.buckets, (regrets[0], regrets[1]), (sums[0], sums[1])),
-            *(before.visits + total[:, None], np.maximum(ahead, 0)),
-        )
 
     def _assign(self, stop: Stop) -> bool:
         """Hand out the flops to the workers that are there; return whether there is one."""
@@ -243,7 +226,9 @@ class FlopEngine(SampledEngine):
         self._workers = {share: there[share % len(there)] for share in range(n_shares)}
         self._stands = dict.fromkeys(self._workers, self.done)
         self._gathered = dict(self._stands)
-        self._flops_of = [owner_of(self._abstraction, self._seed, t) for t in range(self._abstraction.n_rounds)]
+        self._flops_of = [
+            owner_of(self._abstraction, self._seed, t) for t in range(self._abstraction.n_rounds)
+        ]
         for share in self._workers:
             if not self._open_share(share):
                 self._repair(share, Attempts(self._cluster, "to take its flops"))
@@ -281,10 +266,7 @@ class FlopEngine(SampledEngine):
         while True:
             there = self._cluster.workers(self._stop)
             if not there:
-                raise PeerError(
-                    f"{self._cluster.name}: no worker is left to deal again what another one has lost; "
-                    "what was saved last is there"
-                )
+                raise self._interrupted()
             load = [list(self._workers.values()).count(worker) for worker in sorted(there)]
             self._workers[share] = sorted(there)[int(np.argmin(load))]
             if self._open_share(share) and self._deal_again(share, wanted):
@@ -325,6 +307,8 @@ class FlopEngine(SampledEngine):
                     if answer is not None and not isinstance(answer, Lost):
                         found[share] = answer
                         del waiting[share]
+            if waiting and self._stop is not None and self._stop.is_set():
+                raise self._interrupted()
             attempts.ended(fruitful=len(waiting) < len(calls))
             for share in waiting:
                 self._repair(share, attempts)
@@ -341,9 +325,11 @@ class FlopEngine(SampledEngine):
         for share in [s for s, done in self._stands.items() if self._gathered[s] != done]:
             parts: list[Part] = []
             while True:
-                (answer,) = self._ask(flop_share.changed, {share: (MOST_BYTES,)}, "to send its flops").values()
+                (answer,) = self._ask(
+                    flop_share.changed, {share: (MOST_BYTES,)}, "to send its flops"
+                ).values()
                 if not isinstance(answer, list) or not all(is_part(part, self.numbers) for part in answer):
-                    raise self._nonsense(share, "finite numbers of buckets", answer)
+                    raise nonsense(self._workers[share], "finite numbers of buckets", answer)
                 if not answer:
                     break
                 parts += answer
@@ -356,35 +342,45 @@ class FlopEngine(SampledEngine):
         self._cluster.tell_all(flop_share.close_share, self._setup.solve)
         self._workers, self._stands, self._gathered = {}, {}, {}
 
-    def _require_learnt(self, answer: Any, share: int, before: Sequence[Part]) -> None:
-        """Refuse what no share can have learnt."""
-        if not (
-            isinstance(answer, Learnt)
-            and answer.share == share
-            and [part.t for part in answer.parts] == [part.t for part in before]
-            and all(is_part(part, self.numbers) for part in answer.parts)
-            and all((a.visits >= b.visits).all() for a, b in zip(answer.parts, before, strict=True))
-        ):
-            raise self._nonsense(share, "what it has learnt, in finite numbers", answer)
+    def _interrupted(self) -> PeerError:
+        return PeerError(
+            f"{self._cluster.name}: interrupted before another worker has taken the flops of one that has left; "
+            "what was saved last is there"
+        )
 
     def _require_findings(self, answer: Any, share: int, n: int) -> None:
         if not (isinstance(answer, list) and [type(one) for one in answer] == [FlopFinding] * n):
-            raise self._nonsense(share, f"best responses on {n} flops", answer)
-
-    def _nonsense(self, share: int, expected: str, answer: Any) -> PeerError:
-        return PeerError(
-            f"Dask worker {self._workers[share]}, share {share + 1} of {len(self._workers)} of the flops: "
-            f"expected {expected}, found {shown(answer)}"
-        )
+            raise nonsense(self._workers[share], f"best responses on {n} flops", answer)
 
 
-def weight_left(visits: Ints, more: Ints, averaging: float) -> np.ndarray:
-    """The weight of the average over ``visits`` visits in the average after ``more`` further ones; 0 without visits.
+def require_learnt(answer: Any, share: int, before: Sequence[Part], numbers: Numbers, worker: str) -> None:
+    """Refuse an answer that no share can have learnt.
 
-    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``averaging``.
+    Raises:
+        PeerError: it is none, or has other buckets, or numbers that are not finite.
     """
-    weight: np.ndarray = poch(visits, averaging + 1) / poch(np.maximum(visits + more, 1), averaging + 1)
-    return weight
+    if not (
+        isinstance(answer, Learnt)
+        and answer.share == share
+        and [type(part) for part in answer.parts] == [Part] * len(before)
+        and [part.t for part in answer.parts] == [part.t for part in before]
+        and all(is_part(part, numbers) for part in answer.parts)
+        and all((a.visits >= b.visits).all() for a, b in zip(answer.parts, before, strict=True))
+    ):
+        raise nonsense(worker, f"what share {share + 1} of the flops has learnt, in finite numbers", answer)
+
+
+def nonsense(worker: str, expected: str, answer: Any) -> PeerError:
+    """Make the error for an answer that a worker of this version cannot give."""
+    return PeerError(f"Dask worker {worker}: expected {expected}, found {shown(answer)}")
+
+
+def _n_flop_boards(abstraction: Abstraction) -> int:
+    """Number of first boards up to suits."""
+    first = abstraction.first
+    start = int(abstraction.arrays["starts"][first, 0])
+    end = start + math.comb(len(abstraction.deck), abstraction.board_sizes[first])
+    return int(abstraction.arrays["canonical"][start:end].max()) + 1
 
 
 def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
@@ -406,23 +402,3 @@ def owner_of(abstraction: Abstraction, seed: int, t: int) -> Ints:
         found[buckets[:, t]] = buckets[:, first]
         deals += COUNTED
     return found
-
-
-def is_part(part: Any, numbers: Numbers) -> bool:
-    """Return whether something is numbers of buckets of a round, each once, and finite."""
-    n_buckets = [visits.shape[1] for visits in numbers.visits]
-    if not isinstance(part, Part) or part.t not in range(len(n_buckets)):
-        return False
-    n, whole = len(part.buckets), (*numbers.regrets[part.t], *numbers.sums[part.t])
-    fits = all(
-        one.shape == (n, len(like) // n_buckets[part.t])
-        and one.dtype == like.dtype
-        and bool(np.isfinite(one).all())
-        for one, like in zip((*part.regrets, *part.sums), whole, strict=True)
-    )
-    return (
-        fits
-        and len(np.unique(part.buckets)) == n
-        and bool(np.isin(part.buckets, np.arange(n_buckets[part.t])).all())
-        and all(counts.shape == (2, n) and bool((counts >= 0).all()) for counts in (part.visits, part.ahead))
-    )

@@ -11,38 +11,22 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from solvers.sampled.engine import Dealt
-from solvers.sampled.numbers import Numbers, Pair
+from solvers.sampled.judge import Desk
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.game.gamefile import Game
+from spewy.learn.flop_parts import Part, part_of, parts_of, put
 from spewy.learn.sampled import SampledEngine
 from spewy.records.response_cache import FlopFinding
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
-
-
-class Part(NamedTuple):
-    """Numbers of some buckets of a round.
-
-    Attributes:
-        t: the round.
-        buckets: ``[n]``, each once.
-        regrets, sums: per player ``[n, number]``.
-        visits, ahead: ``[player, n]``, as `solvers.sampled.numbers.Numbers` has them.
-    """
-
-    t: int
-    buckets: Ints
-    regrets: Pair
-    sums: Pair
-    visits: Ints
-    ahead: Ints
 
 
 @dataclass(frozen=True)
@@ -75,32 +59,6 @@ class Learnt(NamedTuple):
     share: int
     parts: list[Part]
     seconds: float
-
-
-def part_of(numbers: Numbers, t: int, buckets: Ints) -> Part:
-    """Copy the numbers of some buckets."""
-    (r0, r1), (s0, s1) = (
-        tuple(_by_bucket(whole, numbers, t)[buckets] for whole in pair)
-        for pair in (numbers.regrets[t], numbers.sums[t])
-    )
-    return Part(t, buckets, (r0, r1), (s0, s1), numbers.visits[t][:, buckets], numbers.ahead[t][:, buckets])
-
-
-def put(numbers: Numbers, part: Part) -> None:
-    """Overwrite the numbers of some buckets."""
-    wholes = (*numbers.regrets[part.t], *numbers.sums[part.t])
-    for whole, some in zip(wholes, (*part.regrets, *part.sums), strict=True):
-        _by_bucket(whole, numbers, part.t)[part.buckets] = some
-    numbers.visits[part.t][:, part.buckets] = part.visits
-    numbers.ahead[part.t][:, part.buckets] = part.ahead
-
-
-def parts_of(numbers: Numbers, t: int, buckets: Ints, most_bytes: int) -> list[Ints]:
-    """Cut buckets of a round into pieces, each of which has at most ``most_bytes`` of numbers or is a single bucket."""
-    wholes = (*numbers.regrets[t], *numbers.sums[t])
-    each = max(1, sum(whole.nbytes for whole in wholes) // numbers.visits[t].shape[1])
-    at_once = max(1, most_bytes // each)
-    return [buckets[first : first + at_once] for first in range(0, len(buckets), at_once)]
 
 
 class FlopShare(SampledEngine):
@@ -151,7 +109,7 @@ class FlopShare(SampledEngine):
         return Learnt(self._share, parts, time.perf_counter() - begun)
 
     def changed(self, most_bytes: int) -> list[Part]:
-        """Return buckets that have learnt since they were returned last: some of them, if they are many; [] if none is left."""
+        """Return some buckets that have learnt since they were returned last; [] if there are none."""
         for t in range(self._flop_round, len(self._sent)):
             visits, sent = self.numbers.visits[t], self._sent[t]
             new = np.flatnonzero((visits != sent).any(axis=0)).astype(np.int64)
@@ -162,7 +120,7 @@ class FlopShare(SampledEngine):
         return []
 
     def flops(self, before: Sequence[Part], firsts: Sequence[int]) -> list[FlopFinding]:
-        """Measure best responses on some flops of this share, each in a thread.
+        """Measure best responses on some flops of this share, in threads.
 
         Raises:
             StoppedError: `stop_measuring` was called.
@@ -171,8 +129,19 @@ class FlopShare(SampledEngine):
             put(self.numbers, part)
         game, ended = self._real_game, self.ended
         ended.clear()
-        with ThreadPoolExecutor(len(firsts)) as pool:
-            return list(pool.map(lambda first: game.flop(first, game.desk(), ended.is_set), firsts))
+        desks = SimpleQueue[Desk]()
+        for _ in range(self.threads):
+            desks.put(game.desk())
+
+        def measured(first: int) -> FlopFinding:
+            desk = desks.get()
+            try:
+                return game.flop(first, desk, ended.is_set)
+            finally:
+                desks.put(desk)
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(measured, firsts))
 
     def _dealt(self, first: int, n: int) -> Dealt:
         return self._abstraction.deal(self._seed, self._own[first - self._base :][:n])
@@ -196,9 +165,7 @@ def give(solve: str, share: int, parts: Sequence[Part]) -> bool | None:
     return None if found is None else True
 
 
-def learn(
-    solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int
-) -> Learnt | None:
+def learn(solve: str, share: int, stands: int, before: Sequence[Part], first: int, n: int) -> Learnt | None:
     """In a worker: have a share do its deals of an interval; return None if the worker lacks the share's last state."""
     found = _shares.get((solve, share))
     return None if found is None or found.stands != stands else found.learn(before, first, n)
@@ -229,8 +196,3 @@ def close_share(solve: str, share: int | None = None) -> None:
     """In a worker: forget a share, or all shares of a solve."""
     for key in [key for key in _shares if key[0] == solve and share in (None, key[1])]:
         _shares.pop(key).close()
-
-
-def _by_bucket(whole: np.ndarray, numbers: Numbers, t: int) -> np.ndarray:
-    """Return the view ``[bucket, number]``."""
-    return whole.reshape(numbers.visits[t].shape[1], -1)
