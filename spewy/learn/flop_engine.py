@@ -58,7 +58,7 @@ class FlopEngine(SampledEngine):
     """A solve by dealt boards on a cluster, which goes on from what a store holds.
 
     Args:
-        game, rounds, abstraction, seed, short, answers, opened, check_flops: as `SampledEngine` takes them.
+        game, rounds, abstraction, seed, short, cfr_br, opened, check_flops: as `SampledEngine` takes them.
         cluster: the cluster; `close` closes it.
         shares: number of shares of the flops; None for one for each worker.
         interval: number of deals of a share between two averages at most; None: no limit.
@@ -75,7 +75,7 @@ class FlopEngine(SampledEngine):
         seed: int,
         *,
         short: bool,
-        answers: float,
+        cfr_br: float,
         opened: Opener,
         cluster: Cluster,
         shares: int | None,
@@ -88,7 +88,7 @@ class FlopEngine(SampledEngine):
                 "boards.remember = true, or a number of workers"
             )
         self._cluster, self._asked_shares, self._interval = cluster, shares, interval
-        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
+        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, cfr_br)
         self._given: Any = None
         self._workers: dict[int, str] = {}
         super().__init__(
@@ -98,7 +98,7 @@ class FlopEngine(SampledEngine):
             seed,
             threads=1,
             short=short,
-            answers=answers,
+            cfr_br=cfr_br,
             opened=opened,
             check_flops=check_flops,
         )

@@ -35,7 +35,7 @@ class Setup:
 
     Attributes:
         solve: name of the solve, which no other solve has.
-        game, rounds, abstraction, seed, short, answers: arguments of `SampledEngine`.
+        game, rounds, abstraction, seed, short, cfr_br: arguments of `SampledEngine`.
     """
 
     solve: str
@@ -44,7 +44,7 @@ class Setup:
     abstraction: Abstraction
     seed: int
     short: bool
-    answers: float
+    cfr_br: float
 
 
 class Learnt(NamedTuple):
@@ -82,7 +82,7 @@ class FlopShare(SampledEngine):
             setup.seed,
             threads=threads,
             short=setup.short,
-            answers=setup.answers,
+            cfr_br=setup.cfr_br,
             opened=None,
         )
         self._share, self._owners, self.stands = share, owners, done
