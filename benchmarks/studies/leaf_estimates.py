@@ -29,7 +29,7 @@ from solvers.matrix.chunk import iterate, normalise
 from solvers.reference.kernels import match
 from solvers.tree import Floats
 from spewy.bot.subgames import solver_of
-from spewy.chunks.boards import BoardRows
+from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.subgame import Subgames
@@ -241,12 +241,12 @@ class Flop:
         """What the solve's averages do there."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
-        rows = layout.board(FLOP, 0).rows
+        rows = layout.board(FLOP, 0).hands
         out = []
         for p in (0, 1):
             mine = np.empty_like(found[p])
             match(layout.tree(FLOP, self._r).forest.arrays, p, found[p], mine)
-            out.append(mine[:, rows[p].group])
+            out.append(mine[:, rows[p].row])
         return out[0], out[1]
 
     def cost(self, strategy: tuple[Floats, Floats]) -> float:
@@ -256,7 +256,7 @@ class Flop:
 
     def _locked(self, p: int, strategy: tuple[Floats, Floats]) -> LiveGame:
         a, locks = self._live.rounds[0].forest.arrays, []
-        width = self._live.rounds[0].rows[p].group.shape[1]
+        width = self._live.rounds[0].hands[p].row.shape[1]
         for n in np.flatnonzero(a.player == p).tolist():
             first, actions = int(a.slot[n]), int(a.n_actions[n])
             given = np.full((1, actions, width), 1 / actions)
@@ -282,14 +282,16 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
     for t, table in enumerate(layout.boards):
         boards = table.boards
         if t in rounds:
-            boards = tuple(replace(board, rows=tuple(_each(rows) for rows in board.rows)) for board in boards)
+            boards = tuple(
+                replace(board, hands=tuple(_each(rows) for rows in board.hands)) for board in boards
+            )
         tables.append(replace(table, boards=boards))
     return Layout(layout.problem, layout.betting, tables)
 
 
-def _each(rows: BoardRows) -> BoardRows:
-    n = len(rows.hands)
-    return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
+def _each(rows: BoardHands) -> BoardHands:
+    n = len(rows.numbers)
+    return replace(rows, row=np.arange(n, dtype=np.int16), n_rows=n)
 
 
 def _keep(name: str, rows: list[dict]) -> None:

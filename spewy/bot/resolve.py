@@ -116,7 +116,7 @@ class Resolved:
         p, n = node.player, len(node.actions)
         assert p is not None
         b = self._layout.boards[t].numbers[self._games.game.cut(board)]
-        hands = self._layout.board(t, b).rows[p].hands
+        hands = self._layout.board(t, b).hands[p].numbers
         sums, regrets = self._read(t, b)
         mine = sums[p][first : first + n, : len(hands)].astype(np.float64)
         never = ~(mine.sum(axis=0) > 0)
@@ -212,7 +212,7 @@ def resolve_safely(
     """
     layout, other = games.of(root, board), 1 - mine
     game = entered(layout, _against_all(mine, ranges[mine]))
-    hands = layout.board(0, 0).rows[other].hands
+    hands = layout.board(0, 0).hands[other].numbers
     believed = ranges[other][hands]
     step = STEPS[gadget](
         elsewhere[hands], _meets(game, mine)[: len(hands)], believed / max(believed.max(initial=0.0), 1e-300)
@@ -331,7 +331,7 @@ def _write(
         if deadline is not None and time.monotonic() > deadline:
             raise OutOfTimeError("no time to read what is played without it")
         if lines:
-            hands = here.rows[player].hands
+            hands = here.hands[player].numbers
             numbers = solver.read(part, t, b)
             numbers[player][slots, : len(hands)] = plays(lines, here.cards).of(hands)
             solver.write(part, t, b, numbers)
@@ -343,7 +343,7 @@ def _best_values(games: SubGames, layout: Layout, solver: Solver, player: int) -
     Raises:
         SolveError: a value is not finite.
     """
-    hands = layout.board(0, 0).rows[player].hands
+    hands = layout.board(0, 0).hands[player].numbers
     out = np.zeros(games.n_hands)
     with games.pace.timed("judge", numbers(layout)):
         out[hands] = solver.best_values(player)[: len(hands)]
@@ -359,7 +359,7 @@ def _against_all(mine: int, reach: Floats) -> tuple[Floats, Floats]:
 
 def _meets(game: LiveGame, mine: int) -> Floats:
     """``[row of the other]``: mass of my range that a hand goes with."""
-    rows = game.rounds[0].rows
+    rows = game.rounds[0].hands
     found = compatible_reach(rows[1 - mine], rows[mine], 0, game.reach[mine][0], game.n_ids)
     return np.where(found > 1e-9, found, 0.0)
 

@@ -160,7 +160,7 @@ class SubGames:
 def numbers(layout: Layout) -> int:
     """Count the numbers in both players' strategies: hands times actions, on all boards."""
     return sum(
-        slots * len(table.boards) * len(table.boards[0].rows[p].hands)
+        slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
         for p, slots in enumerate(bets.forest.n_slots)
     )
@@ -173,8 +173,8 @@ def entered(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
         InputError: no hand of one goes with a hand of the other.
     """
     mine = []
-    for rows, weights in zip(layout.board(0, 0).rows, ranges, strict=True):
-        here = weights[rows.hands]
+    for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
+        here = weights[rows.numbers]
         mine.append(here[None] / max(float(here.max(initial=0.0)), 1e-300))
     game = with_ranges(layout.live, (mine[0], mine[1]))
     game.deal_weight  # noqa: B018 - which is an error where no pair of hands is possible

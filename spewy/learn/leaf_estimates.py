@@ -64,7 +64,7 @@ def _board_share(board: ClassBoard, t: int) -> tuple[Floats, Floats]:
     """What player 0 wins of a stake of 1 on a board, and the joint weight, ``[row, row]``."""
     layout = board.layout
     own, other = layout.hands(t, 0, 0), layout.hands(t, 0, 1)
-    first, second = layout.board(t, 0).rows
+    first, second = layout.board(t, 0).hands
     joint = row_matrices(own, other, first.weight, second.weight, layout.live.n_ids)[0]
     return Estimated(layout)(t, 0, 0)[0] / min(layout.tree(t, 0).nodes[0].put_in), joint
 

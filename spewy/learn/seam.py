@@ -148,10 +148,10 @@ class _EnteredLive:
             mine, theirs = weighing.own[p], weighing.other[1 - p]
             joint = row_matrices(own, other, mine, theirs, cfr.game.n_ids)[0]
             total = np.zeros_like(joint)
-            for y in range(other.n_groups):
-                reach = np.where(other.group == y, theirs, 0.0)[None]  # one walk for each opposing row
+            for y in range(other.n_rows):
+                reach = np.where(other.row == y, theirs, 0.0)[None]  # one walk for each opposing row
                 values = cfr.walker.evaluate(p, current, reach=reach)[0, : len(mine)]
-                total[:, y] = np.bincount(own.group, weights=mine * values, minlength=own.n_groups)
+                total[:, y] = np.bincount(own.row, weights=mine * values, minlength=own.n_rows)
             payoffs = per_pair(total, joint)
             out.append(payoffs if p == 0 else -payoffs.T)
         return np.array(out)

@@ -129,8 +129,8 @@ class Refilled:
     def _ranges(self, part: Layout, line: str, cards: Cards) -> tuple[Floats, Floats]:
         """Per player ``[row's hand]`` at the root of a part."""
         hands, ranges = self.views.hands(cards), self.views.ranges(line, cards)
-        rows = part.board(0, 0).rows
-        first, second = (ranges[p][np.searchsorted(hands[p], rows[p].hands)] for p in (0, 1))
+        rows = part.board(0, 0).hands
+        first, second = (ranges[p][np.searchsorted(hands[p], rows[p].numbers)] for p in (0, 1))
         return first, second
 
 

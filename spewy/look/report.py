@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from buckets.cards import cards_name, permute_cards
-from spewy.chunks.boards import following_deals
+from buckets.cards import cards_name, deals, permute_cards
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
@@ -266,16 +265,19 @@ def _deals(
     problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
     history, perm = solved_board(problem, t - 1, cards)
-    back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
+    back, following = (
+        np.argsort(perm),
+        deals(history, problem.game.num_board_cards[t], problem.game.deck, problem.symmetries),
+    )
     found: list[tuple[tuple[int, ...], NodeTotals]] = []
-    for done, (following, members) in enumerate(deals, 1):
-        there = tuple(card for group in following for card in group)
+    for done, deal in enumerate(following, 1):
+        there = tuple(card for group in deal.history for card in group)
         totals = solution.chunk_view(node.line, there).totals(node.line)
-        for dealt, _ in members:
+        for dealt, _ in deal.members:
             named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
             found.append((tuple(named), totals))
         if progress is not None:
-            progress(done, len(deals))
+            progress(done, len(following))
     found.sort(key=lambda pair: pair[0], reverse=True)
     return cards, found
 

@@ -130,7 +130,7 @@ def _require_memory(job: Job, part: Layout, subject: str) -> None:
     needed = 0
     for bets, table in zip(part.betting, part.boards, strict=True):
         for p, slots in enumerate(bets.forest.n_slots):
-            widest = max(len(board.rows[p].hands) for board in table.boards)
+            widest = max(len(board.hands[p].numbers) for board in table.boards)
             needed += 2 * 8 * len(table.boards) * slots * widest
     if needed > parse_memory(job.solve.memory):
         raise InputError(

@@ -61,7 +61,7 @@ def test_no_rake_is_the_same_bits(precision):
 
 
 def _decisions(game, t, p):
-    a, width = game.rounds[t].forest.arrays, game.rounds[t].rows[p].group.shape[1]
+    a, width = game.rounds[t].forest.arrays, game.rounds[t].hands[p].row.shape[1]
     return [(int(n), int(a.n_actions[n]), width) for n in np.flatnonzero(a.player == p)]
 
 
