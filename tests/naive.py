@@ -39,11 +39,11 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
     r = game.rounds[t]
     own, other = r.hands[p], r.hands[1 - p]
     a, kind = r.forest.arrays, r.forest.arrays.kind[n]
-    n_own = own.count[b]
+    n_own = own.n_hands[b]
     out = np.zeros(n_own)
     if kind in (FOLD, SHOWDOWN):
         for i in range(n_own):
-            for j in range(other.count[b]):
+            for j in range(other.n_hands[b]):
                 if compatible(own, other, b, i, j):
                     chips = a.stake[n] if p == 0 else -a.stake[n]
                     won = 1.0 if chips > 0 else 0.0
@@ -57,7 +57,7 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
         for e in range(deal.first[b], deal.first[b + 1]):
             c = deal.child[e]
             below = game.rounds[t + 1].hands
-            origin = deal.origin[1 - p][e, : below[1 - p].count[c]]
+            origin = deal.origin[1 - p][e, : below[1 - p].n_hands[c]]
             values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best, best_from)
             for m in range(deal.first_image[e], deal.first_image[e + 1]):
                 for i in range(n_own):

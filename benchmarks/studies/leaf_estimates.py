@@ -28,7 +28,7 @@ from solvers.game import LiveGame, Lock
 from solvers.matrix.chunk import iterate, normalise
 from solvers.reference.kernels import match
 from solvers.tree import Floats
-from spewy.bot.subgames import solver_of
+from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
@@ -267,7 +267,7 @@ class Flop:
 
     def _solve(self, game: LiveGame) -> float:
         """The value for player 0, in chips: the middle of what best responses leave."""
-        solver = solver_of(game)
+        solver = new_solver(game)
         try:
             solver.run(ITERATIONS)
             low, high = solver.exploitability().bracket or (0.0, 0.0)
@@ -283,7 +283,7 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
         boards = table.boards
         if t in rounds:
             boards = tuple(
-                replace(board, hands=tuple(_each(rows) for rows in board.hands)) for board in boards
+                replace(board, rows=tuple(_each(rows) for rows in board.hands)) for board in boards
             )
         tables.append(replace(table, boards=boards))
     return Layout(layout.problem, layout.betting, tables)
@@ -291,7 +291,7 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
 
 def _each(rows: BoardHands) -> BoardHands:
     n = len(rows.numbers)
-    return replace(rows, row=np.arange(n, dtype=np.int16), n_rows=n)
+    return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
 
 
 def _keep(name: str, rows: list[dict]) -> None:

@@ -52,8 +52,7 @@ def review(file: Path, folder: Path, player: str | None, hands: int | None, top:
        "decisions": [{"number", "name", "player", "line", "board", "hole", "action", "actions", "frequencies",
                       "values", "frequency", "cost"}]}; what is not known is null
     """  # noqa: D301
-    from spewy.match.log import read_hands
-    from spewy.match.review import review_hands, summary
+    from spewy.match.review import read_hands, review_hands, summary
 
     bot = open_bot(folder, resolve="never", ready=False)
     try:

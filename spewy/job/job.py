@@ -132,6 +132,15 @@ class Job(Section):
         require_used(job.rules, root, job.bets, job.tree, job.solve, live=job.live)
         return job
 
+    def replace(self, **solve: Any) -> Job:
+        """The job with other keys of ``[solve]``, such as ``replace(target="0.1%", max_sweeps=500)``.
+
+        Raises:
+            InputError: as `load`.
+        """
+        data = self.model_dump(by_alias=True, exclude_unset=True)
+        return Job.of(data | {"solve": data.get("solve", {}) | solve})
+
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:
         """Validate a job that a folder holds: it names no files, and `of` has refused keys without effect before.

@@ -10,19 +10,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, path_text, shown
+from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import stake
-from spewy.match.replay import acted, by_action, decisions
+from spewy.match.log import read_log
+from spewy.match.odds import shares
+from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
-from spewy.match.shares import shares
+from spewy.match.table import acted, by_action, decisions
+from spewy.system.textfile import read_text
+
+
+def read_hands(game: Game, path: Path) -> Iterator[LoggedHand]:
+    """Read the hands of a file: a PHH file by its suffix, else a log of the ACPC's dealer.
+
+    Raises:
+        InputError: the file cannot be read, has no hands, or holds hands that cannot have been played.
+    """
+    subject = f"file {path_text(path)}"
+    text = read_text(path, subject)
+    is_phh = path.suffix.lower() in SUFFIXES
+    hands_of = read_phh(game, text, subject) if is_phh else read_log(game, text.splitlines(), subject)
+    first = next(hands_of, None)
+    if first is None:
+        raise InputError(f"{subject}: expected hands that were played, found none")
+    yield first
+    yield from hands_of
 
 
 @dataclass(frozen=True)

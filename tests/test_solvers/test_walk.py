@@ -34,11 +34,11 @@ def test_compatible_reach_counts_pairs(k):
     reach = np.random.default_rng(0).random(other.row.shape[1])
     for b in range(game.rounds[1].n_boards):
         slow = [
-            sum(reach[j] for j in range(other.count[b]) if naive.compatible(own, other, b, i, j))
-            for i in range(own.count[b])
+            sum(reach[j] for j in range(other.n_hands[b]) if naive.compatible(own, other, b, i, j))
+            for i in range(own.n_hands[b])
         ]
         found = compatible_reach(own, other, b, reach, game.n_ids)
-        np.testing.assert_allclose(found[: own.count[b]], slow, atol=1e-12)
+        np.testing.assert_allclose(found[: own.n_hands[b]], slow, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -55,7 +55,7 @@ def test_rows_of_one_board_are_those_of_the_enumeration(layout):
                 board_hands(layout.problem, table.round, board.history), board.hands, strict=True
             ):
                 assert mine.n_rows == theirs.n_rows
-                for name in ("hands", "strength", "group", "weight"):
+                for name in ("numbers", "strength", "row", "weight"):
                     found, expected = getattr(mine, name), getattr(theirs, name)
                     np.testing.assert_array_equal(found, expected)
                     assert found.dtype == expected.dtype

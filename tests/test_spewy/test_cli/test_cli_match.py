@@ -9,10 +9,10 @@ from stand_ins import fail
 
 from solvers.reference.cfr import Cfr
 from spewy.bot import parts
-from spewy.bot.player import LockerBot
+from spewy.bot.agent import LockerBot
 from spewy.errors import SolveError
-from spewy.match.connection import Doors
-from spewy.match.match import play_match
+from spewy.match.connection import Listener
+from spewy.match.match import run_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
 
@@ -150,7 +150,7 @@ def test_nothing_is_played_that_cannot_be_written(tmp_path):
 
 
 def test_who_is_waited_for_is_told():
-    with Doors("127.0.0.1", (0,)) as doors:
+    with Listener("127.0.0.1", (0,)) as doors:
         (port,) = doors.ports
     result = spewy("match", f"tcp:{port}", "call", "--game", "kuhn", "--hands", 1, "--seconds", 0.1)
     assert result.exit_code == 1
@@ -215,10 +215,10 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
 
 def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):
     def some(match, folder, watcher, workers):
-        play_match(replace(match, seeds=match.seeds[:1]), folder, watcher, 1)
+        run_match(replace(match, seeds=match.seeds[:1]), folder, watcher, 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spewy.match.match.play_match", some)
+    monkeypatch.setattr("spewy.match.match.run_match", some)
     arguments = (
         "match",
         "call",

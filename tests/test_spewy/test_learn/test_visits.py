@@ -61,7 +61,7 @@ def test_a_visit_is_plain_cfr(live, name, hole, held, rows):
     twin = NaiveChunks(layout, *drawn(layout, 3, signed=not schedule.clip), below)
     store = stored(layout, twin, tickets=(2, 3, 9))
     place = 1, 5, 2
-    assert len({(len(side.hands), side.n_rows) for side in layout.board(1, 5).hands}) == 2
+    assert len({(len(side.numbers), side.n_rows) for side in layout.board(1, 5).hands}) == 2
     ranges = [twin.range(*place, p) for p in (0, 1)]
     settings = VisitSettings(variant=name, iterations=2, first_live=2 if live else None)
     visitor = Visitor(layout, store, settings)
