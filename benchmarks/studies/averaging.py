@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from compiled.vector import WIDTH
 from lockers import Store
 from solvers.matrix.chunk import ChunkStrategy, reach_of
-from solvers.sampled.strips import LINES
 from solvers.tree import Floats
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import LineForest, betting_rounds
@@ -140,7 +140,7 @@ class AveragingEngine(SampledEngine):
         strip, lane = self._cfr.strips[t].place[r]
         first, k = self._first[t][p], self._n_rows[t]
         begin, end = (class_ * first[-1] + first[s] for s in (strip, strip + 1))
-        return self.numbers.sums[t][p][begin:end].reshape(k, -1, LINES)[:, :, lane].T
+        return self.numbers.sums[t][p][begin:end].reshape(k, -1, WIDTH)[:, :, lane].T
 
     def _strategies(self, t: int, class_: int, r: int) -> ChunkStrategy:
         """The averages of a chunk, to be normalised."""

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from buckets.cards import (
     CanonicalBoard,
+    Deal,
     History,
     Members,
     Perms,
     blocked,
     board_levels,
+    deals,
     hand_permutation,
     strengths,
 )
@@ -143,6 +145,11 @@ def board_rounds(
         rounds.append(BoardRound(t, tuple(boards), 1.0 / comb(left, dealt)))
         left -= dealt
     return rounds
+
+
+def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
+    """List the canonical boards that can follow a solved board of round t, with the deals for which each stands."""
+    return deals(history, problem.game.num_board_cards[t + 1], problem.game.deck, problem.symmetries)
 
 
 def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branch]]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.cards import History, canonical, deals, suit_permutations
+from buckets.cards import History, canonical, suit_permutations
 from solvers.tree import Ints
-from spewy.chunks.boards import Board, BoardRound, Branch, board_hands
+from spewy.chunks.boards import Board, BoardRound, Branch, board_hands, following_deals
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound
@@ -92,7 +92,7 @@ class ClassGame:
         entered: list[tuple[Branch, ...]] = [(Branch(0, (((), SAME),)),)] * t
         below: list[History] = []
         if t + 1 < self.n_rounds:
-            found = deals(path[t], game.num_board_cards[t + 1], game.deck, problem.symmetries)
+            found = following_deals(problem, t, path[t])
             below = [deal.history for deal in found]
             entered.append(tuple(Branch(b, deal.members) for b, deal in enumerate(found)))
         else:

@@ -30,8 +30,8 @@ from spewy.learn.engine import (
     visits_at_once,
 )
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
-from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_seconds, saved_sweeps
 from spewy.system.cluster import Attempts, Cluster, NoWorkerError

@@ -12,9 +12,9 @@ from math import comb
 import numpy as np
 
 from solvers.discount import EXACT_VARIANT, variant
+from solvers.exact.context import MOST_TASKS
 from solvers.exact.engine import MAX_ROUNDS
 from solvers.exact.footprint import SINGLE
-from solvers.exact.rig import MOST_PORTIONS
 from spewy.chunks.problem import root_symmetries
 from spewy.game.count import TreeCount
 from spewy.job.job import Job
@@ -55,7 +55,7 @@ def lower_bounds(job: Job) -> Bounds:
         for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
     ]
     if _may_stream(job) and len(cells) > 1:
-        cells[-1] //= max(MOST_PORTIONS)
+        cells[-1] //= max(MOST_TASKS)
     chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
     buffers = _buffers(count, most) if _is_exact(job) else 0
     return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)

@@ -10,8 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from compiled.vector import HANDS
-from solvers.exact.rig import n_portions
+from compiled.vector import WIDTH
+from solvers.exact.context import n_tasks
 from solvers.exact.tables import n_blocks
 from spewy.chunks.layout import Layout
 
@@ -62,8 +62,8 @@ def last_state(layout: Layout, itemsize: int) -> int:
     slots = layout.betting[-1].forest.n_slots
     boards = layout.boards[layout.n_rounds - 1].boards
     blocks = [sum(n_blocks(len(board.hands[p].numbers)) for board in boards) for p in (0, 1)]
-    return 2 * itemsize * HANDS * int(np.dot(blocks, slots))
+    return 2 * itemsize * WIDTH * int(np.dot(blocks, slots))
 
 
 def _portions(layout: Layout) -> int:
-    return n_portions(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1
+    return n_tasks(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1

@@ -7,7 +7,8 @@ from naive_chunks import NaiveChunks, averaged, three_rounds
 from lockers import MemoryStore
 from solvers.discount import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.leaves import Estimated, Stored
+from spewy.learn.estimates import NoMoreBetting
+from spewy.learn.payoffs import StoredPayoffs
 from spewy.learn.playdown import PlayDown
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks, Kind, join, read_payoffs, visits
@@ -125,7 +126,7 @@ def test_estimates_are_payoffs_where_nobody_bets(hole, held, rows):
     """On the last board pair by pair of hands; above it rows below stand for their hands, as in every chance leaf."""
     _, problem = three_rounds(hole, held=held, rows=rows)
     layout = Layout.of(problem)
-    estimate, twin = Estimated(layout), NaiveChunks(layout, {}, {})
+    estimate, twin = NoMoreBetting(layout), NaiveChunks(layout, {}, {})
     for b in (0, 17, 40):
         below = {}
         for board, _ in layout.chunks(2):
@@ -150,10 +151,10 @@ def test_stored_payoffs_come_before_estimates():
     _, problem = three_rounds(1)
     layout = Layout.of(problem)
     twin = NaiveChunks(layout, {}, {}, payoffs_below(layout, 2))
-    below = Stored(layout, stored(layout, twin))
+    below = StoredPayoffs(layout, stored(layout, twin))
     np.testing.assert_array_equal(below(2, 3, 1), twin.below[2, 3, 1])
     assert not below.estimated
-    np.testing.assert_array_equal(below(1, 3, 1), Estimated(layout)(1, 3, 1))
+    np.testing.assert_array_equal(below(1, 3, 1), NoMoreBetting(layout)(1, 3, 1))
     assert below.estimated
 
 

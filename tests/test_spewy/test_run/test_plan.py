@@ -10,7 +10,7 @@ from jobs import EXAMPLES, example, toy
 
 from solvers.discount import variant
 from solvers.exact import ExactCfr, supports, useful_threads
-from solvers.exact.rig import n_portions
+from solvers.exact.context import n_tasks
 from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
 from spewy.chunks.layout import Layout
@@ -160,7 +160,7 @@ def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     solver = ExactCfr(plan.layout.live, variant("dcfr"), short=precision == "16-bit")
     state = sum(part.values.nbytes for whole in (solver.regrets, solver.sums) for part in whole[-1])
     solver.close()
-    window = state * threads // n_portions(2, 48)  # what streams through memory at a time
+    window = state * threads // n_tasks(2, 48)  # what streams through memory at a time
     rest = plan.cost.memory_bytes - state + window + 1000
     for share in (0.0, 0.3, 0.8):
         job = _within(job, rest + int(share * state) + 1)

@@ -9,48 +9,36 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.threads import ABSENT, SYNC_SIZE
-from compiled.vector import HALF, HANDS, SINGLE, aligned, bare
-from solvers.exact.kernels import N_CARDS, STRIP, RoundPass, Scratch
-from solvers.exact.passes import (
-    Deals,
-    Desk,
-    Entrance,
-    Plan,
-    Ranges,
-    Team,
-    View1,
-    View2,
-    View3,
-    run_one,
-    run_three,
-    run_two,
-)
+from compiled.vector import WIDTH, aligned, bare
+from solvers.exact.passes import RUNNERS, Deals, Desk, GameView, Plan, Ranges, Thread
 from solvers.exact.program import Program, padded, program
 from solvers.exact.storage import Storage
 from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
+from solvers.exact.views import N_CARDS, Entry, RoundView, Workspace
 from solvers.game import LeafValues, LiveGame
 from solvers.tree import Floats
 
 T = TypeVar("T")
 
-MOST_PORTIONS = 24, 64
+MOST_TASKS = 24, 64
 """That share the boards of the second of two rounds, of three: the more, the fairer their shares, and the more to add.
 
 Whatever the number of threads, so that sums have one order.
 """
 
-COMMON = ("theirs", "wins", "total", "by_card", "exits", "below", "roots")
+COMMON = ("theirs", "wins", "total", "by_card", "exits", "continuation", "roots")
 """Buffers for the first board that all threads share: those with a row per hand."""
 
 Whole = list[tuple[Storage, Storage]]
 """Per round and player."""
 
 
-def n_portions(n_rounds: int, n_entries: int) -> int:
-    """Portions of so many boards after the first deal of two or three rounds."""
-    return min(MOST_PORTIONS[n_rounds - 2], n_entries)
+def n_tasks(n_rounds: int, n_entries: int) -> int:
+    """Tasks of so many boards after the first deal of two or three rounds."""
+    return min(MOST_TASKS[n_rounds - 2], n_entries)
 
 
 @dataclass(frozen=True)
@@ -62,7 +50,7 @@ class _Locks:
     first: np.ndarray
 
 
-class Rig:
+class Context:
     """All that passes need but regrets and sums: steps, tables, buffers and threads."""
 
     def __init__(
@@ -90,9 +78,10 @@ class Rig:
             for r in game.rounds
         ]
         self.entries = tuple(
-            Entrance(
+            Entry(
                 entering_reach(game, 1 - p),
-                np.arange(HANDS * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
+                padded(1),
+                np.arange(WIDTH * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
             )
             for p in (0, 1)
         )
@@ -101,14 +90,14 @@ class Rig:
             for t, r in enumerate(game.rounds)
             if r.deal is not None
         ]
-        self.scratch = [[self._scratch(t) for t in range(n_rounds)] for _ in range(threads)]
-        for own in self.scratch[1:]:  # rows of the first board are common to all threads
-            first, second = self.scratch[0][0]
+        self.workspaces = [[self._workspace(t) for t in range(n_rounds)] for _ in range(threads)]
+        for own in self.workspaces[1:]:  # rows of the first board are common to all threads
+            first, second = self.workspaces[0][0]
             own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
-        self.n_portions = n_portions(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
-        self.n_kept = int(kept * self.n_portions)
-        largest = max(len(self.scratch[0][0][p].below) for p in (0, 1))
-        self.portions = aligned(self.n_portions * largest)
+        self.n_tasks = n_tasks(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
+        self.n_in_memory = int(kept * self.n_tasks)
+        largest = max(len(self.workspaces[0][0][p].continuation) for p in (0, 1))
+        self.tasks = aligned(self.n_tasks * largest)
         self._weights = [w.astype(np.float32) for w in weights]
         self._bare_tables = [
             [bare((self.programs[t][p], hands[t][p], hands[t][1 - p], self.classes[t][p])) for p in (0, 1)]
@@ -127,7 +116,7 @@ class Rig:
 
     def run(self, plan: Plan) -> int:
         """Do the passes of a plan, or as many as it takes to its target; return how many."""
-        kernel: Any = (run_one, run_two, run_three)[self.n_rounds - 1]
+        kernel: Any = RUNNERS[self.n_rounds - 1]
         steps = bare(plan)
         return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
 
@@ -164,8 +153,8 @@ class Rig:
             self._pool = ThreadPoolExecutor(self.threads - 1)
         return self._pool
 
-    def _team(self, thread: int) -> Team:
-        return Team(self.portions, self.n_portions, self.n_kept, self._counters, self.threads, thread)
+    def _thread(self, thread: int) -> Thread:
+        return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
 
     def weigh(self, deal_weight: float) -> None:
         """Set the weight of all deals together, by which measured values are divided."""
@@ -175,17 +164,17 @@ class Rig:
         first, second = self._weights
         ranges = Ranges(first, len(first), second, len(second), 1 / deal_weight)
         self._desks = [
-            Packed(Desk((*own,), ranges, self._team(thread))) for thread, own in enumerate(self.scratch)
+            Packed(Desk((*own,), ranges, self._thread(thread))) for thread, own in enumerate(self.workspaces)
         ]
 
     def enter(self, p: int, reach: Floats) -> None:
         """Set player p's range ``[row]`` for later passes; the next measurement also needs `weigh`."""
         self._weights[p][: len(reach)] = reach
-        self.entries[1 - p].source.reshape(-1, padded(1))[: len(reach), 0] = reach
+        self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
 
     def root_values(self, p: int) -> Floats:
         """``[row]``, values of the last pass of traverser p."""
-        s = self.scratch[0][0][p]
+        s = self.workspaces[0][0][p]
         first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
         return first
 
@@ -194,7 +183,7 @@ class Rig:
         if len(self.deals) < 2:
             return np.zeros(1, dtype=np.float32), -1
         sizes = [
-            HANDS * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].n_exit_lanes for p in (0, 1)
+            WIDTH * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].n_exit_lanes for p in (0, 1)
         ]
         return aligned(sum(sizes)), sizes[0]
 
@@ -212,8 +201,8 @@ class Rig:
     def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
         """``[chance leaf, row]`` of a board, a copy."""
         steps, hands = self.programs[t][p], self.hands[t][p]
-        below = self.scratch[0][0][p].below if t == 0 else kept
-        start = HANDS * int(hands.first_block[b]) * steps.n_exit_lanes
+        below = self.workspaces[0][0][p].continuation if t == 0 else kept
+        start = WIDTH * int(hands.first_block[b]) * steps.n_exit_lanes
         shape = int(hands.count[b]), steps.n_exit_lanes
         rows = below[start : start + shape[0] * shape[1]].reshape(shape)
         found: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
@@ -226,19 +215,18 @@ class Rig:
             self._pool.shutdown()
             self._pool = None
 
-    def _view(self, p: int, current: Whole, sums: Whole) -> View1 | View2 | View3:
-        rounds = [self._round(t, p, current, sums) for t in range(self.n_rounds)]
-        parts: list[RoundPass | Deals] = [rounds[0]]
-        for t, deal in enumerate(self.deals):
-            parts += [Deals(deal[p], deal[1 - p]), rounds[t + 1]]
-        kind = (View1, View2, View3)[len(rounds) - 1]
-        return kind(self.entries[p], *parts)  # type: ignore[arg-type]
+    def _view(self, p: int, current: Whole, sums: Whole) -> GameView:
+        return GameView(
+            self.entries[p],
+            tuple(self._round(t, p, current, sums) for t in range(self.n_rounds)),
+            tuple(Deals(deal[p], deal[1 - p]) for deal in self.deals),
+        )
 
-    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundPass:
+    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundView:
         q = 1 - p
         own, other = self.locks[t][p], self.locks[t][q]
         steps, own_hands, other_hands, classes = self._bare_tables[t][p]
-        return RoundPass(
+        return RoundView(
             steps,
             own_hands,
             other_hands,
@@ -254,33 +242,33 @@ class Rig:
             other.first,
         )
 
-    def _scratch(self, t: int) -> tuple[Scratch, Scratch]:
+    def _workspace(self, t: int) -> tuple[Workspace, Workspace]:
         largest = [int(np.diff(hands.first_block).max()) for hands in self.hands[t]]
-        return scratch(self.programs[t][0], largest, 0), scratch(self.programs[t][1], largest, 1)
+        return workspace(self.programs[t][0], largest, 0), workspace(self.programs[t][1], largest, 1)
 
 
-def scratch(steps: Program, largest: Sequence[int], p: int) -> Scratch:
+def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
     """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
-    own, other = HANDS * largest[p], HANDS * largest[1 - p]
+    own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
     n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
-    return Scratch(
-        reach=aligned(HANDS * steps.n_sequences),
-        value=aligned(HANDS * max(steps.n_nodes + 1, n_roots)),
+    return Workspace(
+        reach=aligned(WIDTH * steps.n_sequences),
+        value=aligned(WIDTH * max(steps.n_nodes + 1, n_roots)),
         theirs=aligned((other + 1) * n_lanes),
         wins=aligned(own * n_lanes),
         total=aligned(n_lanes),
         by_card=aligned(N_CARDS * n_lanes),
-        rows_win=aligned(HANDS * STRIP),
-        rows_total=aligned(HANDS * STRIP),
+        rows_win=aligned(WIDTH * WIDTH),
+        rows_total=aligned(WIDTH * WIDTH),
         exits=aligned((other + 1) * n_exits),
-        below=aligned(own * n_exits),
-        lanes_below=aligned(HANDS * n_exits),
+        continuation=aligned(own * n_exits),
+        leaf_values=aligned(WIDTH * n_exits),
         roots=aligned(own * n_roots),
-        places=np.zeros(HANDS, dtype=np.int64),
+        places=np.zeros(WIDTH, dtype=np.int64),
     )
 
 
-def _sharing(own: Scratch, common: Scratch) -> Scratch:
+def _sharing(own: Workspace, common: Workspace) -> Workspace:
     """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
     return own._replace(**{name: getattr(common, name) for name in COMMON})
 
@@ -288,7 +276,7 @@ def _sharing(own: Scratch, common: Scratch) -> Scratch:
 def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
     """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
     by_node: dict[int, int] = {}
-    parts, start = [np.zeros(HANDS, dtype=np.float32)], HANDS
+    parts, start = [np.zeros(WIDTH, dtype=np.float32)], WIDTH
     first: list[int] = []
     for lock in game.locks:
         if (lock.round, lock.player) != (t, p):
@@ -297,8 +285,8 @@ def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
         first.append(start)
         for b, board in enumerate(lock.frequencies):
             count, blocks = int(hands.count[b]), n_blocks(int(hands.count[b]))
-            wide = np.full((board.shape[0], HANDS * blocks), np.nan, dtype=np.float32)
+            wide = np.full((board.shape[0], WIDTH * blocks), np.nan, dtype=np.float32)
             wide[:, :count] = board[:, :count]
-            parts.append(wide.reshape(-1, blocks, HANDS).transpose(1, 0, 2).ravel())
+            parts.append(wide.reshape(-1, blocks, WIDTH).transpose(1, 0, 2).ravel())
             start += wide.size
     return _Locks(by_node, np.concatenate(parts), np.array(first or [0], dtype=np.int64))
