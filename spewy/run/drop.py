@@ -15,8 +15,8 @@ from spewy.chunks.problem import by_hand
 from spewy.errors import InputError, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
-from spewy.learn.leaf_walks import walked_leaves
 from spewy.learn.playdown import PlayDown
+from spewy.learn.walks import walked_leaves
 from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import are_kept, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps

@@ -57,7 +57,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
         settings = visit_settings(solve, plan.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
         cluster = open_cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
-        return StoredEngine(layout, store, settings, solve.order, plan.solvers, cluster)
+        return StoredEngine(layout, store, settings, plan.solvers, cluster)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:
@@ -132,7 +132,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
             dealing.seed,
             threads=job.solve.workers,
             short=job.solve.short,
-            answers=dealing.answers,
+            cfr_br=dealing.cfr_br,
             opened=stores.read,
             check_flops=dealing.check_flops,
         )
@@ -147,7 +147,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
             found,
             dealing.seed,
             short=job.solve.short,
-            answers=dealing.answers,
+            cfr_br=dealing.cfr_br,
             opened=stores.read,
             cluster=cluster,
             shares=settings.workers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spewy.job.job import Job
+from spewy.job.sections import WalkedSolve
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
@@ -44,7 +45,8 @@ class Stopping:
         amount, unit = parse_target(job.solve.target)
         chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
         if dealing is None:
-            return cls(amount * chips, unit, chips, job.last_sweep, job.check_sweeps, None, None)
+            assert isinstance(job.solve, WalkedSolve)
+            return cls(amount * chips, unit, chips, job.last_sweep, job.solve.check_every, None, None)
         return cls(
             amount * chips,
             unit,

@@ -8,8 +8,8 @@ from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from stand_ins import fail
 
 from solvers.reference.cfr import Cfr
-from spewy.bot import parts
 from spewy.bot.agent import LockerBot
+from spewy.bot.resolving import subgame
 from spewy.errors import SolveError
 from spewy.match.connection import Listener
 from spewy.match.match import run_match
@@ -61,7 +61,7 @@ def counted(leduc, *more):
 
 
 def failing(monkeypatch, error):
-    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+    monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
 
 
 def test_what_decisions_come_from_is_counted(leduc):
@@ -177,7 +177,7 @@ def test_hands_are_written_and_reviewed_from_either_file(tmp_path):
 
 def test_a_review(played, leduc):
     text = good("review", played[1] / "seed-1.log", "--lockers", leduc)
-    assert "lockers do it" in text
+    assert "frequency" in text
     found = good_json("review", played[1] / "seed-1.log", "--lockers", leduc)
     mine, other = found["players"]["leduc"], found["players"]["random"]
     assert (mine["hands"], other["hands"]) == (40, 40)
@@ -208,7 +208,7 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"
-    assert "--player: expected one of leduc, random, found 'x'" in refused(
+    assert "player 'x': expected one of leduc, random" in refused(
         "review", log, "--lockers", leduc, "--player", "x"
     )
 

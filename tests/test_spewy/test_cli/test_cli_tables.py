@@ -13,7 +13,7 @@ from cli_runs import COMMAND, LEDUC, good, refused, spewy, write
 from stand_ins import fail
 
 import spewy as spewy_package
-from spewy.bot import parts
+from spewy.bot.resolving import subgame
 from spewy.competitions.acpc.dealer import Dealer, accept_both
 from spewy.errors import InputError, PeerError, SolveError
 from spewy.game.gamefile import load_game
@@ -219,7 +219,7 @@ def test_a_re_solve_that_fails_is_counted_and_the_game_goes_on(tmp_path, monkeyp
     whole = json.loads(seated(load_game("leduc"), 20, *how, "--json").stdout)
     assert (whole["hands"], whole["faults"], whole["failures"]) == (20, 0, {})
     assert sum(whole["sources"].values()) == whole["seconds"]["n"] > whole["sources"]["re-solved"] > 5
-    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+    monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
     log, name = tmp_path / "said.txt", type(error).__name__
     found = json.loads(seated(load_game("leduc"), 20, *how, "--json", "--log", log).stdout)
     assert (found["hands"], found["faults"], found["sources"]["re-solved"]) == (20, 0, 0)

@@ -43,7 +43,7 @@ WHOLE = {
         (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge: expected none, the limit game 'leduc'"),
         (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet: expected none"),
         (LIMIT | {"solve": {"iterations": 5}}, "solve.iterations: expected stored leaves"),
-        (LIMIT | {"solve": {"order": "top-down"}}, "solve.order: expected stored leaves"),
+        (LIMIT | {"solve": {"order": "top-down"}}, "job: unknown key solve.order"),
         (LIMIT | {"solve": {"tremble": 0.1}}, 'solve.tremble: expected solve.integrate = "average"'),
     ],
 )
@@ -62,7 +62,7 @@ def test_keys_without_effect(data, message):
         spot({"flop": A | {"oop": {"donk": "a"}}}, "Td 9d 6h 2c"),
         WHOLE | {"bets": {"preflop": {"raise": "a", "donk": "a"}}},
         LIMIT | {"tree": {"merge": 0.0}},
-        LIMIT | {"solve": {"leaves": "stored", "iterations": 5, "order": "top-down"}},
+        LIMIT | {"solve": {"leaves": "stored", "iterations": 5}},
         LIMIT | {"solve": {"integrate": "average", "tremble": 0.1}},
     ],
 )
