@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from spewy.bot.player import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
+    from spewy.look.folder import open_policy
     from spewy.look.node import NodeView
-    from spewy.look.policy import open_policy
     from spewy.look.solution import Solution
     from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
@@ -60,7 +60,7 @@ _MODULES = {
     "SolveResult": "run.result",
     "SpewyError": "errors",
     "open_bot": "bot.agent",
-    "open_policy": "look.policy",
+    "open_policy": "look.folder",
     "solve": "run.session",
 }
 

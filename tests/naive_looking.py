@@ -13,7 +13,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.locate import board_cards, locate
 from spewy.learn.playdown import PlayDown
-from spewy.look.chunk_view import NodeArrays, ratio
+from spewy.look.chunk import NodeArrays, ratio
 from spewy.records.chunks import Chunks
 
 

@@ -40,8 +40,8 @@ from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import trembling
 from spewy.learn.estimates import ClosestLine, Lines, NoMoreBetting, Regression
 from spewy.learn.playdown import PlayDown
+from spewy.look.folder import strategy_folder
 from spewy.look.payoffs import Work
-from spewy.look.play import play_folder
 from spewy.records.bucket_payoffs import BucketPayoffs
 
 DATA, PAGE = ROOT / "docs" / "data" / "leaf-estimates.json", ROOT / "docs" / "leaf-estimates.md"
@@ -87,7 +87,7 @@ class Game:
     """The solved game, its stored matrices, and boards of its turn classes."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = Work(play_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.work, self.kept = Work(strategy_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {

@@ -45,7 +45,7 @@ from spewy.learn.chunk_matrices import (
 )
 from spewy.learn.payoffs import AveragePayoffs, StoredPayoffs
 from spewy.learn.playdown import PlayDown
-from spewy.look.refilled import Refilled
+from spewy.look.dropped import StoreReads
 from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 from spewy.system import html
@@ -297,7 +297,12 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
 
 
 def stored_chunk(
-    job: Job, problem: Problem, reads: Refilled, line: str, board: str | Sequence[int] | None, payoffs: Below
+    job: Job,
+    problem: Problem,
+    reads: StoreReads,
+    line: str,
+    board: str | Sequence[int] | None,
+    payoffs: Below,
 ) -> OneChunk:
     """Lay open a chunk of a store that is only read: see `spewy.Solution.chunk`.
 
@@ -372,7 +377,7 @@ def _require_zero_sum(job: Job) -> None:
         )
 
 
-def _require_worth(job: Job, part: Layout, reads: Refilled, node: Node) -> None:
+def _require_worth(job: Job, part: Layout, reads: StoreReads, node: Node) -> None:
     """Refuse to work out what cannot be, or what would take hours."""
     hint = 'payoffs="stored" takes what visits have left, or estimates'
     first = reads.store.first

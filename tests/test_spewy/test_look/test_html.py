@@ -110,7 +110,7 @@ def test_text_is_escaped(river):
     assert "<script" not in named
     assert "&lt;script&gt;" in named
     view = replace(solution.node(), line=SCRIPT, actions=(SCRIPT, "AllIn(100)"))
-    for shown in (view, replace(view, holdem=False)):
+    for shown in (view, replace(view, game=None)):
         assert "<script" not in shown._repr_html_()
 
 

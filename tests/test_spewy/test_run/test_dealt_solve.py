@@ -22,7 +22,7 @@ from spewy.job.job import Job
 from spewy.learn import background_saves
 from spewy.learn.combined_flops import Finding
 from spewy.learn.sampled import SampledEngine
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 from spewy.look.status import disk_bytes, status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.progress import read_trace, saved_sweeps
@@ -332,7 +332,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP)
     told = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.workers=2")
     assert told["sweeps"] == 100
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         assert policy.strategies.saved.classes == (1, 3)
         frequencies = policy.decision("rc/", "Qs Jh 3h").frequencies
     np.testing.assert_allclose(frequencies.sum(axis=0), 1)
@@ -341,7 +341,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
 def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", 'flop = "all"'))
     good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         for board in ("Qs Jh 3h", "2s 3s 7d", "Ah Ad Ac"):
             assert policy.decision("rc/", board).frequencies.shape[0] == 2
 
@@ -843,7 +843,7 @@ def test_a_solve_in_memory_is_the_one_in_a_folder(solved, leduc):
         assert saved_sweeps(session.store) == 3000
         again = session.solve()  # which has nothing to do
         assert again.trace == result.trace
-        with open_play(folder) as policy:
+        with open_policy(folder) as policy:
             assert policy.frequencies("", None, "Kh").tolist() == found
 
 
@@ -893,7 +893,7 @@ def test_a_play_locker_that_was_taken_away_is_written_again(leduc, solved, tmp_p
     shutil.copytree(solved[1], tmp_path / "out")
     shutil.rmtree(tmp_path / "out" / "play")
     good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         assert policy.strategies.saved.deals == 3001
         policy.decision("cc/", "Qh")
 

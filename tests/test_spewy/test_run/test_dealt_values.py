@@ -9,7 +9,7 @@ from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078, "rhode-island": -0.65586}
 """Net chips of player 0; Rhode Island's by `benchmarks/studies/rhode_island.py`, to 0.00005."""
@@ -109,7 +109,7 @@ def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_s
 
 def walked(folder, job):
     """What the walk over all hands and boards, which knows no classes, says of a folder's play locker."""
-    with open_play(folder) as policy:
+    with open_policy(folder) as policy:
         plain = Job.of(
             {"name": "plain", "game": {"text": Job.load(job).game.text}, "solve": {"leaves": "live"}}
         )
