@@ -80,7 +80,7 @@ class NoMoreBetting:
         if share is None:
             layout = self._layout
             own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
-            rows = layout.board(t, b).rows
+            rows = layout.board(t, b).hands
             weights = rows[0].weight, rows[1].weight
             joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
             if t < len(layout.boards) - 1:
@@ -161,7 +161,10 @@ class Regression:
         if len(y) > MOST_SAMPLES:
             some = np.random.default_rng(self._seed).choice(len(y), MOST_SAMPLES, replace=False)
             x, y = x[some], y[some]
-        self._model.fit(x, y)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # workers visit other chunks meanwhile
+            self._model.fit(x, y)
         return self
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
@@ -244,16 +247,18 @@ class Lines:
 
 
 class _TrainedOnStore:
-    """A regression for each round, trained again whenever the number of requests has doubled."""
+    """A regression for each round, trained again at request 1, 8, 64 and so on."""
 
     def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
         self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
         self._requests: dict[int, int] = {}
+        self._next: dict[int, int] = {}
         self._models: dict[int, Regression] = {}
 
     def __call__(self, t: int, b: int, r: int) -> Floats:
         requests = self._requests[t] = self._requests.get(t, 0) + 1
-        if requests & (requests - 1) == 0:
+        if requests == self._next.setdefault(t, 1):
+            self._next[t] = 8 * requests
             self._train(t)
         return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
 

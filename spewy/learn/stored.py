@@ -54,7 +54,7 @@ class StoredEngine:
         layout: of the problem.
         store: its lockers.
         settings: how chunks are solved.
-        order: of the rounds.
+        order: order of the rounds.
         workers: processes.
         cluster: whose workers make the visits of all but the smallest rounds, in place of processes here; closed with
             the engine.
@@ -69,7 +69,7 @@ class StoredEngine:
         layout: Layout,
         store: Store,
         settings: VisitSettings,
-        order: Order,
+        order: Order = "bottom-up",
         workers: int = 1,
         cluster: Cluster | None = None,
     ) -> None:

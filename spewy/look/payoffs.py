@@ -209,10 +209,6 @@ class Work:
             self.name, job = decoder.job.name, decoder.job
             if not job.sampled:
                 raise InputError(f"folder {play}: expected a whole game with [boards], found another solve")
-            if job.solve.integrate == "average":
-                raise InputError(
-                    f"folder {play}: expected a solve by deals, found one that keeps its own matrices"
-                )
             require_solved(saved_deals(self.locker.store), play)
             saved = self.locker.saved
             self.abstraction = board_abstraction(job.rules, self.locker.arrays())

@@ -23,7 +23,7 @@ from spewy.game.amounts import CHIPS, Unit
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node, entry_line, line_as_written
-from spewy.look.chunk import NodeTotals
+from spewy.look.chunk import Cards, NodeTotals
 from spewy.look.view import SolveView
 
 if TYPE_CHECKING:
@@ -259,24 +259,30 @@ def _deals(
     node: Node,
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
-) -> tuple[tuple[int, ...], list[tuple[tuple[int, ...], NodeTotals]]]:
-    """The cards before the deal that comes before a node, and what is there after each deal, high cards first."""
+) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
+    """The cards before the deal that leads to a node, and the totals after each deal, high cards first.
+
+    Deals that are the same up to suits are computed once, but for single cards in a whole game with board buckets,
+    whose rows may tell suits apart.
+    """
     problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
     history, perm = solved_board(problem, t - 1, cards)
     back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
-    found: list[tuple[tuple[int, ...], NodeTotals]] = []
+    apart = solution.job.sampled and problem.game.num_board_cards[t] == 1
+    out: list[tuple[Cards, NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
-        there = tuple(card for group in following for card in group)
-        view = solution.chunk_view(node.line, there, equity=len(deals) <= MOST_COMPARED)
-        totals = view.totals(node.line)
-        for dealt, _ in members:
-            named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
-            found.append((tuple(named), totals))
+        names = [tuple(sorted(permute_cards(dealt, back).tolist(), reverse=True)) for dealt, _ in members]
+        solved = tuple(card for group in following for card in group)
+        for alike in ([name] for name in names) if apart else [names]:
+            there = problem.game.board_order((*cards, *alike[0])) if apart else solved
+            view = solution.chunk_view(node.line, there, equity=len(deals) <= MOST_COMPARED)
+            totals = view.totals(node.line)
+            out += ((name, totals) for name in alike)
         if progress is not None:
             progress(done, len(deals))
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return cards, found
+    out.sort(key=lambda pair: pair[0], reverse=True)
+    return cards, out
 
 
 def _after_deal(solution: SolveView, line: str) -> Node:

@@ -45,8 +45,6 @@ class Solution(SolveView):
     @cached_property
     def result(self) -> SolveResult | None:
         """Result of the last run, if it is known and no later run has changed the strategies."""
-        if self._result is not None:
-            return self._result
         stored = self._of_main_store(read_result)
         if stored is None or stored["sweeps"] != self.sweeps:
             return None
@@ -63,10 +61,11 @@ class Solution(SolveView):
         """
         import pandas as pd
 
-        if self._result is not None:
-            checks = [(n, s, gap * self.job.amounts.chips) for n, s, gap in self._result.trace]
-        else:
+        chips = self.job.amounts.chips
+        if self.result is None:
             checks = self._of_main_store(read_trace) or []
+        else:
+            checks = [(sweeps, seconds, gap * chips) for sweeps, seconds, gap in self.result.trace]
         frame = pd.DataFrame(checks, columns=["sweeps", "seconds", "exploitability"])
         for name, values in zip(
             ("exploitability_pct", "exploitability_mbb"),
@@ -75,7 +74,7 @@ class Solution(SolveView):
         ):
             if None not in values:
                 frame[name] = np.array(values, dtype=np.float64)
-        frame["exploitability"] /= self.job.amounts.chips
+        frame["exploitability"] /= chips
         return frame
 
     def children(self, line: str = "", board: str | Sequence[int] | None = None) -> tuple[Step, ...]:

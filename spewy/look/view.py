@@ -30,8 +30,6 @@ from spewy.system.textfile import as_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from spewy.run.result import SolveResult
-
 
 class SolveView(Closing):
     """A read-only view of a solve, which may be finished, interrupted, or still running in another process.
@@ -47,7 +45,6 @@ class SolveView(Closing):
         target: accuracy of dropped rounds, such as ``"0.1%"`` of the pot where a chunk begins; None for the job's.
         note: called with a line before and after each solve of a dropped chunk.
         folder: folder of the solve; None in memory.
-        result: result of the solve, if it is known.
     """
 
     def __init__(
@@ -58,7 +55,6 @@ class SolveView(Closing):
         note: Note | None = None,
         *,
         folder: Path | None = None,
-        result: SolveResult | None = None,
     ) -> None:
         self.job, self.store, self.folder = job, store, folder
         self.reads: ChunkReads = (
@@ -66,7 +62,6 @@ class SolveView(Closing):
         )
         self.problem = self.reads.policy.problem
         self.sweeps = self.reads.policy.saved
-        self._result = result
 
     @classmethod
     def open(cls, folder: str | Path, target: str | None = None, note: Note | None = None) -> Self:

@@ -1,16 +1,23 @@
 """Estimates of payoff matrices for chunks that no visit has covered."""
 
 import shutil
-from itertools import product
+from itertools import combinations, product
+from typing import get_args
 
 import numpy as np
 import pytest
 from class_games import some_cards, two_suits
+from naive_chunks import three_rounds
 
 from benchmarks.studies import leaf_estimates
 from buckets.cards.rank_sets import board_strength
+from lockers import MemoryStore
+from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.learn.estimates import ClosestLine, Lines, Regression
+from spewy.learn.estimates import ClosestLine, Estimate, Lines, NoMoreBetting, Regression, estimator
+from spewy.learn.visit import Visitor, VisitSettings
+from spewy.records.chunks import Chunks, Kind
+from spewy.records.keys import PAYOFF
 
 FLOP, TURN = 1, 2
 
@@ -54,8 +61,8 @@ def test_without_more_betting_the_better_hand_takes_what_is_in_the_middle(game, 
 
 def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
     board = some_cards(game, 3)
-    rows = game.board(FLOP, board).layout.board(FLOP, 0).rows[0]
-    hands = dict(zip(rows.hands.tolist(), rows.group.tolist(), strict=True))
+    rows = game.board(FLOP, board).layout.board(FLOP, 0).hands[0]
+    hands = dict(zip(rows.numbers.tolist(), rows.row.tolist(), strict=True))
     total, weight = np.zeros((4, 4)), np.zeros((4, 4))
     left = [card for card in game.problem.game.deck.cards if card not in board]
     for i, j in product(hands, repeat=2):
@@ -127,6 +134,46 @@ def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
 def test_a_regression_needs_something_to_learn_from(lines, share):
     with pytest.raises(InputError, match="round 2: no payoff matrices are stored to train a regression"):
         Regression(lines, TURN, share).fit([(0, 0)], lambda t, class_, r: None)
+
+
+def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
+    """What the estimates of the last round's chunks miss on average, where a chunk in four is not stored."""
+    _, problem = three_rounds(1)
+    layout, store = Layout.of(problem), MemoryStore({}, shards=1)
+    lines, plain = Lines(layout.betting, problem.pot), NoMoreBetting(layout)
+
+    def worth(b, r):
+        return lines.stake(2, r) * (plain.share(2, b) + 0.3 * lines.bets(2, r).aggressor)[None]
+
+    chunks = list(layout.chunks(2))
+    left_out = [chunk for chunk in chunks if sum(chunk) % 4 == 1]
+
+    def error(estimate):
+        return np.mean([np.abs(estimate(2, *chunk) - worth(*chunk)).mean() for chunk in left_out])
+
+    for name in get_args(Estimate):
+        assert error(estimator(name, layout, store)) == error(plain)
+    kept = {layout.key(2, *chunk): worth(*chunk) for chunk in chunks if chunk not in left_out}
+    store.transact(b"all", lambda txn: [txn.put(PAYOFF, *item) for item in kept.items()])
+    assert error(estimator("no-betting", layout, store)) == error(plain)
+    assert error(estimator("closest", layout, store)) < 0.6 * error(plain)
+    assert error(estimator("regression", layout, store)) < error(plain) / 3
+
+
+def test_a_visit_uses_the_estimate_of_its_settings():
+    """A visit above chunks of which some are stored."""
+    _, problem = three_rounds(1)
+    layout, sums = Layout.of(problem), []
+    for name in get_args(Estimate):
+        store = MemoryStore({})
+        visitor = Visitor(layout, store, VisitSettings(estimate=name))
+        for place in list(layout.chunks(2))[::3]:
+            visitor.visit(2, *place, 1)
+        visitor.visit(1, 5, 2, 1)
+        sums.append(
+            np.concatenate([player.ravel() for player in Chunks(layout, store, Kind.REGRETS).get(1, 5, 2)])
+        )
+    assert all(not np.array_equal(first, second) for first, second in combinations(sums, 2))
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):

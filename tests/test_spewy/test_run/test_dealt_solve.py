@@ -180,7 +180,7 @@ def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solve
 def test_a_solve_against_answers_may_be_stopped_and_learns_something_else(leduc, tmp_path):
     for folder, share, stops in (("plain", 0, [300]), ("whole", 0.5, [300]), ("out", 0.5, [1, 17, 300])):
         for n in stops:
-            solve(leduc[0], tmp_path / folder, f"solve.answers={share}", f"solve.max_sweeps={n}")
+            solve(leduc[0], tmp_path / folder, f"solve.cfr_br={share}", f"solve.max_sweeps={n}")
     assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole") != numbers_in(tmp_path / "plain")
 
 
@@ -189,7 +189,7 @@ def test_answers_help_where_classes_are_few(tmp_path):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 50").replace("flop = 5", "flop = 20"))
     found = []
     for share in ("0", "0.25"):
-        settings = (f"solve.answers={share}", "solve.max_sweeps=16384")
+        settings = (f"solve.cfr_br={share}", "solve.max_sweeps=16384")
         good(
             "solve", job, "--out", tmp_path / share, *(part for text in settings for part in ("--set", text))
         )
@@ -774,7 +774,7 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
-    assert "--regrets: expected a whole game with [boards]" in refused(
+    assert "expected a whole game with [boards], whose regrets can be dropped" in refused(
         "drop", tmp_path / "walked", "--regrets"
     )
     for options in ((), ("--regrets", "--round", "flop")):
@@ -936,7 +936,7 @@ def test_an_estimate_counts_what_a_check_finds():
 
 def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
     job = write(tmp_path, DEALT_FLOP)
-    plain, answered = (good_json("estimate", job, "--set", f"solve.answers={share}") for share in (0, 0.25))
+    plain, answered = (good_json("estimate", job, "--set", f"solve.cfr_br={share}") for share in (0, 0.25))
     assert answered["state_bytes"] == plain["state_bytes"]
     assert answered["memory_bytes"] > plain["memory_bytes"]
     assert answered["seconds_per_deal"] > plain["seconds_per_deal"]
