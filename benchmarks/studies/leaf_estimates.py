@@ -31,7 +31,7 @@ from solvers.matrix.leaves import row_matrices
 from solvers.reference.kernels import match
 from solvers.tree import Floats
 from spewy.bot.resolving.builder import new_solver
-from spewy.chunks.boards import BoardRows
+from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.subgame import Subgames
@@ -142,7 +142,7 @@ def bucket_shares(game: ClassGame, boards: Callable[[int, int], Drawn]) -> Calla
         for cards, times in boards(t, class_):
             layout = game.board(t, cards).layout
             own, other = layout.hands(t, 0, 0), layout.hands(t, 0, 1)
-            first, second = layout.board(t, 0).rows
+            first, second = layout.board(t, 0).hands
             weight = row_matrices(own, other, first.weight, second.weight, layout.live.n_ids)[0]
             total, joint = total + times * weight * NoMoreBetting(layout).share(t, 0), joint + times * weight
         return per_pair(total, joint)
@@ -271,12 +271,12 @@ class Flop:
         """What the solve's averages do there."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
-        rows = layout.board(FLOP, 0).rows
+        rows = layout.board(FLOP, 0).hands
         out = []
         for p in (0, 1):
             mine = np.empty_like(found[p])
             match(layout.tree(FLOP, self._r).forest.arrays, p, found[p], mine)
-            out.append(mine[:, rows[p].group])
+            out.append(mine[:, rows[p].row])
         return out[0], out[1]
 
     def cost(self, strategy: tuple[Floats, Floats]) -> float:
@@ -286,7 +286,7 @@ class Flop:
 
     def _locked(self, p: int, strategy: tuple[Floats, Floats]) -> LiveGame:
         a, locks = self._live.rounds[0].forest.arrays, []
-        width = self._live.rounds[0].rows[p].group.shape[1]
+        width = self._live.rounds[0].hands[p].row.shape[1]
         for n in np.flatnonzero(a.player == p).tolist():
             first, actions = int(a.slot[n]), int(a.n_actions[n])
             given = np.full((1, actions, width), 1 / actions)
@@ -312,13 +312,15 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
     for t, table in enumerate(layout.boards):
         boards = table.boards
         if t in rounds:
-            boards = tuple(replace(board, rows=tuple(_each(rows) for rows in board.rows)) for board in boards)
+            boards = tuple(
+                replace(board, rows=tuple(_each(rows) for rows in board.hands)) for board in boards
+            )
         tables.append(replace(table, boards=boards))
     return Layout(layout.problem, layout.betting, tables)
 
 
-def _each(rows: BoardRows) -> BoardRows:
-    n = len(rows.hands)
+def _each(rows: BoardHands) -> BoardHands:
+    n = len(rows.numbers)
     return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
 
 

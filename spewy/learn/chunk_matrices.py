@@ -12,10 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from solvers.game import Hands
 from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
-from solvers.matrix.leaves import Hands, add_deal, row_matrices
+from solvers.matrix.leaves import add_deal, row_matrices
 from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
-from spewy.chunks.boards import BoardRows
+from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout, RowMaps
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
@@ -44,14 +45,14 @@ class Weighing:
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
     """Weights for regret updates."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
     return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
     """Weights for a solution of the whole chunk: ``range + tremble · initial`` keeps every row alive."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (
         _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
     )
@@ -95,9 +96,9 @@ def per_pair(total: Floats, joint: Floats) -> Floats:
 
 def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
     """Per player ``[row]``, the sum of its hands' weights."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     first, second = (
-        np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups).astype(np.float64)
+        np.bincount(rows[p].row, weights=weights[p], minlength=rows[p].n_rows).astype(np.float64)
         for p in (0, 1)
     )
     return first, second
@@ -115,26 +116,26 @@ def chance_matrices(
     below: Payoffs,
 ) -> Floats:
     """``[chance leaf]``: ``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
-    totals = np.zeros((own.n_groups, other.n_groups, len(exits)))
-    sides = (own.group, weights[0]), (other.group, weights[1])
+    totals = np.zeros((own.n_rows, other.n_rows, len(exits)))
+    sides = (own.row, weights[0]), (other.row, weights[1])
     unmoved = lru_cache(lambda perm: _unmoved(layout.mirrored(t, b, perm), sides if p == 0 else sides[::-1]))
     for e, entry in enumerate(layout.board(t, b).entries if exits else ()):
         payoffs = np.stack([_view(below(t + 1, entry.child, root), p) for root in exits], axis=-1)
-        child, n = layout.board(t + 1, entry.child).rows, len(entry.members)
+        child, n = layout.board(t + 1, entry.child).hands, len(entry.members)
         alike = all(unmoved(tuple(perm)) for _, perm in entry.members[1:])
         if alike:  # each member's share is the same
             payoffs *= n
         for member in range(1 if alike else n):
             image = layout.image(t, b, e, member)
-            images = [np.append(child[s].group, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
+            images = [np.append(child[s].row, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
             add_deal(totals, own, other, *weights, payoffs, images[0], images[1], layout.live.n_ids)
     return np.moveaxis(totals, -1, 0) * layout.boards[t].probability
 
 
-def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:
+def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
     """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
-    living = np.bincount(rows.group, weights=weights, minlength=rows.n_groups) > 0
-    return np.where(living[rows.group], weights, rows.weight), living.astype(np.float64)
+    living = np.bincount(rows.row, weights=weights, minlength=rows.n_rows) > 0
+    return np.where(living[rows.row], weights, rows.weight), living.astype(np.float64)
 
 
 def _view(payoffs: Floats, p: int) -> Floats:

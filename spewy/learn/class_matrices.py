@@ -118,9 +118,9 @@ def board_chunks(
 def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
     """Weights by reach for one view of both players, in which every hand is alive."""
     first, second = (mine + tremble * max(float(mine.max(initial=0.0)), LEAST) for mine in ranges)
-    rows = layout.board(t, 0).rows
+    rows = layout.board(t, 0).hands
     weights = first, second
-    return Weighing(weights, weights, (np.ones(rows[0].n_groups), np.ones(rows[1].n_groups)), 1)
+    return Weighing(weights, weights, (np.ones(rows[0].n_rows), np.ones(rows[1].n_rows)), 1)
 
 
 def _filled(total: Floats, joint: Floats) -> Floats:

@@ -80,7 +80,7 @@ class NoMoreBetting:
         if share is None:
             layout = self._layout
             own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
-            rows = layout.board(t, b).rows
+            rows = layout.board(t, b).hands
             weights = rows[0].weight, rows[1].weight
             joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
             if t < len(layout.boards) - 1:

@@ -157,10 +157,10 @@ class _LiveChunk:
             own_weights, weights = weighing.own[p], weighing.other[1 - p]
             joint = row_matrices(own, other, own_weights, weights, cfr.game.n_ids)[0]
             total = np.zeros_like(joint)
-            for y in range(other.n_groups):
-                reach = np.where(other.group == y, weights, 0.0)[None]  # one walk for each opposing row
+            for y in range(other.n_rows):
+                reach = np.where(other.row == y, weights, 0.0)[None]  # one walk for each opposing row
                 values = cfr.walker.evaluate(p, current, reach=reach)[0, : len(own_weights)]
-                total[:, y] = np.bincount(own.group, weights=own_weights * values, minlength=own.n_groups)
+                total[:, y] = np.bincount(own.row, weights=own_weights * values, minlength=own.n_rows)
             payoffs = per_pair(total, joint)
             out.append(payoffs if p == 0 else -payoffs.T)
         return np.array(out)

@@ -107,9 +107,9 @@ class StoreReads(ChunkReads):
             The layout of the chunk and what follows, and the ranges at its root, per player ``[row's hand]``.
         """
         part = subgame_at(self._problem, number, history, line)
-        cards, rows = part.board(0, 0).cards, part.board(0, 0).rows
+        cards, rows = part.board(0, 0).cards, part.board(0, 0).hands
         hands, ranges = self.hands(cards), self.ranges(line, cards)
-        oop, ip = (ranges[p][np.searchsorted(hands[p], rows[p].hands)] for p in (0, 1))
+        oop, ip = (ranges[p][np.searchsorted(hands[p], rows[p].numbers)] for p in (0, 1))
         return part, (oop, ip)
 
     def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:

@@ -362,11 +362,11 @@ def _laid_open(
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
     """The hands of each row of a player, heaviest first."""
-    rows = layout.board(t, b).rows[p]
-    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.hands]]
-    grouped: list[list[str]] = [[] for _ in range(rows.n_groups)]
+    rows = layout.board(t, b).hands[p]
+    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
+    grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
     for h in sorted(range(len(called)), key=lambda h: (-rows.weight[h], called[h])):
-        grouped[rows.group[h]].append(called[h])
+        grouped[rows.row[h]].append(called[h])
     return tuple(tuple(group) for group in grouped)
 
 

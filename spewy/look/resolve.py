@@ -119,7 +119,7 @@ class Resolve:
         needed = 0
         for bets, table in zip(self._part.betting, self._part.boards, strict=True):
             for p, slots in enumerate(bets.forest.n_slots):
-                widest = max(len(board.rows[p].hands) for board in table.boards)
+                widest = max(len(board.hands[p].numbers) for board in table.boards)
                 needed += 2 * 8 * len(table.boards) * slots * widest
         if needed > parse_memory(self._job.solve.memory):
             raise InputError(

@@ -61,8 +61,8 @@ def test_without_more_betting_the_better_hand_takes_what_is_in_the_middle(game, 
 
 def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
     board = some_cards(game, 3)
-    rows = game.board(FLOP, board).layout.board(FLOP, 0).rows[0]
-    hands = dict(zip(rows.hands.tolist(), rows.group.tolist(), strict=True))
+    rows = game.board(FLOP, board).layout.board(FLOP, 0).hands[0]
+    hands = dict(zip(rows.numbers.tolist(), rows.row.tolist(), strict=True))
     total, weight = np.zeros((4, 4)), np.zeros((4, 4))
     left = [card for card in game.problem.game.deck.cards if card not in board]
     for i, j in product(hands, repeat=2):

@@ -297,7 +297,7 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
         for chunk in layout.betting[1].chunks:
             cells = 0
             for p in (0, 1):
-                width = [layout.live.rounds[t].rows[p].n_groups for t in (0, 1, 2)]
+                width = [layout.live.rounds[t].hands[p].n_rows for t in (0, 1, 2)]
                 below = [layout.tree(2, int(i)).forest.n_slots[p] for i in chunk.exits]
                 boards = sum(board.parent == b for board in layout.boards[2].boards)
                 cells += chunk.forest.n_slots[p] * width[1] + boards * sum(below) * width[2]

@@ -122,13 +122,13 @@ def walked(folder, job):
 def strategies_of(policy, layout, t):
     """Per player ``[board, slot, row]`` of a round, read decision by decision."""
     bets, table = layout.betting[t], layout.boards[t]
-    rows = layout.live.rounds[t].rows
-    out = [np.zeros((len(table.boards), bets.forest.n_slots[p], rows[p].n_groups)) for p in (0, 1)]
+    rows = layout.live.rounds[t].hands
+    out = [np.zeros((len(table.boards), bets.forest.n_slots[p], rows[p].n_rows)) for p in (0, 1)]
     for b, board in enumerate(table.boards):
         for node, slot in zip(bets.nodes, bets.forest.arrays.slot, strict=True):
             if node.kind == "decision":
-                mine = board.rows[node.player]
+                mine = board.hands[node.player]
                 found = policy.decision(node.line, board.cards)
-                there = found.frequencies[:, np.searchsorted(found.hands, mine.hands)]
-                out[node.player][b, slot : slot + len(node.actions), mine.group] = there.T
+                there = found.frequencies[:, np.searchsorted(found.hands, mine.numbers)]
+                out[node.player][b, slot : slot + len(node.actions), mine.row] = there.T
     return tuple(out)
