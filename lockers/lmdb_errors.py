@@ -1,4 +1,4 @@
-"""LMDB's errors and the operating system's as errors of the lockers."""
+"""Translation of LMDB's and the operating system's errors into errors of the lockers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,20 @@ _DAMAGED = (
 
 
 def is_failure(error: OSError) -> bool:
-    """Return whether the machine has failed, rather than been asked for something that cannot be."""
+    """Return whether the machine has failed, not the request."""
     return error.errno in _FULL | _HANDLES | {errno.ENOMEM}
 
 
 def translate(
     error: lmdb.Error | OSError, path: Path, needed: int = 0, expected: str = "a file that can be used"
 ) -> LockerError:
-    """Return the locker error that says what an error about ``path``, which was to be written, means.
+    """Return the locker error for an error in writing ``path``.
 
-    ``needed`` is about how many bytes were to be written, 0 if that is not known; ``expected`` is what to say where
-    the operating system's error has no meaning of its own here.
+    Args:
+        error: The error.
+        path: The file or folder.
+        needed: About how many bytes were to be written; 0 if that is not known.
+        expected: The expectation to name for an error of the operating system without a meaning of its own here.
     """
     code = error.errno if isinstance(error, OSError) else getattr(error, "code", 0)
     if code == errno.EIO and isinstance(error, OSError):
@@ -72,7 +75,7 @@ def translate(
 
 
 def unreadable(error: OSError, path: Path) -> LockerError:
-    """Return what it means that ``path`` could not even be read."""
+    """Return the locker error for an error in reading ``path``."""
     if is_failure(error):
         return translate(error, path)
     if error.errno == errno.ENAMETOOLONG:
