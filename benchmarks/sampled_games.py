@@ -11,8 +11,8 @@ from solvers.sampled.passes import Schedule
 from spewy import Job
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame, rows_know_suits
-from spewy.run.dealt_plan import wish_of
-from spewy.run.ready import make_ready
+from spewy.run.sampled_plan import wish_of
+from spewy.run.warmup import warm_up
 
 SEED = 1
 """Seed of the sampled boards."""
@@ -31,7 +31,7 @@ def sampled_cfr(
     numbers: Numbers | None = None,
     schedule: Schedule = DEFAULT_SCHEDULE,
 ) -> SampledCfr:
-    make_ready("sampled", found.n_rounds, job.solve.short, note)
+    warm_up("sampled", found.n_rounds, job.solve.short, note)
     return SampledCfr(
         [one.forest for one in line_forests(job.betting_tree)],
         found.n_classes,

@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from compiled.vector import intrinsic
+from compiled.llvm import intrinsic
 
 PAGE = mmap.PAGESIZE
 _DONT_NEED = 4  # POSIX leaves the number to the system; Linux and macOS agree

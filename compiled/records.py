@@ -4,12 +4,16 @@
 Numba takes a named tuple apart number by number at every call of a kernel, a fifth of a microsecond each. A `Packed`
 tuple lies in memory once, and a call passes its address. In a kernel ``unpack(packed)`` is the tuple, and
 ``unpack_at(packed, i)`` is part ``i`` of a tuple whose parts have one type.
+
+`Records` are a table of whole numbers whose rows are named tuples: in a kernel ``record_at(records, i)`` is row ``i``,
+of which only the fields that are used are loaded.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -17,7 +21,8 @@ from numba import typeof, types
 from numba.core.datamodel import PrimitiveModel, register_default
 from numba.extending import NativeValue, unbox
 
-from compiled.vector import aligned, bare, intrinsic
+from compiled.llvm import intrinsic, pointer
+from compiled.vector import aligned, bare
 
 _FORMATS: dict[type, tuple[str, int]] = {
     bool: ("?", 1),
@@ -30,6 +35,42 @@ _FORMATS: dict[type, tuple[str, int]] = {
 """The code of `struct` and the size in bytes of each class of number."""
 
 
+R = TypeVar("R", bound=tuple[int, ...])
+
+
+class RecordsType(types.Type):
+    """The address of a table whose rows are named tuples of a class."""
+
+    def __init__(self, row: type) -> None:
+        fields: tuple[str, ...] = row._fields
+        self.record = types.NamedUniTuple(types.int64, len(fields), row)
+        super().__init__(name=f"Records({row.__module__}.{row.__name__}{fields})")
+
+
+class Records:
+    """A table ``[row, field]`` of whole numbers whose rows are named tuples of one class."""
+
+    def __init__(self, row: type[R], rows: Iterable[R]) -> None:
+        self.row = row
+        table = np.array([tuple(one) for one in rows], dtype=np.int64)
+        self.table = np.ascontiguousarray(table.reshape(-1, len(row._fields)))
+        self.address: int = self.table.ctypes.data
+        if row not in _records:
+            _records[row] = RecordsType(row)
+        self._numba_type_ = _records[row]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table."""
+        return self.table.nbytes
+
+
+_records: dict[type, RecordsType] = {}
+
+
 class PackedType(types.Type):
     """The address of a tuple of a type."""
 
@@ -38,9 +79,10 @@ class PackedType(types.Type):
         super().__init__(name=f"Packed({bundle})")
 
 
+@register_default(RecordsType)
 @register_default(PackedType)
-class _PackedModel(PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: PackedType) -> None:
+class _AddressModel(PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, ir.IntType(64))
 
 
@@ -67,13 +109,17 @@ _types: dict[Any, tuple[PackedType, struct.Struct]] = {}
 
 
 def _shape(bundle: Any) -> Any:
-    """The classes of a tuple and of everything in it."""
+    """The classes of a tuple and of everything in it; of records also the class of their rows."""
+    if isinstance(bundle, Records):
+        return Records, bundle.row
     kind = type(bundle)
     return (kind, *map(_shape, bundle)) if issubclass(kind, tuple) else kind
 
 
 def _flat(bundle: Any) -> list[Any]:
-    """All numbers of a tuple and of the tuples in it, in order."""
+    """All numbers of a tuple and of the tuples in it, in order; of records their address."""
+    if isinstance(bundle, Records):
+        return [bundle.address]
     if not isinstance(bundle, tuple):
         return [bundle]
     return [number for part in bundle for number in _flat(part)]
@@ -83,6 +129,8 @@ def _format(shape: Any) -> tuple[str, int]:
     """The `struct` format of a shape as LLVM lays it out, and its alignment."""
     if not isinstance(shape, tuple):
         return _FORMATS[shape]
+    if shape[0] is Records:
+        return _FORMATS[int]
     text, widest = "", 1
     for code, alignment in map(_format, shape[1:]):
         widest = max(widest, alignment)
@@ -90,6 +138,7 @@ def _format(shape: Any) -> tuple[str, int]:
     return text + "x" * (-struct.calcsize("=" + text) % widest), widest
 
 
+@unbox(RecordsType)
 @unbox(PackedType)
 def _unbox(kind: Any, packed: Any, c: Any) -> Any:
     address = c.pyapi.object_getattr_string(packed, "address")
@@ -119,3 +168,17 @@ def unpack_at(typing_context: Any, packed: Any, index: Any) -> Any:
         return builder.load(builder.gep(first, [args[1]]), align=8)
 
     return packed.bundle.dtype(packed, types.intp), generate
+
+
+@intrinsic
+def record_at(typing_context: Any, records: Any, index: Any) -> Any:
+    """Row ``index`` of a table of records."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        n = sig.return_type.count
+        first = builder.mul(args[1], ir.Constant(ir.IntType(64), n))
+        places = (builder.add(first, ir.Constant(ir.IntType(64), k)) for k in range(n))
+        fields = [builder.load(pointer(builder, args[0], at, ir.IntType(64), 8), align=8) for at in places]
+        return context.make_tuple(builder, sig.return_type, fields)
+
+    return records.record(records, types.intp), generate

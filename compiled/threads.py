@@ -17,7 +17,8 @@ from numba import types
 from numba.core import cgutils
 
 from compiled.decorators import kernel
-from compiled.vector import Address, intrinsic
+from compiled.llvm import intrinsic
+from compiled.vector import Address
 
 MEETING, CLAIMS, JUDGED, STOP, ABSENT = 0, 8, 16, 24, 32
 """Indices of the counters, each on a cache line of its own."""

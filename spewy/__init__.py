@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spewy import plot
-    from spewy.bot.player import LockerBot, Player, open_bot
+    from spewy.bot.agent import LockerBot, open_bot
+    from spewy.bot.player import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
     from spewy.look.node import NodeView
@@ -49,7 +50,7 @@ _MODULES = {
     "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
-    "LockerBot": "bot.player",
+    "LockerBot": "bot.agent",
     "NodeView": "look.node",
     "Player": "bot.player",
     "Policy": "records.policy",
@@ -58,7 +59,7 @@ _MODULES = {
     "Solution": "look.solution",
     "SolveResult": "run.result",
     "SpewyError": "errors",
-    "open_bot": "bot.player",
+    "open_bot": "bot.agent",
     "open_policy": "look.policy",
     "solve": "run.session",
 }

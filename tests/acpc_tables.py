@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from random import Random
 
 from spewy.competitions.acpc.client import play
-from spewy.competitions.acpc.dealer import Dealer, Limits, Logs, Table
+from spewy.competitions.acpc.dealer import Dealer, Limits, Logs, Terms
 from spewy.game.gamefile import load_game
-from spewy.match.connection import Lines, connect
+from spewy.match.connection import Connection, connect
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -114,14 +114,14 @@ class Heard:
 def table(game, hands, seed=0, **settings):
     """A table with Alice and Bob, who are waited for a few seconds."""
     settings.setdefault("limits", Limits(SOON, SOON, SOON, SOON))
-    return Table("test", game, hands, seed, ("Alice", "Bob"), **settings)
+    return Terms("test", game, hands, seed, ("Alice", "Bob"), **settings)
 
 
 @contextmanager
 def pair(name="peer"):
     """The two ends of a connection."""
     here, there = socket.socketpair()
-    with Lines(here, name) as a, Lines(there, "dealer") as b:
+    with Connection(here, name) as a, Connection(there, "dealer") as b:
         yield a, b
 
 

@@ -2,10 +2,11 @@
 
 import sys
 
-from spewy.competitions.higc.peers import Local
 from spewy.competitions.higc.referee import Limits
+from spewy.competitions.higc.session import Session
 from spewy.competitions.higc.spiel import drawn_action, legal, with_actions
 from spewy.competitions.higc.text import over_text, state_text
+from spewy.match.connection import LocalChannel
 
 QUICK = Limits(act=20.0, chance=0.0, prepare=20.0, leave=20.0, word=20.0)
 """Limits that no busy machine breaks."""
@@ -30,7 +31,7 @@ def lines_of(game, seat, choose, rng):
 
 
 class Scripted:
-    """A brain that says what it is told, whatever is legal."""
+    """An agent that says what it is told, whatever is legal."""
 
     def __init__(self, actions=()):
         self.actions = list(actions)
@@ -49,9 +50,10 @@ class Scripted:
         """Nothing is held."""
 
 
-def local(brain, dialect="rules", seed=1):
-    """A player of this process."""
-    return Local("local", lambda game, seat: brain, dialect, seed)
+def local(agent, dialect="rules", seed=1, notes=None):
+    """A player of this process; what goes wrong is added to a list."""
+    session = Session(lambda game, seat: agent, dialect, [].append if notes is None else notes.append, seed)
+    return LocalChannel("local", session.hear, session.close)
 
 
 def program(folder, text, name="bot"):

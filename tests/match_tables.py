@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from spewy.match.match import play_match
+from spewy.match.match import run_match
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class StandIn:
     needs_other: bool = False
     alone: bool = False
 
-    def open(self, game, other=None, begun=0):
+    def open(self, game, other=None, begun=0, seconds=None, log=None):
         return getattr(importlib.import_module("stand_ins"), self.name)(game)
 
 
@@ -53,7 +53,7 @@ def quietly(done, total):
 
 
 def play(match, folder, workers=1):
-    return play_match(match, folder, quietly, workers)
+    return run_match(match, folder, quietly, workers)
 
 
 def logs(folder):

@@ -1,4 +1,4 @@
-"""Names of made hands, draws and blockers by plain loops: the twin of `spewy.game.hand_kinds`."""
+"""Names of made hands, draws and blockers by plain loops: the twin of `spewy.game.ranges.hand_kinds`."""
 
 from itertools import combinations
 

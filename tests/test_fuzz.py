@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 from cli_runs import POLARISED, good_json, write
-from fuzz.crew import prepare, run_cases
 from fuzz.judge import Answer, faults
 from fuzz.mutate import odd_job
 from fuzz.spots import random_job
 from fuzz.truth import lies
+from fuzz.workers import prepare, run_cases
 from joblib import cpu_count
 
 from spewy.job.job import Job

@@ -8,7 +8,8 @@ from spewy.competitions.upac.runtime.odds import GRADES
 from spewy.competitions.upac.runtime.tables import ALWAYS, CURVE_ONE
 from spewy.competitions.upac.tables import push_fold_tables, tree_tables
 from spewy.game.gamefile import parse_game
-from spewy.game.tree import build_tree, game_config, player_sizes
+from spewy.game.tree import build_tree
+from spewy.game.treeconfig import game_config, player_sizes
 
 SAMPLE = """\
 System > round 10/100

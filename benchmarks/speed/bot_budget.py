@@ -23,7 +23,7 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 
 from spewy import Job, open_bot, solve
-from spewy.bot.player import LockerBot
+from spewy.bot.agent import LockerBot
 from spewy.game.hand import Hand
 
 LATE = 1.1

@@ -18,7 +18,7 @@ from buckets.abstraction import BoardTree, outcomes
 from buckets.cards import Deck, blocked, hands
 from spewy.chunks.bucket_trees import BucketLocker
 from spewy.cli.bars import Bar
-from spewy.system.crew import Crew
+from spewy.system.local_pool import LocalPool
 
 BUDGET = {"flop": 0.3, "turn": 0.08, "river": 0.005}
 
@@ -55,7 +55,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, Bar("flops", 1755) as bar:
             locker = BucketLocker.open(Path(folder) / "buckets")
             started = time.perf_counter()
-            peaks = locker.precompute(3, Crew(2), bar.advance)
+            peaks = locker.precompute(3, LocalPool(2), bar.advance)
             seconds = time.perf_counter() - started
             locker.close()
         print(f"\nall 1,755 flops, 2 workers: {seconds:.0f} s, at most {max(peaks):.0f} MiB in a worker")

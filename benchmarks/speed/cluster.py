@@ -36,9 +36,8 @@ from spewy.learn.deal_shares import Interval
 from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
 from spewy.records.status import Status
-from spewy.run.dealt_plan import wish_of
-from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
+from spewy.run.sampled_plan import wish_of
 from spewy.run.session import Session
 from spewy.system.child import start_python
 
@@ -123,7 +122,7 @@ def _solved(
     ended = ["solve.target=0 mbb", f"solve.max_sweeps={args.deals}", "solve.check_flops=1"]
     job = Job.load(args.job, [*args.overrides, *settings, f"solve.seed={seed}", *ended])
     watch = _Watch(spent)
-    with DealtSession(job, folder) as session:
+    with Session(job, folder) as session:
         session.solve(watch)
     found = judge_folder(folder, _Unheard(), flops=args.flops or None, seed=1)
     mbb = found.mbb(found.finding.exploitability)
@@ -144,7 +143,7 @@ class _Watch(Silent):
         self._spent = spent
         self._points: list[tuple[int, float, float]] = []
 
-    def stands(self, status: Status, threads: int) -> None:
+    def status(self, status: Status, threads: int) -> None:
         """Remember it."""
         self._points.append((status.deals, time.perf_counter(), time.process_time() + self._spent()))
 

@@ -103,54 +103,57 @@ def profile(spot: str) -> None:
     import numba
     import numpy as np
 
-    from compiled.vector import LANES, bare
+    from compiled.vector import bare
     from solvers.discount import EXACT_VARIANT, variant
-    from solvers.exact import ExactCfr, kernels
+    from solvers.exact import ExactCfr
+    from solvers.exact.reach import forward_reach
+    from solvers.exact.totals import showdown_totals
+    from solvers.exact.update import backward_values
+    from solvers.exact.views import Cursor, Entry, PassFactors
     from spewy.chunks.layout import Layout
     from spewy.job.job import Job
 
     game = Layout.of(Job.load(EXAMPLES / f"{spot}.toml").problem).live
     engine = ExactCfr(game, variant(EXACT_VARIANT))
     engine.run(20)
-    rig, t = engine._rig, len(game.rounds) - 1
+    context, t = engine._context, len(game.rounds) - 1
     zero = np.float32(0)
 
     @numba.njit(nogil=True)
-    def down(n, x, s, f, source, origin, stride):
+    def reach(n, c, entry):
         for _ in range(n):
-            kernels.go_down(x, s, f, 0, source, stride, origin, 0, 0, 1)
+            forward_reach(c, entry)
 
     @numba.njit(nogil=True)
-    def wins(n, x, s, f, source, origin, stride):
+    def totals(n, c, entry):
         for _ in range(n):
-            kernels.count_wins(x, s, 0, 0, 1)
+            showdown_totals(c)
 
     @numba.njit(nogil=True)
-    def up(n, x, s, f, source, origin, stride):
+    def update(n, c, entry):
         for _ in range(n):
-            kernels.go_up(x, s, f, 0, zero, True, 0, 1)
+            backward_values(c, zero, True)
 
-    print(f"{spot}: hands {[int(h.count[0]) for h in rig.hands[t]]}, boards {game.rounds[t].n_boards}")
+    print(f"{spot}: hands {[int(h.count[0]) for h in context.hands[t]]}, boards {game.rounds[t].n_boards}")
     for p in (0, 1):
-        x, s = bare(rig._round(t, p, engine.regrets, engine.sums)), bare(rig.scratch[0][t][p])
+        x, work = context._round(t, p, engine.regrets, engine.sums), context.workspaces[0][t][p]
         one = np.float32(0.99)
-        factors = kernels.PassFactors(0, one, one, False, one, one, np.int32(4096))
+        factors = PassFactors(0, one, one, False, one, one, np.int32(4096))
+        entry = context.entries[p]
         if t:
-            source, stride = rig.scratch[0][t - 1][p].exits, rig.programs[t - 1][p].n_exit_lanes
-            origin = rig.deals[t - 1][1 - p].origin
-        else:
-            source, stride, origin = rig.entries[p].source, LANES, rig.entries[p].origin
-        arguments = (x, s, factors, bare(source), bare(origin), stride)
+            stride, above = context.programs[t - 1][p].n_exit_lanes, context.workspaces[0][t - 1][p]
+            entry = Entry(above.exits, stride, context.deals[t - 1][1 - p].parent_row)
+        arguments = bare((Cursor(x, work, factors, 0, 0, 1), entry))
         cells = []
-        for name, step in (("down", down), ("wins", wins), ("up", up)):
+        for name, step in (("reach", reach), ("totals", totals), ("update", update)):
             step(1, *arguments)
             best = float("inf")
             for _ in range(25):
                 started = time.perf_counter()
-                step(100, *arguments)
+                step(1000, *arguments)
                 best = min(best, time.perf_counter() - started)
-            cells.append(f"{name} {1e6 * best / 100:.2f}")
-        steps = rig.programs[t][p]
+            cells.append(f"{name} {1e3 * best:.2f}")
+        steps = context.programs[t][p]
         print(f"  traverser {p}: {', '.join(cells)} us; {steps.n_lanes} lanes, {steps.n_nodes} nodes")
 
 

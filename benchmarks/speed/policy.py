@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.paths import ROOT
 from buckets.cards import Deck, cards_name, hand_name, hands
 from spewy import Job, solve
-from spewy.game.tree import Node, entry
+from spewy.game.nodes import Node, entry_line
 
 HANDS = hands(Deck(), 2).tolist()
 ASK = """
@@ -87,7 +87,7 @@ def questions(job: Job, folder: str, answers: int, seed: int) -> list:
     lines: dict[str, list[Node]] = {}
     for node in job.betting_tree.nodes():
         if node.kind == "decision" and node.round == last:
-            lines.setdefault(entry(node.line), []).append(node)
+            lines.setdefault(entry_line(node.line), []).append(node)
     left = [card for card in job.rules.deck.cards if card not in job.board]
     boards = list(combinations(left, sum(job.rules.num_board_cards) - len(job.board)))
     answers = min(answers, len(lines) // 2)

@@ -18,7 +18,7 @@ from buckets.abstraction import Abstraction
 from solvers.sampled.engine import SampledCfr
 from spewy import Job
 from spewy.chunks.abstractions import abstraction
-from spewy.learn.sampled_engine import PORTION_SECONDS
+from spewy.learn.sampled import PORTION_SECONDS
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -20,8 +20,8 @@ from benchmarks.paths import ROOT
 from spewy import Job
 from spewy.game.gamefile import format_game
 from spewy.look.judging import judge_folder
-from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.textfile import replace_text
 
 DATA = ROOT / "docs/data/board-classes.json"
@@ -100,7 +100,7 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
         }
     )
     with TemporaryDirectory(prefix="spewy-") as scratch:
-        with DealtSession(job, scratch) as session:
+        with Session(job, scratch) as session:
             cost = session.plan.cost
             session.solve(Silent())
             classes = session.classes(lambda done, of: None).n_classes[1:]

@@ -4,8 +4,9 @@
 
 Limit hold'em with 15 cards, five ranks of three suits, is solved in few classes for so many deals. Then every turn of
 two flops is re-solved, in each way, with a row per hand and to the end of the hand; best responses know all of it
-(`spewy.bot.judge`). Figures are in mbb per hand on a flop: what best responses win who respond from the flop on, and
-from the turn on. The first is what an opponent can do about it; the second keeps to the ranges that were believed.
+(`benchmarks.studies.bot_judge`). Figures are in mbb per hand on a flop: what best responses win who respond from the
+flop on, and from the turn on. The first is what an opponent can do about it; the second keeps to the ranges that were
+believed.
 """
 
 import argparse
@@ -14,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.studies.bot_judge import open_judge
 from buckets.cards import cards_name
 from lockers import open_store
-from solvers.gadget import Gadget
+from solvers.resolve import Gadget
 from spewy import Job, solve
-from spewy.bot.judge import open_judge
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.look.unpacked import Decoder

@@ -28,11 +28,11 @@ from solvers.game import LiveGame, Lock
 from solvers.matrix.chunk import iterate, normalise
 from solvers.reference.kernels import match
 from solvers.tree import Floats
-from spewy.bot.subgames import solver_of
+from spewy.bot.resolving.builder import new_solver
 from spewy.chunks.boards import BoardRows
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.part import Parts
+from spewy.chunks.subgame import Subgames
 from spewy.learn.class_boards import ClassBoard, Drawn, drawn_boards
 from spewy.learn.class_matrices import trembling
 from spewy.learn.leaf_estimates import ClosestLine, NoMoreBetting, Regressed
@@ -223,7 +223,7 @@ class Flop:
         self._by_hand = _by_hand(layout, (FLOP,))
         whole = _by_hand(layout, (FLOP, TURN))
         whole = replace(whole, problem=replace(whole.problem, rows=(None,) * whole.problem.game.num_rounds))
-        part = Parts(whole).of(FLOP, 0, r)
+        part = Subgames(whole).of(FLOP, 0, r)
         self._live: LiveGame = with_ranges(part.live, (self._ranges[0][None], self._ranges[1][None]))
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
@@ -267,7 +267,7 @@ class Flop:
 
     def _solve(self, game: LiveGame) -> float:
         """The value for player 0, in chips: the middle of what best responses leave."""
-        solver = solver_of(game)
+        solver = new_solver(game)
         try:
             solver.run(ITERATIONS)
             low, high = solver.exploitability().bracket or (0.0, 0.0)

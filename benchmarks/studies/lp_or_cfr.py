@@ -38,9 +38,9 @@ from solvers.reference.walk import Walker
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.learn.lp_engine import METHOD
-from spewy.learn.lp_size import lp_size
+from spewy.learn.lp import METHOD
 from spewy.look.one_chunk import OneChunk, one_chunk
+from spewy.run.lp_size import lp_size
 from spewy.run.session import Session
 
 PARTS = {"chunks": "measured", "games": "whole games"}

@@ -13,13 +13,12 @@ beside that of plain hands. ``table`` prints them all.
 import argparse
 import json
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from benchmarks.paths import ROOT
-from spewy.match.entrant import Folder, entrant, shipped
-from spewy.match.match import Match, play_match
+from spewy.match.entrant import parse_entrant, shipped
+from spewy.match.match import Match, run_match
 from spewy.match.opponents import OPPONENTS
 from spewy.system.textfile import replace_text
 
@@ -74,21 +73,20 @@ def tell_table(args: argparse.Namespace) -> None:
 
 def _played(args: argparse.Namespace, name: str) -> dict[str, Any]:
     settings = (("resolve", args.resolve), ("safe", args.safe))
-    folder, other = Folder(args.folder, settings), entrant(name, SECONDS, settings)
-    with closing(folder.opened()) as bot:
-        game = shipped(bot.game)
+    folder, other = parse_entrant(str(args.folder), settings), parse_entrant(name, settings)
+    game = shipped(folder.game())
     way = args.resolve + (f"-{args.safe}" if args.safe else "")
     logs = args.logs / "-".join((folder.name, way, name.replace(":", "-"), str(args.hands), str(args.seed)))
     match = Match(game, (folder, other), args.hands, (args.seed,), args.aivat, SECONDS)
-    outcome = play_match(match, logs, _tell, args.workers)
+    score = run_match(match, logs, _tell, args.workers)
     return {
         "folder": folder.name,
         "opponent": name,
         "resolve": args.resolve,
         "safe": args.safe,
-        "hands": outcome.score.plain.n,
-        "score": outcome.score.to_json(),
-        "faults": [len(faults) for faults in outcome.faults],
+        "hands": score.plain.n,
+        "score": score.to_json(),
+        "faults": [len(faults) for faults in score.faults],
     }
 
 

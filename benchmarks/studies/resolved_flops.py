@@ -28,10 +28,10 @@ import joblib
 import numpy as np
 
 from benchmarks.paths import ROOT
+from benchmarks.studies.bot_judge import Key, kept_judge, open_judge
 from buckets.cards import canonical, cards_name, parse_cards
 from lockers import open_store
-from solvers.gadget import Gadget
-from spewy.bot.judge import Key, kept_judge, open_judge
+from solvers.resolve import Gadget
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame

@@ -36,14 +36,14 @@ from typing import get_args
 
 import numpy as np
 
-from solvers.gadget import Gadget
+from solvers.resolve import Gadget
 from spewy import open_policy
-from spewy.bot.book import Book
+from spewy.bot.agent import LockerBot
+from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
-from spewy.bot.other_bets import taken_over
-from spewy.bot.player import LockerBot
-from spewy.bot.resolve import Limits, Plays, best_elsewhere, resolve
-from spewy.bot.subgames import Root, SubGames, entered, shifted
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, live_game
+from spewy.bot.resolving.resolve import Limits, best_responses, resolve
+from spewy.bot.resolving.translation import translate_subgame
 from spewy.game.hand import Hand
 from spewy.records.policy import Stacked
 
@@ -72,7 +72,7 @@ def main() -> None:
     with open_policy(options.folder) as policy:
         if options.bet and policy.problem.game.limit:
             parser.error("--bet: expected a no-limit game, found a limit game")
-        judge = Judge(SubGames(policy.problem.tree.config), LAST[options.start], options.bet)
+        judge = Judge(SubgameBuilder(policy.problem.tree.config), LAST[options.start], options.bet)
         bots = {
             name: LockerBot(policy, how)
             for name, how in ways(options.start, options.iterations, options.safe)[
@@ -83,10 +83,10 @@ def main() -> None:
             name: partial(judge.gain, bot) for name, bot in bots.items()
         }
         if options.bet:
-            gains["locker"] = partial(judge.taken_gain, bots["locker"], Book(policy))
+            gains["locker"] = partial(judge.taken_gain, bots["locker"], Blueprint(policy))
         for few, warm in product(options.few, (False, True)):
             name = f"{few} iterations, begun with {'the locker' if warm else 'nothing'}"
-            gains[name] = partial(judge.solved_gain, bots["locker"], Book(policy), few, warm)
+            gains[name] = partial(judge.solved_gain, bots["locker"], Blueprint(policy), few, warm)
         found = {name: [] for name in gains}
         seconds = dict.fromkeys(gains, 0.0)
         for n in range(options.hands):
@@ -114,7 +114,7 @@ def ways(start: str, iterations: int, safe: Gadget | None) -> list[tuple[str, Op
 class Judge:
     """Plays hands to the beginning of a round, and judges what is played from there on."""
 
-    def __init__(self, games: SubGames, left: int, bet: int | None = None) -> None:
+    def __init__(self, games: SubgameBuilder, left: int, bet: int | None = None) -> None:
         self.games, self.game, self.bet = games, games.game, bet
         self.round = self.game.num_rounds - left
 
@@ -139,42 +139,48 @@ class Judge:
         root, ranges = self.root(state), bot.ranges(state)
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            hands = (going_on(state, shifted(line, root.base), board) for line in lines)
+            hands = (going_on(state, add_chips(line, root.put_in_before), board) for line in lines)
             return Stacked.by_hand(np.concatenate([bot.answer(hand).frequencies for hand in hands]))
 
         def best(p: int) -> np.ndarray:
-            return best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
+            return best_responses(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
 
         return self.lost(state, ranges, (best(0), best(1)))
 
     def solved_gain(
-        self, locker: LockerBot, book: Book, few: int, warm: bool, state: Hand, seed: int
+        self, locker: LockerBot, blueprint: Blueprint, few: int, warm: bool, state: Hand, seed: int
     ) -> float:
         """The same of a sub-game that is solved in a few iterations."""
         locker.new_hand(state, 0, seed)
-        ranges, plays = locker.ranges(state), self.stored(book, state)
+        ranges, plays = locker.ranges(state), self.stored(blueprint, state)
         begin = (plays, plays) if warm else None
         solved = resolve(self.games, self.root(state), state.board, ranges, Limits(few), begin)
         return self.lost(state, ranges, (solved.best_values(0), solved.best_values(1)))
 
-    def taken_gain(self, locker: LockerBot, book: Book, state: Hand, seed: int) -> float:
+    def taken_gain(self, locker: LockerBot, blueprint: Blueprint, state: Hand, seed: int) -> float:
         """The same of what is stored, with a bet more that is taken for another."""
         locker.new_hand(state, 0, seed)
-        root, ranges, plays = self.root(state), locker.ranges(state), self.stored(book, state)
+        root, ranges, plays = self.root(state), locker.ranges(state), self.stored(blueprint, state)
 
         def best(p: int) -> np.ndarray:
-            return best_elsewhere(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
+            return best_responses(self.games, root, state.board, 1 - p, ranges[1 - p], plays)
 
         return self.lost(state, ranges, (best(0), best(1)))
 
-    def stored(self, book: Book, state: Hand) -> Plays:
+    def stored(self, blueprint: Blueprint, state: Hand) -> PlayerStrategy:
         """What the locker has for the sub-game that begins at a state, a bet more taken for another."""
         root, begun = self.root(state), state.betting.line
 
         def plays(lines: list[str], board: tuple[int, ...]) -> Stacked:
-            return book.several([begun + shifted(line, root.base) for line in lines], board)
+            return blueprint.strategies(
+                [begun + add_chips(line, root.put_in_before) for line in lines], board
+            )
 
-        return taken_over(self.games, root, replace(root, more=()), plays) if root.more else plays
+        return (
+            translate_subgame(self.games, root, replace(root, extra_bets=()), plays)
+            if root.extra_bets
+            else plays
+        )
 
     def root(self, state: Hand) -> Root:
         """The sub-game that begins at a state."""
@@ -183,12 +189,14 @@ class Judge:
         if not self.bet or stack == 0:
             return Root(self.round, base, stack)
         total = max(round(2 * base * self.bet / 100), self.game.big_blind)
-        return Root(self.round, base, stack, more=(f"r{total if stack is None else min(total, stack)}",))
+        return Root(
+            self.round, base, stack, extra_bets=(f"r{total if stack is None else min(total, stack)}",)
+        )
 
     def lost(self, state: Hand, ranges: Pair, best: Pair) -> float:
         """Half of what best responses make of a state, in mbb per hand that comes here."""
-        layout = self.games.of(self.root(state), state.board)
-        both, total = entered(layout, ranges), 0.0
+        layout = self.games.layout(self.root(state), state.board)
+        both, total = live_game(layout, ranges), 0.0
         for p in (0, 1):
             hands = layout.board(0, 0).rows[p].hands
             total += float(both.reach[p][0, : len(hands)] @ best[p][hands])

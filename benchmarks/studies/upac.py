@@ -25,7 +25,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from spewy.competitions.upac.games import CommandEntrant, RuleEntrant, play_games, standing, unpacked
+from spewy.competitions.upac.contenders import RULES, command_contender, rule_contender, unpack
+from spewy.competitions.upac.games import play_games, standing
 from spewy.competitions.upac.package import MOST_BYTES, open_tables
 from spewy.competitions.upac.rules import Rules
 from spewy.competitions.upac.runtime.cards import HANDS
@@ -70,14 +71,16 @@ def measure(package: Path, games: int) -> None:
     """Size, memory and time of a package in a clean environment."""
     with TemporaryDirectory() as temporary:
         python = clean_environment(Path(temporary) / "environment")
-        found = unpacked(package, Path(temporary) / "package")
+        package_bot = unpack(package, Path(temporary) / "package")
         n_bytes = sum(
             file.stat().st_size for file in (Path(temporary) / "package").rglob("*") if file.is_file()
         )
-        bot = CommandEntrant(found.name, found.command.replace("python3", str(python)), found.folder)
+        command = package_bot.run.replace("python3", str(python))
+        bot = command_contender(package_bot.name, command, package_bot.folder)
         heard: list[str] = []
         seeds = range(1, (games + 1) // 2 + 1)
-        score = standing(list(play_games(Rules(), (bot, RuleEntrant("equity")), seeds, 60.0, heard.append)))
+        bots = bot, rule_contender("equity", RULES["equity"])
+        score = standing(list(play_games(Rules(), bots, seeds, 60.0, heard.append)))
     print(f"size      {n_bytes:,} bytes unpacked, of {MOST_BYTES:,}; zip file {package.stat().st_size:,}")
     print(f"games     {score.games} against equity, share {score.share:.3f} ± {score.half:.3f}")
     print(f"memory    {bot.spent.mib:.0f} MiB at most")

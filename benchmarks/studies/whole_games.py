@@ -46,8 +46,8 @@ from spewy.chunks.abstractions import abstraction
 from spewy.look.judging import JudgingCost, judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
-from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.interrupts import INTERRUPTED, interruptible
 from spewy.system.textfile import replace_text
 
@@ -140,7 +140,7 @@ def curve(args: argparse.Namespace) -> int:
                 earlier = args.start_name or args.start_from.name
                 spent = _spent(args.start_from, args.data, earlier, job.solve.workers)
             stop = _Budget(60 * minutes - spent, interrupted)
-            with DealtSession(job, args.folder, start_from=args.start_from) as session:
+            with Session(job, args.folder, start_from=args.start_from) as session:
                 result = session.solve(_Notes(), stop)
             if interrupted.is_set():
                 return INTERRUPTED

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from compiled.precision import LARGEST
 from compiled.threads import clock
-from compiled.vector import HANDS, LARGEST
+from compiled.vector import WIDTH
 from solvers.discount import Variant
 from solvers.errors import SolverError
-from solvers.exact.kernels import STRIP
+from solvers.exact.context import Context, Whole
 from solvers.exact.passes import Plan
-from solvers.exact.rig import Rig, Whole
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import HandTable, hand_table, n_blocks
 from solvers.game import LeafValues, LiveGame
@@ -50,8 +50,8 @@ def useful_threads(game: LiveGame, asked: int) -> int:
     work = 0
     for r in game.rounds:
         for p in (0, 1):
-            rows = HANDS * sum(n_blocks(int(n)) for n in r.rows[p].count)
-            work += rows * max(r.forest.n_slots[p], STRIP)
+            rows = WIDTH * sum(n_blocks(int(n)) for n in r.rows[p].count)
+            work += rows * max(r.forest.n_slots[p], WIDTH)
     return max(1, min(asked, work // WORTH_A_THREAD))
 
 
@@ -111,9 +111,9 @@ class ExactCfr:
         units = _regret_units(game, short)
         self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
-        self._rig = Rig(game, hands, threads, 1.0 if folder is None else kept, self._reach())
-        self._rig.bind(self.regrets, self.sums)
-        self._rig.run(
+        self._context = Context(game, hands, threads, 1.0 if folder is None else kept, self._reach())
+        self._context.bind(self.regrets, self.sums)
+        self._context.run(
             _plain(UPDATE, 0, NOTHING)
         )  # loads the machine code, which takes longer than a small river
         self.iteration = 0
@@ -135,7 +135,7 @@ class ExactCfr:
     def run(self, iterations: int) -> None:
         """Do so many iterations more."""
         self._take_memory()
-        self._rig.run(self._plan(iterations))
+        self._context.run(self._plan(iterations))
         self.iteration += iterations
 
     def run_to(self, target: float, iterations: int, every: int) -> list[Measurement]:
@@ -149,9 +149,9 @@ class ExactCfr:
         if self._raked:
             return step_by_step(self, target, iterations, every)
         self._take_memory()
-        self._rig.weigh(self._top.deal_weight)
+        self._context.weigh(self._top.deal_weight)
         found, first, started = np.zeros((-(-iterations // every), 4)), self.iteration, clock()
-        passes = self._rig.run(self._plan(iterations, every, target, found))
+        passes = self._context.run(self._plan(iterations, every, target, found))
         n_measured = -(-passes // (2 * every + 2))
         self.iteration += (passes - 2 * n_measured) // 2
         return [
@@ -167,38 +167,38 @@ class ExactCfr:
     def exploitability(self) -> Exploitability:
         """Best responses to the averages."""
         found = np.zeros((1, 4))
-        self._rig.weigh(self._top.deal_weight)
-        self._rig.run(_plain(BEST, 1, found))
+        self._context.weigh(self._top.deal_weight)
+        self._context.run(_plain(BEST, 1, found))
         best = float(found[0, 0]), float(found[0, 1])
         return Exploitability(best, self.expected_values() if self._raked else None)
 
     def expected_values(self) -> tuple[float, float]:
         """Both players' chips per deal when both follow the averages."""
-        self._rig.run(_plain(EVALUATE, 1, NOTHING))
+        self._context.run(_plain(EVALUATE, 1, NOTHING))
         first, second = (
-            float(w @ self._rig.root_values(p)[: len(w)]) / self._top.deal_weight
+            float(w @ self._context.root_values(p)[: len(w)]) / self._top.deal_weight
             for p, w in enumerate(self._reach())
         )
         return first, second
 
     def leaf_values(self) -> LeafValues:
         """What going on is worth at the chance leaves of every board, when both follow the averages."""
-        kept, second = self._rig.room_to_keep()
-        self._rig.run(_plain(EVALUATE, 1, NOTHING, kept, second))
-        return self._rig.leaf_values(kept, second)
+        kept, second = self._context.room_to_keep()
+        self._context.run(_plain(EVALUATE, 1, NOTHING, kept, second))
+        return self._context.leaf_values(kept, second)
 
     def enter(self, p: int, reach: Floats) -> None:
         """Set player p's range for all later iterations and measurements."""
         self._top = self._top.entered(p, reach)
-        self._rig.enter(p, reach)
+        self._context.enter(p, reach)
 
     def root_values(self, p: int) -> Floats:
         """``[row]``: values of player p in the last iteration, or of `best_values`, if asked for since."""
-        return self._rig.root_values(p)[: int(self._top.rounds[0].rows[p].count[0])]
+        return self._context.root_values(p)[: int(self._top.rounds[0].rows[p].count[0])]
 
     def best_values(self, p: int) -> Floats:
         """``[row]``: values of player p's best response to the other's average strategy."""
-        self._rig.run(_plain(BEST, 1, np.zeros((1, 4))))
+        self._context.run(_plain(BEST, 1, np.zeros((1, 4))))
         return self.root_values(p)
 
     def read(self, part: Part, t: int, b: int) -> ChunkStrategy:
@@ -222,7 +222,7 @@ class ExactCfr:
 
     def close(self) -> None:
         """Stop the threads."""
-        self._rig.close()
+        self._context.close()
 
     @property
     def state_bytes(self) -> int:
@@ -242,14 +242,14 @@ class ExactCfr:
 
     def _take_memory(self) -> None:
         parts = [storage for storage in self._storages() if storage.untouched]
-        n = self._rig.threads if self.state_bytes > WORTH_SHARING else 1
+        n = self._context.threads if self.state_bytes > WORTH_SHARING else 1
 
         def take(thread: int) -> None:
             for part in parts:
                 part.take_memory(thread, n)
 
         if parts:
-            self._rig.each(take, n)
+            self._context.each(take, n)
         for part in parts:
             part.untouched = False
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from compiled.vector import HANDS
+from compiled.records import Records
+from compiled.vector import WIDTH
+from solvers.exact.context import COMMON, n_tasks, workspace
 from solvers.exact.program import Program, padded, program
-from solvers.exact.rig import COMMON, n_portions, scratch
 from solvers.game import Deal, LiveGame, Round
 
 SINGLE = 4  # bytes of a number, and of an index of a row
@@ -46,8 +47,8 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
         own, common = _buffers(programs, rows)
         buffers += threads * own + (1 if t == 0 else threads) * common
         if t == 0 and r.deal is not None:
-            portions = n_portions(len(game.rounds), len(r.deal.child))
-            buffers += portions * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
+            tasks = n_tasks(len(game.rounds), len(r.deal.child))
+            buffers += tasks * SINGLE * max(int(rows[p][0]) * programs[p].n_exit_lanes for p in (0, 1))
         if t == 1 and r.deal is not None:  # what is kept of its leaves, and copies in double precision
             kept = sum(int(rows[p].sum()) * programs[p].n_exit_lanes for p in (0, 1))
             buffers += kept * (SINGLE + DOUBLE)
@@ -57,7 +58,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
 
 def padded_rows(r: Round, p: int) -> np.ndarray:
     """``[board]``: rows of player p in whole blocks."""
-    return np.array([padded(int(n), HANDS) for n in r.rows[p].count])
+    return np.array([padded(int(n), WIDTH) for n in r.rows[p].count])
 
 
 def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
@@ -77,11 +78,11 @@ def _deal(deal: Deal, below: np.ndarray, p: int) -> int:
 
 def _buffers(programs: list[Program], rows: list[np.ndarray]) -> tuple[int, int]:
     """Of one thread on a round: what it never shares, and what threads share on the first board."""
-    largest = [int(n.max()) // HANDS for n in rows]
-    needed = [scratch(programs[p], largest, p) for p in (0, 1)]
+    largest = [int(n.max()) // WIDTH for n in rows]
+    needed = [workspace(programs[p], largest, p) for p in (0, 1)]
     common = sum(getattr(s, name).nbytes for s in needed for name in COMMON)
     return sum(map(_bytes, needed)) - common, common
 
 
 def _bytes(arrays: Any) -> int:
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray | Records))

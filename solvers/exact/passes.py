@@ -1,24 +1,26 @@
-"""Passes over all boards: boards below boards, shared by threads, with the same result whatever their number.
+"""Passes over all boards of a game, shared by threads, with the same result for any number of threads.
 
-A pass is for one traverser. The first round's one board goes down, all threads taking part; the boards that are dealt
-after it are shared out in *portions*, whose number does not depend on the threads, and each portion adds its values up
-on its own, in order; the portions are added up in order; the first board goes up. Whichever thread does what, every
-number is the same bits.
+A pass is for one traverser. All threads take the first round's one board down; then each thread takes *tasks*, groups
+of boards after the first deal, whose number does not depend on the threads; then all threads take the first board up.
+Each task adds its values up on its own, in order, and the tasks are added up in order, so every number is the same
+bits whichever thread does what.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from compiled import inlined, kernel
 from compiled.mapped import let_go
+from compiled.precision import size_of
 from compiled.records import Packed, unpack, unpack_at
 from compiled.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
 from compiled.vector import (
-    HANDS,
-    LANES,
+    TILE,
+    WIDTH,
     Address,
     fill8,
     float32_at,
@@ -26,51 +28,52 @@ from compiled.vector import (
     int64_at,
     load8,
     put_float64,
-    size_kept,
     store,
 )
-from solvers.exact.kernels import (
-    PassFactors,
-    RoundPass,
-    Scratch,
-    count_all,
-    count_wins,
-    go_down,
-    go_up,
-    walk_last,
-)
+from solvers.exact.reach import forward_reach
 from solvers.exact.tables import DealTable
+from solvers.exact.totals import opposing_totals, showdown_totals
+from solvers.exact.update import backward_values
+from solvers.exact.views import Cursor, Entry, PassFactors, RoundView, Workspace
 from solvers.reference.kernels import BEST, UPDATE
 
 _ZERO: Any = np.float32(0)
 
 
-class Entrance(NamedTuple):
-    """How the opponent's initial range enters: ``[row][8]`` of which the first counts, and the row of each row."""
-
-    source: Address
-    origin: Address
-
-
 class Deals(NamedTuple):
-    """A deal from the side of a traverser: own values come up, the opponent's reach goes down."""
+    """A deal for one traverser: own values come up by ``own``, the opponent's reach goes down by ``other``."""
 
     own: DealTable
     other: DealTable
 
 
+class GameView(NamedTuple):
+    """A game for one traverser: one view and one entry in ``deals`` less than rounds.
+
+    Passes get four views, packed: strategies from regrets for traverser 0 and 1, then from sums.
+    """
+
+    entry: Entry
+    rounds: tuple[RoundView, ...]
+    deals: tuple[Deals, ...]
+
+
 class Plan(NamedTuple):
-    """The passes to do: for traverser 0, for traverser 1, and so on.
+    """The passes of one call: for traverser 0, for traverser 1, and so on.
 
     Attributes:
-        mode: what is done at the traverser's decisions: UPDATE learns; BEST and EVALUATE, on one iteration, judge.
-        every: 0, or how many iterations lie between two measurements of both best responses; one more comes at the end.
-        numbers ``[iteration, 4]``: positive, negative, decay and gain of `PassFactors`; dither ``[iteration]``.
-        target: chips of exploitability, at which a measurement ends the plan.
-        found ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
-        kept ``[board, own row, exit lane]``, flat, of traverser 0 and then of traverser 1: what the last pass brings up
-            to the chance leaves of the second of three rounds, not yet times the probability of a board.
-        kept_second: where traverser 1's begin; -1: nothing is kept.
+        mode: what is done at the traverser's decisions: `UPDATE` changes regrets; `BEST` and `EVALUATE` measure, in one
+            iteration.
+        n_iterations: number of iterations.
+        every: iterations between two measurements of both best responses, with one more at the end; 0: none.
+        numbers: ``[iteration, 4]``: positive, negative, decay and gain of `PassFactors`.
+        dither: ``[iteration]``.
+        clip: as in `PassFactors`.
+        target: exploitability in chips at which a measurement ends the plan.
+        measured: ``[measurement, 4]``: both best responses in chips, the time, and the seconds that measuring took.
+        kept: ``[board, own row, exit lane]``, flat, for traverser 0 and then for traverser 1: values that the last pass
+            brings to the chance leaves of the second of three rounds, not yet times the probability of a board.
+        kept_second: offset of traverser 1's values; -1: nothing is kept.
     """
 
     mode: int
@@ -80,13 +83,13 @@ class Plan(NamedTuple):
     dither: Address
     clip: bool
     target: float
-    found: Address
+    measured: Address
     kept: Address
     kept_second: int
 
 
 class Ranges(NamedTuple):
-    """What root values are weighed by. reach0, reach1 ``[row]``: initial ranges; scale: 1 / the weight of all deals."""
+    """Weights of root values: each player's initial range ``[row]``, and 1 / the weight of all deals."""
 
     reach0: Address
     n_rows0: int
@@ -95,248 +98,181 @@ class Ranges(NamedTuple):
     scale: float
 
 
-class Team(NamedTuple):
-    """A thread among others.
-
-    portions ``[portion][own row][lane]``, flat: values that the portions bring up. counters: common to all threads.
+class Thread(NamedTuple):
+    """One thread among all.
 
     Attributes:
-        n_kept: boards of the last round of this many portions stay in memory, the others' are let go of.
+        tasks: ``[task][own row][lane]``, flat: values that each task brings up.
+        n_tasks: number of tasks.
+        n_in_memory: number of tasks whose boards of the last round stay in memory; the other boards are released.
+        counters: counters of `compiled.threads`, common to all threads.
+        n_threads: number of threads.
+        number: this thread's number.
     """
 
-    portions: Address
-    n_portions: int
-    n_kept: int
+    tasks: Address
+    n_tasks: int
+    n_in_memory: int
     counters: Address
     n_threads: int
-    thread: int
+    number: int
 
 
 class Desk(NamedTuple):
-    """What a thread works with. scratch: per round for both traversers; the first round's rows are common to all."""
+    """What a thread works with: buffers of each round for both traversers, the ranges, and the thread.
 
-    scratch: tuple[tuple[Scratch, Scratch], ...]
-    ranges: Ranges
-    team: Team
-
-
-class View1(NamedTuple):
-    """A game of one round from the side of a traverser.
-
-    Passes get four, packed: strategies from regrets for traverser 0 and 1, then from sums.
+    All threads share the first round's buffers with a row per hand.
     """
 
-    entry: Entrance
-    first: RoundPass
+    work: tuple[tuple[Workspace, Workspace], ...]
+    ranges: Ranges
+    thread: Thread
 
 
-class View2(NamedTuple):
-    """Two rounds and the deal between them."""
+def _runner(n_rounds: int) -> Callable[[Plan, Packed, Packed], int]:
+    """The kernel for games of ``n_rounds`` rounds: what other numbers of rounds need is not compiled."""
 
-    entry: Entrance
-    first: RoundPass
-    deal: Deals
-    second: RoundPass
+    @kernel
+    def run(plan: Plan, views: Packed, packed: Packed) -> int:
+        """One thread's part of the passes of a plan; returns how many passes were done."""
+        desk = unpack(packed)
+        ranges, thread, work = desk.ranges, desk.thread, desk.work
+        n_passes, began = _n_passes(plan), 0.0
+        met = meet(thread.counters, thread.n_threads, 0)
+        if met == CALLED_OFF:
+            return 0
+        for i in range(n_passes):
+            p, f = i % 2, _factors(plan, i, n_passes)
+            if f.mode == BEST and p == 0:
+                began = now()
+            view = unpack_at(views, p if f.mode == UPDATE else 2 + p)
+            top = Cursor(view.rounds[0], work[0][p], f, 0, thread.number, thread.n_threads)
+            forward_reach(top, view.entry)
+            met = meet(thread.counters, thread.n_threads, met)
+            if n_rounds == 1:
+                showdown_totals(top)
+                met = meet(thread.counters, thread.n_threads, met)
+                backward_values(top, _ZERO, True)
+            else:
+                opposing_totals(top)
+                met = meet(thread.counters, thread.n_threads, met)
+                n_values = _n_values(top)
+                task = _claim(thread, i)
+                while task < thread.n_tasks:
+                    to = task * n_values
+                    _clear_values(thread.tasks, to, n_values)
+                    first, end = _entries(thread, task, view.deals[0].other.n_entries)
+                    for e in range(first, end):
+                        next_ = _next_board(view.rounds[1], work[1][p], f, view.deals[0], e)
+                        if n_rounds == 2:
+                            _last_board(top, next_, view.deals[0], e)
+                        else:
+                            _middle_board(top, next_, view, work[2][p], e)
+                            if plan.kept_second >= 0:
+                                _keep(plan, p, next_)
+                        _collect(view.deals[0].own, e, top, next_, thread.tasks, to)
+                    if task >= thread.n_in_memory:
+                        child = view.deals[0].other.child
+                        start, stop = int64_at(child, first), int64_at(child, end - 1)
+                        if n_rounds == 3:
+                            below = view.deals[1].other
+                            start, stop = int64_at(below.first, start), int64_at(below.first, stop + 1)
+                            start, stop = int64_at(below.child, start), int64_at(below.child, stop - 1)
+                        _release(view.rounds[n_rounds - 1], start, stop)
+                    task = _claim(thread, i)
+                met = _add_tasks(thread, work[0][p].continuation, n_values, met)
+                probability: Any = np.float32(view.deals[0].own.probability)
+                backward_values(top, probability, False)
+            met = meet(thread.counters, thread.n_threads, met)
+            if f.mode == BEST and p == 1:
+                met = _measure(plan, ranges, view.rounds[0], work[0], thread, met, began)
+            if look(thread.counters, STOP):
+                return i + 1
+        return n_passes
 
-
-class View3(NamedTuple):
-    """Three rounds and the deals between them."""
-
-    entry: Entrance
-    first: RoundPass
-    deal: Deals
-    second: RoundPass
-    next_deal: Deals
-    third: RoundPass
-
-
-@kernel
-def run_one(plan: Plan, views: Packed, packed: Packed) -> int:
-    """Passes over a game of one round: one thread's part. Returns how many were done."""
-    desk = unpack(packed)
-    ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
-    part, n, n_passes, began = team.thread, team.n_threads, _n_passes(plan), 0.0
-    met = meet(team.counters, n, 0)
-    if met == CALLED_OFF:
-        return 0
-    for i in range(n_passes):
-        p, f = i % 2, _factors(plan, i, n_passes)
-        began = _begin(f, p, began)
-        view, s = unpack_at(views, _view(p, f)), scratch[p]
-        go_down(view.first, s, f, 0, view.entry.source, LANES, view.entry.origin, 0, part, n)
-        met = meet(team.counters, n, met)
-        count_wins(view.first, s, 0, part, n)
-        met = meet(team.counters, n, met)
-        met = _leave(plan, ranges, p, view.first, scratch, f, _ZERO, True, team, met, began)
-        if look(team.counters, STOP):
-            return i + 1
-    return n_passes
-
-
-@kernel
-def run_two(plan: Plan, views: Packed, packed: Packed) -> int:
-    """Passes over a game of two rounds: one thread's part."""
-    desk = unpack(packed)
-    ranges, team, scratch, below = desk.ranges, desk.team, desk.scratch[0], desk.scratch[1]
-    n_passes, began = _n_passes(plan), 0.0
-    met = meet(team.counters, team.n_threads, 0)
-    if met == CALLED_OFF:
-        return 0
-    for i in range(n_passes):
-        p, f = i % 2, _factors(plan, i, n_passes)
-        began = _begin(f, p, began)
-        view, s, s1 = unpack_at(views, _view(p, f)), scratch[p], below[p]
-        met = _enter(view.entry, view.first, s, f, team, met)
-        n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
-        portion = _claim(team, i)
-        while portion < team.n_portions:
-            start = portion * n_values
-            _clear_values(team.portions, start, n_values)
-            first, last = _entries(team, portion, n_entries)
-            for e in range(first, last):
-                deal, stride = view.deal.other, view.first.program.n_exit_lanes
-                b, origin = int64_at(deal.child, e), int64_at(deal.first_origin, e)
-                walk_last(view.second, s1, f, b, s.exits, stride, deal.origin, origin)
-                count = int64_at(view.first.own.count, 0)
-                _collect(view.deal.own, e, count, s1.roots, stride, team.portions, start)
-            if portion >= team.n_kept:
-                child = view.deal.other.child
-                _let_go(view.second, int64_at(child, first), int64_at(child, last - 1))
-            portion = _claim(team, i)
-        met = _add_portions(team, s.below, n_values, met)
-        probability: Any = np.float32(view.deal.own.probability)
-        met = _leave(plan, ranges, p, view.first, scratch, f, probability, False, team, met, began)
-        if look(team.counters, STOP):
-            return i + 1
-    return n_passes
+    return run
 
 
-@kernel
-def run_three(plan: Plan, views: Packed, packed: Packed) -> int:
-    """Passes over a game of three rounds: one thread's part."""
-    desk = unpack(packed)
-    ranges, team, scratch = desk.ranges, desk.team, desk.scratch[0]
-    upper, deepest = desk.scratch[1], desk.scratch[2]
-    n_passes, began = _n_passes(plan), 0.0
-    met = meet(team.counters, team.n_threads, 0)
-    if met == CALLED_OFF:
-        return 0
-    for i in range(n_passes):
-        p, f = i % 2, _factors(plan, i, n_passes)
-        began = _begin(f, p, began)
-        view, s, s1, s2 = unpack_at(views, _view(p, f)), scratch[p], upper[p], deepest[p]
-        met = _enter(view.entry, view.first, s, f, team, met)
-        n_entries, n_values = view.deal.other.n_entries, _n_values(view.first)
-        portion = _claim(team, i)
-        while portion < team.n_portions:
-            start = portion * n_values
-            _clear_values(team.portions, start, n_values)
-            first, last = _entries(team, portion, n_entries)
-            for e in range(first, last):
-                _walk_middle(view, s, s1, s2, f, e)
-                if plan.kept_second >= 0:
-                    _keep(plan, p, view.second, s1, int64_at(view.deal.other.child, e))
-                stride = view.first.program.n_exit_lanes
-                count = int64_at(view.first.own.count, 0)
-                _collect(view.deal.own, e, count, s1.roots, stride, team.portions, start)
-            if portion >= team.n_kept:
-                child, below = view.deal.other.child, view.next_deal.other
-                start, stop = int64_at(child, first), int64_at(child, last - 1) + 1
-                start, stop = int64_at(below.first, start), int64_at(below.first, stop)
-                _let_go(view.third, int64_at(below.child, start), int64_at(below.child, stop - 1))
-            portion = _claim(team, i)
-        met = _add_portions(team, s.below, n_values, met)
-        probability: Any = np.float32(view.deal.own.probability)
-        met = _leave(plan, ranges, p, view.first, scratch, f, probability, False, team, met, began)
-        if look(team.counters, STOP):
-            return i + 1
-    return n_passes
+RUNNERS = tuple(_runner(n_rounds) for n_rounds in (1, 2, 3))
+"""The kernels of games of one, two and three rounds."""
 
 
 @inlined
-def _walk_middle(view: View3, s: Scratch, s1: Scratch, s2: Scratch, f: PassFactors, entry: int) -> None:
-    """A board of the second of three rounds, and all boards of the third below it."""
-    deal, x = view.deal.other, view.second
-    b, stride = int64_at(deal.child, entry), view.first.program.n_exit_lanes
-    go_down(x, s1, f, b, s.exits, stride, deal.origin, int64_at(deal.first_origin, entry), 0, 1)
-    count_all(x, s1, b, 0, 1)
-    stride = x.program.n_exit_lanes
-    _clear_values(
-        s1.below, 0, HANDS * (int64_at(x.own.first_block, b + 1) - int64_at(x.own.first_block, b)) * stride
-    )
-    down = view.next_deal.other
-    for e in range(int64_at(down.first, b), int64_at(down.first, b + 1)):
-        child, start = int64_at(down.child, e), int64_at(down.first_origin, e)
-        walk_last(view.third, s2, f, child, s1.exits, stride, down.origin, start)
-        _collect(view.next_deal.own, e, int64_at(x.own.count, b), s2.roots, stride, s1.below, 0)
-    probability: Any = np.float32(view.next_deal.own.probability)
-    go_up(x, s1, f, b, probability, False, 0, 1)
+def _next_board(x: RoundView, work: Workspace, f: PassFactors, deals: Deals, e: int) -> Cursor:
+    """The board that entry e of a deal leads to, as one thread's alone."""
+    return Cursor(x, work, f, int64_at(deals.other.child, e), 0, 1)
 
 
 @inlined
-def _keep(plan: Plan, p: int, x: RoundPass, s: Scratch, b: int) -> None:
-    """Keep what came up to the chance leaves of board b of the second of three rounds."""
-    stride, first = x.program.n_exit_lanes, int64_at(x.own.first_block, b)
-    start = HANDS * first * stride + plan.kept_second * p
-    for at in range(0, HANDS * (int64_at(x.own.first_block, b + 1) - first) * stride, LANES):
-        store(plan.kept, start + at, load8(s.below, at))
+def _entry(above: Cursor, deals: Deals, e: int) -> Entry:
+    """How the opponent's reach enters by entry e of a deal."""
+    parent_row = deals.other.parent_row + 4 * int64_at(deals.other.first_row, e)
+    return Entry(above.work.exits, above.round.program.n_exit_lanes, parent_row)
 
 
 @inlined
-def _begin(f: PassFactors, p: int, began: float) -> float:
-    """When the last measurement of best responses began."""
-    return now() if f.mode == BEST and p == 0 else began
+def _last_board(above: Cursor, c: Cursor, deals: Deals, e: int) -> None:
+    """A board of the last round, down and up."""
+    forward_reach(c, _entry(above, deals, e))
+    showdown_totals(c)
+    backward_values(c, _ZERO, True)
 
 
 @inlined
-def _leave(
+def _middle_board(above: Cursor, c: Cursor, view: GameView, work: Workspace, entry: int) -> None:
+    """A board of the second of three rounds, down and up, with all boards of the third below it."""
+    forward_reach(c, _entry(above, view.deals[0], entry))
+    opposing_totals(c)
+    _clear_values(c.work.continuation, 0, _n_values(c))
+    deals = view.deals[1]
+    for e in range(int64_at(deals.other.first, c.board), int64_at(deals.other.first, c.board + 1)):
+        next_ = _next_board(view.rounds[2], work, c.factors, deals, e)
+        _last_board(c, next_, deals, e)
+        _collect(deals.own, e, c, next_, c.work.continuation, 0)
+    probability: Any = np.float32(deals.own.probability)
+    backward_values(c, probability, False)
+
+
+@inlined
+def _keep(plan: Plan, p: int, c: Cursor) -> None:
+    """Keep the values of the chance leaves of a board of the second of three rounds."""
+    start = WIDTH * int64_at(c.round.own.first_block, c.board) * c.round.program.n_exit_lanes
+    start += plan.kept_second * p
+    for at in range(0, _n_values(c), TILE):
+        store(plan.kept, start + at, load8(c.work.continuation, at))
+
+
+@inlined
+def _measure(
     plan: Plan,
     ranges: Ranges,
-    p: int,
-    x: RoundPass,
-    scratch: tuple[Scratch, Scratch],
-    f: PassFactors,
-    probability: float,
-    last: bool,
-    team: Team,
+    x: RoundView,
+    work: tuple[Workspace, Workspace],
+    thread: Thread,
     met: int,
     began: float,
 ) -> int:
-    """All threads take the first board up; after the second of two best responses they learn whether to stop."""
-    go_up(x, scratch[p], f, 0, probability, last, team.thread, team.n_threads)
-    met = meet(team.counters, team.n_threads, met)
-    if f.mode == BEST and p == 1:
-        met = _judge(plan, ranges, x, scratch, team, met, began)
-    return met
+    """One thread adds up both best responses; all threads learn whether to stop.
 
-
-@inlined
-def _judge(
-    plan: Plan,
-    ranges: Ranges,
-    x: RoundPass,
-    scratch: tuple[Scratch, Scratch],
-    team: Team,
-    met: int,
-    began: float,
-) -> int:
-    """One thread adds up both best responses; all learn whether to stop: NaN, an error to be told, stops too."""
-    if team.thread == 0:
+    NaN, an error that the caller reports, stops the plan as well.
+    """
+    if thread.number == 0:
         stride = x.program.n_root_lanes
-        first = ranges.scale * _dot(ranges.reach0, scratch[0].roots, stride, ranges.n_rows0)
-        second = ranges.scale * _dot(ranges.reach1, scratch[1].roots, stride, ranges.n_rows1)
-        number, ended = take(team.counters, JUDGED), now()
-        put_float64(plan.found, 4 * number, first)
-        put_float64(plan.found, 4 * number + 1, second)
-        put_float64(plan.found, 4 * number + 2, ended)
-        put_float64(plan.found, 4 * number + 3, ended - began)
+        first = ranges.scale * _dot(ranges.reach0, work[0].roots, stride, ranges.n_rows0)
+        second = ranges.scale * _dot(ranges.reach1, work[1].roots, stride, ranges.n_rows1)
+        number, ended = take(thread.counters, JUDGED), now()
+        put_float64(plan.measured, 4 * number, first)
+        put_float64(plan.measured, 4 * number + 1, second)
+        put_float64(plan.measured, 4 * number + 2, ended)
+        put_float64(plan.measured, 4 * number + 3, ended - began)
         if not (first + second) / 2 > plan.target:
-            take(team.counters, STOP)
-    return meet(team.counters, team.n_threads, met)
+            take(thread.counters, STOP)
+    return meet(thread.counters, thread.n_threads, met)
 
 
 @inlined
 def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
+    """The weighted sum of root values, in double precision."""
     total = 0.0
     for row in range(n):
         total += float32_at(weights, row) * np.float64(float32_at(values, row * stride))
@@ -344,35 +280,21 @@ def _dot(weights: Address, values: Address, stride: int, n: int) -> float:
 
 
 @inlined
-def _enter(entry: Entrance, x: RoundPass, s: Scratch, f: PassFactors, team: Team, met: int) -> int:
-    """All threads take the first board down."""
-    go_down(x, s, f, 0, entry.source, LANES, entry.origin, 0, team.thread, team.n_threads)
-    met = meet(team.counters, team.n_threads, met)
-    count_all(x, s, 0, team.thread, team.n_threads)
-    return meet(team.counters, team.n_threads, met)
-
-
-@inlined
-def _view(p: int, f: PassFactors) -> int:
-    """Learning is from regrets, all else from sums."""
-    return p if f.mode == UPDATE else 2 + p
-
-
-@inlined
 def _n_passes(plan: Plan) -> int:
+    """Passes of a plan that runs to its end."""
     n = plan.n_iterations
     return 2 * n if plan.every == 0 else 2 * (n + (n + plan.every - 1) // plan.every)
 
 
 @inlined
 def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
-    """The numbers of pass i, and its mode."""
+    """Weights and mode of pass i."""
     at, mode = i // 2, plan.mode
     if plan.every > 0:
-        measured = i // (2 * plan.every + 2)
-        if i - measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
+        n_measured = i // (2 * plan.every + 2)
+        if i - n_measured * (2 * plan.every + 2) >= 2 * plan.every or i >= n_passes - 2:
             mode = BEST
-        at = min(at - measured, plan.n_iterations - 1)
+        at = min(at - n_measured, plan.n_iterations - 1)
     return PassFactors(
         mode,
         float32_at(plan.numbers, 4 * at),
@@ -385,15 +307,22 @@ def _factors(plan: Plan, i: int, n_passes: int) -> PassFactors:
 
 
 @inlined
-def _entries(team: Team, portion: int, n_entries: int) -> tuple[int, int]:
-    """The first entry of a portion, and that of the next."""
-    return portion * n_entries // team.n_portions, (portion + 1) * n_entries // team.n_portions
+def _claim(thread: Thread, i: int) -> int:
+    """The next task of pass i; every thread asks once more than there are tasks for it."""
+    claimed: int = take(thread.counters, CLAIMS)
+    return claimed - i * (thread.n_tasks + thread.n_threads)
 
 
 @inlined
-def _let_go(x: RoundPass, first: int, last: int) -> None:
-    """Let go of the regrets and sums of boards first to last of a round whose values are mapped."""
-    n_bytes = HANDS * size_kept(x.kind)
+def _entries(thread: Thread, task: int, n_entries: int) -> tuple[int, int]:
+    """The first entry of a task, and the first entry of the next task."""
+    return task * n_entries // thread.n_tasks, (task + 1) * n_entries // thread.n_tasks
+
+
+@inlined
+def _release(x: RoundView, first: int, last: int) -> None:
+    """Release the memory of the mapped regrets and sums of boards first to last."""
+    n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
     let_go(x.own_current, own * start, own * stop)
@@ -403,48 +332,48 @@ def _let_go(x: RoundPass, first: int, last: int) -> None:
 
 
 @inlined
-def _n_values(x: RoundPass) -> int:
-    """Values that come up to the first board."""
-    n_blocks: int = int64_at(x.own.first_block, 1)
-    return HANDS * n_blocks * x.program.n_exit_lanes
-
-
-@inlined
-def _claim(team: Team, i: int) -> int:
-    """The next portion of pass i; every thread asks once in vain."""
-    claimed: int = take(team.counters, CLAIMS)
-    return claimed - i * (team.n_portions + team.n_threads)
+def _n_values(c: Cursor) -> int:
+    """Values that come up to the chance leaves of a board."""
+    first = int64_at(c.round.own.first_block, c.board)
+    n_blocks: int = int64_at(c.round.own.first_block, c.board + 1) - first
+    return WIDTH * n_blocks * c.round.program.n_exit_lanes
 
 
 @inlined
 def _clear_values(values: Address, start: int, n: int) -> None:
-    for at in range(start, start + n, LANES):
+    """Set n values from ``start`` on to 0."""
+    for at in range(start, start + n, TILE):
         store(values, at, fill8(_ZERO))
 
 
 @inlined
-def _collect(
-    deal: DealTable, entry: int, count: int, roots: Address, stride: int, values: Address, start: int
-) -> None:
-    """Add an entry's root values to the board above, once per dealt board that it stands for."""
+def _collect(deal: DealTable, entry: int, above: Cursor, c: Cursor, values: Address, start: int) -> None:
+    """Add a board's root values to the board above, once per dealt board that the entry stands for."""
+    count, stride = int64_at(above.round.own.count, above.board), above.round.program.n_exit_lanes
     for m in range(int64_at(deal.first_image, entry), int64_at(deal.first_image, entry + 1)):
         for h in range(count):
-            row = int32_at(deal.image, m * deal.image_width + h)
+            row = int32_at(deal.child_row, m * deal.child_row_width + h)
             if row >= 0:
                 to = start + h * stride
-                for lane in range(0, stride, LANES):
-                    store(values, to + lane, load8(values, to + lane) + load8(roots, row * stride + lane))
+                for lane in range(0, stride, TILE):
+                    store(
+                        values, to + lane, load8(values, to + lane) + load8(c.work.roots, row * stride + lane)
+                    )
 
 
 @inlined
-def _add_portions(team: Team, total: Address, n: int, met: int) -> int:
-    """When all are there, add portion after portion, each thread on its share of the places."""
-    met = meet(team.counters, team.n_threads, met)
-    n_lanes = n // LANES
-    for lane in range(team.thread * n_lanes // team.n_threads, (team.thread + 1) * n_lanes // team.n_threads):
-        at = LANES * lane
-        value = load8(team.portions, at)
-        for portion in range(1, team.n_portions):
-            value = value + load8(team.portions, portion * n + at)
+def _add_tasks(thread: Thread, total: Address, n: int, met: int) -> int:
+    """When all threads are there, add up task after task, each thread for its share of the n values."""
+    met = meet(thread.counters, thread.n_threads, met)
+    n_lanes = n // TILE
+    first, end = (
+        thread.number * n_lanes // thread.n_threads,
+        (thread.number + 1) * n_lanes // thread.n_threads,
+    )
+    for lane in range(first, end):
+        at = TILE * lane
+        value = load8(thread.tasks, at)
+        for task in range(1, thread.n_tasks):
+            value = value + load8(thread.tasks, task * n + at)
         store(total, at, value)
-    return meet(team.counters, team.n_threads, met)
+    return meet(thread.counters, thread.n_threads, met)

@@ -16,24 +16,23 @@ worth T times what p wins or loses, and a showdown for ``stake`` with ``rake`` i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from compiled.vector import HANDS, LANES
-from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
+from compiled.records import Records
+from compiled.vector import TILE, WIDTH
+from solvers.program import ReachStep, ValueStep, reach_steps, value_steps
+from solvers.tree import FOLD, SHOWDOWN, Forest, Ints
 
 Singles = np.ndarray
-NO_LOCK = -1
 
 
 class Program(NamedTuple):
     """Steps of a round for a traverser. Places are in elements of buffers whose rows have 16.
 
-    down ``[step, 4]``: q's decision: actions, place of the sequence that leads to it, first slot, lock.
-    up ``[step, 6]``: a decision: 1 if p's, actions, place of the node, place of its first child, first slot, lock.
+    down, up: `ReachStep` of q, and `ValueStep`.
     lanes ``[lane]``: place of q's sequence. Lanes below ``total_end`` need T, those from ``win_start`` on D; both are
         whole strips.
     folds, showdowns ``[lane]``: place of the node, a spare one behind the last where there is none. A fold is worth
@@ -48,9 +47,9 @@ class Program(NamedTuple):
     n_own_slots: int
     n_other_slots: int
     n_down: int
-    down: Ints
+    down: Records
     n_up: int
-    up: Ints
+    up: Records
     n_lanes: int
     lanes: Ints
     total_end: int
@@ -67,7 +66,7 @@ class Program(NamedTuple):
     exit_nodes: Ints
 
 
-def padded(n: int, to: int = LANES) -> int:
+def padded(n: int, to: int = TILE) -> int:
     """The next multiple.
 
     >>> padded(17), padded(16, 16), padded(0)
@@ -79,23 +78,7 @@ def padded(n: int, to: int = LANES) -> int:
 def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     """The steps of traverser p; ``locked`` gives the number of a decision's lock."""
     a, q = forest.arrays, 1 - p
-    decisions = np.flatnonzero(a.kind == DECISION)
-    down = [
-        (a.n_actions[n], HANDS * a.sequence[q, n], a.slot[n], locked.get(int(n), NO_LOCK))
-        for n in decisions
-        if a.player[n] == q
-    ]
-    up = [
-        (
-            a.player[n] == p,
-            a.n_actions[n],
-            HANDS * n,
-            HANDS * a.first_child[n],
-            a.slot[n],
-            locked.get(int(n), NO_LOCK),
-        )
-        for n in decisions[::-1]
-    ]
+    down, up = reach_steps(a, q, locked), value_steps(a, p, locked)
     lanes, total_end, win_start = _lanes(forest, p)
     fold, showdown = (np.array([lane[k] for lane in lanes], dtype=np.int64) for k in (1, 2))
     gain = a.stake * (1 if p == 0 else -1)
@@ -104,7 +87,7 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
     win_pay = np.where(showdown >= 0, a.stake[showdown], 0.0) + rake_pay
     leaves = forest.chance_leaves
     exits = np.zeros(padded(len(leaves)), dtype=np.int64)
-    exits[: len(leaves)] = HANDS * a.sequence[q, leaves]
+    exits[: len(leaves)] = WIDTH * a.sequence[q, leaves]
     return Program(
         n_roots=forest.n_roots,
         n_root_lanes=padded(forest.n_roots),
@@ -113,23 +96,23 @@ def program(forest: Forest, p: int, locked: dict[int, int]) -> Program:
         n_own_slots=forest.n_slots[p],
         n_other_slots=forest.n_slots[q],
         n_down=len(down),
-        down=_table(down, 4),
+        down=Records(ReachStep, down),
         n_up=len(up),
-        up=_table(up, 6),
+        up=Records(ValueStep, up),
         n_lanes=len(lanes),
-        lanes=HANDS * np.array([lane[0] for lane in lanes], dtype=np.int64),
+        lanes=WIDTH * np.array([lane[0] for lane in lanes], dtype=np.int64),
         total_end=total_end,
         win_start=win_start,
-        folds=HANDS * np.where(fold >= 0, fold, forest.n_nodes),
+        folds=WIDTH * np.where(fold >= 0, fold, forest.n_nodes),
         fold_pay=fold_pay.astype(np.float32),
-        showdowns=HANDS * np.where(showdown >= 0, showdown, forest.n_nodes),
+        showdowns=WIDTH * np.where(showdown >= 0, showdown, forest.n_nodes),
         win_pay=win_pay.astype(np.float32),
         raked=bool(rake_pay.any()),
         rake_pay=rake_pay.astype(np.float32),
         n_exits=len(leaves),
         n_exit_lanes=len(exits),
         exits=exits,
-        exit_nodes=HANDS * leaves,
+        exit_nodes=WIDTH * leaves,
     )
 
 
@@ -153,10 +136,6 @@ def _lanes(forest: Forest, p: int) -> tuple[list[tuple[int, int, int]], int, int
     lanes.sort(key=needs)  # totals, both, wins
     n_total = sum(not no_total for _, no_total in map(needs, lanes))
     n_win = sum(win for win, _ in map(needs, lanes))
-    win_start = (len(lanes) - n_win) // HANDS * HANDS
-    lanes += [(0, -1, -1)] * (padded(len(lanes), HANDS) - len(lanes))
-    return lanes, padded(n_total, HANDS), win_start
-
-
-def _table(rows: Sequence[Sequence[Any]], width: int) -> Ints:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
+    win_start = (len(lanes) - n_win) // WIDTH * WIDTH
+    lanes += [(0, -1, -1)] * (padded(len(lanes), WIDTH) - len(lanes))
+    return lanes, padded(n_total, WIDTH), win_start

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiled.mapped import mapped
-from compiled.vector import DROPPED, HANDS, LARGEST, aligned
+from compiled.precision import DITHER_STEPS, LARGEST
+from compiled.vector import WIDTH, aligned
 from solvers.exact.tables import HandTable
 from solvers.state import all_finite
 from solvers.tree import Ints
@@ -48,7 +49,7 @@ class Storage:
         Raises:
             OSError: as `paging.mapped`.
         """
-        size, dtype = HANDS * int(hands.first_block[-1]) * n_slots, np.float16 if short else np.float32
+        size, dtype = WIDTH * int(hands.first_block[-1]) * n_slots, np.float16 if short else np.float32
         values, mapping = (aligned(size, dtype), None) if folder is None else mapped(folder, size, dtype)
         return cls(values, unit, n_slots, hands, mapping)
 
@@ -79,7 +80,7 @@ class Storage:
     def read(self, b: int) -> np.ndarray:
         """Numbers of board b, ``[slot, row]`` in single precision, without the dummies."""
         blocks = self._blocks(b)
-        numbers = blocks.astype(np.float32).transpose(1, 0, 2).reshape(self.n_slots, HANDS * len(blocks))
+        numbers = blocks.astype(np.float32).transpose(1, 0, 2).reshape(self.n_slots, WIDTH * len(blocks))
         return np.ascontiguousarray(numbers[:, : int(self.hands.count[b])] * np.float32(self.unit))
 
     def write(self, b: int, numbers: np.ndarray) -> None:
@@ -87,17 +88,17 @@ class Storage:
         self.untouched = False
         blocks = self._blocks(b)
         n_slots, n_rows = numbers.shape
-        wide = np.zeros((n_slots, HANDS * len(blocks)), dtype=np.float32)
+        wide = np.zeros((n_slots, WIDTH * len(blocks)), dtype=np.float32)
         wide[:, :n_rows] = numbers / np.float32(self.unit)
         if self.short:
             np.clip(wide, -LARGEST, LARGEST, out=wide)
-        blocks[:] = wide.reshape(n_slots, len(blocks), HANDS).transpose(1, 0, 2)
+        blocks[:] = wide.reshape(n_slots, len(blocks), WIDTH).transpose(1, 0, 2)
 
     def _blocks(self, b: int) -> np.ndarray:
         first, last = int(self.hands.first_block[b]), int(self.hands.first_block[b + 1])
-        return self.values.reshape(int(self.hands.first_block[-1]), self.n_slots, HANDS)[first:last]
+        return self.values.reshape(int(self.hands.first_block[-1]), self.n_slots, WIDTH)[first:last]
 
 
 def dither(iterations: Ints) -> NDArray[np.int32]:
-    """Fractions of the last bit, in `DROPPED` parts: evenly spread over [0, 1), however many iterations there are."""
-    return np.asarray(iterations * _GOLDEN % 1.0 * DROPPED, dtype=np.int32)
+    """Fractions of the last bit, in units of 1 / `DITHER_STEPS`, evenly spread over [0, 1) for any iterations."""
+    return np.asarray(iterations * _GOLDEN % 1.0 * DITHER_STEPS, dtype=np.int32)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compiled.vector import HANDS
+from compiled.vector import WIDTH
 from solvers.exact.program import padded
 from solvers.game import Deal, LiveGame, Rows
 from solvers.tree import Ints
@@ -24,16 +24,19 @@ NO_CARD = 52
 
 
 class HandTable(NamedTuple):
-    """One player's hands on all boards of a round, see the module.
+    """One player's hands on all boards of a round; see the module.
 
-    count ``[board]``, first_block ``[board + 1]``; per row of all blocks: cards ``[row, 2]``, twin: the row, on the
-    board, of the opponent's same hand, or the opponent's row that is always 0.
+    Attributes:
+        count: ``[board]``, number of hands.
+        first_block: ``[board + 1]``.
+        cards: ``[row, 2]``; rows are those of all blocks.
+        same_cards: ``[row]``, the opponent's row on the board with the same two cards, or the opponent's zero row.
     """
 
     count: Ints  # type: ignore[assignment]  # which tuples have too
     first_block: Ints
     cards: Int32s
-    twin: Int32s
+    same_cards: Int32s
 
 
 class ClassTable(NamedTuple):
@@ -49,41 +52,45 @@ class ClassTable(NamedTuple):
 class DealTable(NamedTuple):
     """From the boards of a round to those of the next, for one player.
 
-    Entry e leads to board ``child[e]`` and stands for ``first_image[e] .. first_image[e + 1]`` dealt boards. ``origin``
-    at ``first_origin[e] + h``: the row above of row h below (dummies: the row that is always 0); ``image[m, h]``: the
-    row below of row h above on dealt board m, or -1.
+    Entry e leads to board ``child[e]`` and stands for the dealt boards ``first_image[e] .. first_image[e + 1] - 1``.
+
+    Attributes:
+        first: ``[board + 1]``, first entry of each board above.
+        parent_row: at ``first_row[e] + h``, the row above of row h of entry e's board; padding rows have the zero row.
+        child_row: ``[m, h]``, the row below of row h above on dealt board m, or -1.
+        probability: probability of one board, given both hands.
     """
 
     first: Ints
     n_entries: int
     child: Ints
-    first_origin: Ints
-    origin: Int32s
+    first_row: Ints
+    parent_row: Int32s
     first_image: Ints
-    image_width: int
-    image: Int32s
+    child_row_width: int
+    child_row: Int32s
     probability: float
 
 
 def n_blocks(count: int) -> int:
     """Blocks that so many hands fill."""
-    return padded(count, HANDS) // HANDS
+    return padded(count, WIDTH) // WIDTH
 
 
 def hand_table(rows: Rows, other: Rows) -> HandTable:
     """The hands of a player against those of the other."""
     blocks = np.array([n_blocks(int(n)) for n in rows.count])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
-    cards = np.full((HANDS * first[-1], 2), NO_CARD, dtype=np.int32)
-    twin = np.zeros(HANDS * first[-1], dtype=np.int32)
+    cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
+    same_cards = np.zeros(WIDTH * first[-1], dtype=np.int32)
     for b, n in enumerate(rows.count.tolist()):
-        start = HANDS * first[b]
-        silent = HANDS * n_blocks(int(other.count[b]))
+        start = WIDTH * first[b]
+        zero_row = WIDTH * n_blocks(int(other.count[b]))
         cards[start : start + n] = rows.blockers[b, :n]
-        found = rows.twin[b, :n]
-        twin[start : HANDS * first[b + 1]] = silent
-        twin[start : start + n] = np.where(found >= 0, found, silent)
-    return HandTable(rows.count.astype(np.int64), first, cards, twin)
+        rows_there = rows.twin[b, :n]
+        same_cards[start : WIDTH * first[b + 1]] = zero_row
+        same_cards[start : start + n] = np.where(rows_there >= 0, rows_there, zero_row)
+    return HandTable(rows.count.astype(np.int64), first, cards, same_cards)
 
 
 def class_table(own: Rows, other: Rows) -> ClassTable:
@@ -106,20 +113,20 @@ def no_classes() -> ClassTable:
 def deal_table(deal: Deal, above: Rows, below: Rows, p: int) -> DealTable:
     """Player p's maps of a deal."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
-    lengths = [HANDS * n_blocks(int(below.count[c])) for c in deal.child]
+    lengths = [WIDTH * n_blocks(int(below.count[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    origin = np.zeros(first[-1], dtype=np.int32)
+    parent_row = np.zeros(first[-1], dtype=np.int32)
     for e, c in enumerate(deal.child.tolist()):
         n = int(below.count[c])
-        silent = HANDS * n_blocks(int(above.count[parent_of[e]]))
-        origin[first[e] : first[e + 1]] = silent
-        origin[first[e] : first[e] + n] = deal.origin[p][e, :n]
+        zero_row = WIDTH * n_blocks(int(above.count[parent_of[e]]))
+        parent_row[first[e] : first[e + 1]] = zero_row
+        parent_row[first[e] : first[e] + n] = deal.origin[p][e, :n]
     return DealTable(
         deal.first.astype(np.int64),
         len(deal.child),
         deal.child.astype(np.int64),
         first,
-        origin,
+        parent_row,
         deal.first_image.astype(np.int64),
         deal.images[p].shape[1],
         np.ascontiguousarray(deal.images[p], dtype=np.int32),
@@ -131,6 +138,6 @@ def entering_reach(game: LiveGame, p: int) -> np.ndarray:
     """``[row, 8]``: the initial range as the round above would hand it down, in the first of 8 lanes."""
     rows = game.rounds[0].rows[p]
     count = int(rows.count[0])
-    out = np.zeros((HANDS * n_blocks(count) + 1, padded(1)), dtype=np.float32)
+    out = np.zeros((WIDTH * n_blocks(count) + 1, padded(1)), dtype=np.float32)
     out[:count, 0] = game.reach[p][0, :count]
     return out.reshape(-1)

@@ -19,7 +19,7 @@ import numpy as np
 
 from compiled import inlined, kernel
 from compiled.records import Packed, unpack, unpack_at
-from compiled.vector import HANDS, Address, fill16, int64_at, load16, maximum, store, where_positive
+from compiled.vector import WIDTH, Address, fill16, int64_at, load16, maximum, store, where_positive
 from solvers.sampled.kernels import (
     CLASS,
     NODE_WIDTH,
@@ -39,7 +39,7 @@ from solvers.sampled.kernels import (
     view,
     way_of,
 )
-from solvers.sampled.program import ALIGNED, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP, WIDTH
+from solvers.sampled.program import ALIGNED, N_COLUMNS, N_SHOWS, N_UP, OWN_DOWN, OWN_FIRST, OWN_SLOTS, UP
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -52,7 +52,7 @@ def mirror_down(tables: Packed, mirror: Packed, boards: Packed, t: int) -> None:
     number = int64_at(s.open, 0)
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     for strip in range(x.program.n_strips):
-        enter_round(tables, mirror, cards, t, v, strip, HANDS * strip * s.n_most)
+        enter_round(tables, mirror, cards, t, v, strip, WIDTH * strip * s.n_most)
         reach(x, class_, strip, s.other, strip * s.n_wide, x.other, x.program.other_size, False)
 
 
@@ -80,7 +80,7 @@ def answer(
         into: q's reach by what it has learnt.
     """
     x, s, cards = unpack_at(tables, t), unpack_at(mirror, t), unpack(boards)
-    number, at = int64_at(s.open, 0), WIDTH * strip
+    number, at = int64_at(s.open, 0), N_COLUMNS * strip
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     above, up = unpack_at(mirror, max(t - 1, 0)), unpack_at(tables, max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))
@@ -103,11 +103,11 @@ def answer(
         while g < end:
             show_group(x, s, v, at, g, int64_at(s.segment_row, g), alone)
             g += 1
-    width = HANDS * (1 + int64_at(x.program.strips, at + OWN_SLOTS))
+    width = WIDTH * (1 + int64_at(x.program.strips, at + OWN_SLOTS))
     mine = np.float32(weight)
     for row in range(x.program.n_rows):
         _choose(x, s, class_, at, row)
-        for n in range(row * width, (row + 1) * width, HANDS):
+        for n in range(row * width, (row + 1) * width, WIDTH):
             store(into, n, load16(into, n) * (_ONE - mine) + load16(s.own, n) * mine)
 
 
@@ -115,8 +115,8 @@ def answer(
 def _choose(x: Table, s: Scratch, class_: int, at: int, row: int) -> None:
     """Q's reach by its best answers, of a row: ``own[row]``."""
     strips, code = x.program.strips, x.program.code
-    slots = HANDS * int64_at(strips, at + OWN_SLOTS)
-    to = row * (HANDS + slots)
+    slots = WIDTH * int64_at(strips, at + OWN_SLOTS)
+    to = row * (WIDTH + slots)
     numbers = class_ * x.program.own_size + int64_at(strips, at + OWN_FIRST) + row * slots
     lay_leaves(x, s, at, row, 0)
     first_up, n_up = int64_at(strips, at + UP), int64_at(strips, at + N_UP)
@@ -126,7 +126,7 @@ def _choose(x: Table, s: Scratch, class_: int, at: int, row: int) -> None:
         node, child = int64_at(code, where + 2), int64_at(code, where + 3)
         value = load16(s.node, child)
         for a in range(1, n_actions):
-            other = load16(s.node, child + HANDS * a)
+            other = load16(s.node, child + WIDTH * a)
             value = maximum(value, other) if mine == 1 else value + other
         store(s.node, node, value)
     store(s.own, to, fill16(_ONE))
@@ -140,17 +140,17 @@ def _choose(x: Table, s: Scratch, class_: int, at: int, row: int) -> None:
             int64_at(code, where + 2),
             int64_at(code, where + 3),
         )
-        parent, slot = to + int64_at(code, down + 1), HANDS * int64_at(code, where + 4)
+        parent, slot = to + int64_at(code, down + 1), WIDTH * int64_at(code, where + 4)
         down += 3
-        there = to + HANDS + slot
+        there = to + WIDTH + slot
         play(x, x.own, numbers + slot, n_actions, s.own, parent, there)
         best, left = load16(s.node, node), load16(s.own, parent)
         worst = best
         for a in range(n_actions):
-            other = load16(s.node, child + HANDS * a)
+            other = load16(s.node, child + WIDTH * a)
             worst = where_positive(worst - other, other, worst)
         for a in range(n_actions):
-            chosen = where_positive(best - load16(s.node, child + HANDS * a), fill16(_ZERO), left)
+            chosen = where_positive(best - load16(s.node, child + WIDTH * a), fill16(_ZERO), left)
             left = left - chosen
-            played = load16(s.own, there + HANDS * a)
-            store(s.own, there + HANDS * a, where_positive(best - worst, chosen, played))
+            played = load16(s.own, there + WIDTH * a)
+            store(s.own, there + WIDTH * a, where_positive(best - worst, chosen, played))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solvers.sampled.strips import LINES
+from compiled.vector import WIDTH
 from solvers.state import normalised
 from solvers.tree import CHANCE, DECISION, Floats, Forest, Ints
 
@@ -35,7 +35,7 @@ class FirstRound:
     ) -> None:
         self._arrays, self._cards, self._n_cards = forest.arrays, cards, n_cards
         self._two = bool(cards.max() < n_cards)
-        shape = [(n_rows, n, LINES) for n in forest.n_slots]
+        shape = [(n_rows, n, WIDTH) for n in forest.n_slots]
         mine = [sums[p][: int(np.prod(shape[p]))].reshape(shape[p])[:, :, 0] for p in (0, 1)]
         strategies = [_strategy(forest, p, mine[p].T.astype(np.float64))[:, rows] for p in (0, 1)]
         self._strategies, self._reach = strategies, [self._reached(p, strategies[p]) for p in (0, 1)]

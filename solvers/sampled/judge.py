@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiled.records import Packed
+from compiled.vector import WIDTH
 from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.rig import Rig, Views
-from solvers.sampled.strips import LINES, Strips
+from solvers.sampled.strips import Strips
 from solvers.stopping import Stopped, never
 from solvers.tree import Floats, Forest
 
@@ -98,7 +99,7 @@ class BoardJudge:
         best = []
         for p in (0, 1):
             self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0, stopped=stopped)
-            found = top.below.reshape(-1, self._most_hands, LINES)[:, :, 0]
+            found = top.below.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
             by_line = np.empty(found.shape)
             by_line[self._targets] = found
             best.append(by_line)
@@ -119,7 +120,7 @@ class BoardJudge:
     ) -> Floats:
         """``[hand]``: player p's values at the lines that enter the second round, by the reach of p's average."""
         self._rig.values(p, desk.packed, packed, n_boards, desk.out, best_from=best_from, stopped=stopped)
-        exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, LINES)[0, :, 0]
+        exits: Floats = desk.parts[0].hand_exits.reshape(-1, self._most_hands, WIDTH)[0, :, 0]
         return exits.astype(np.float64)
 
     def whole(self, boards: Boards, desk: Desk, stopped: Stopped = never) -> Judged:

@@ -32,10 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined
+from compiled.precision import DITHER_STEPS, load_as, prefetch_as, quantum_of, store_as
 from compiled.records import Packed, unpack_at
 from compiled.vector import (
-    DROPPED,
-    HANDS,
+    WIDTH,
     Address,
     fill16,
     float32_at,
@@ -43,14 +43,10 @@ from compiled.vector import (
     int32_at,
     int64_at,
     load16,
-    load16_kept,
     maximum,
-    prefetch_kept,
     put_int32,
     put_int64,
-    quantum_kept,
     store,
-    store_kept,
     where_positive,
 )
 from solvers.reference.kernels import BEST
@@ -60,6 +56,7 @@ from solvers.sampled.program import (
     FIRST_EXIT,
     FOLD_LEAVES,
     FOLDS,
+    N_COLUMNS,
     N_COUNTED,
     N_EXITS,
     N_FOLD_LEAVES,
@@ -82,7 +79,6 @@ from solvers.sampled.program import (
     SHOW_LEAVES,
     SHOWS,
     UP,
-    WIDTH,
     Program,
 )
 from solvers.state import FLOOR
@@ -107,7 +103,7 @@ class Factors(NamedTuple):
     ``share`` of the way to own reach times strategy.
 
     Attributes:
-        dither: how regrets in 16 bits are rounded, see `compiled.vector.store_kept`.
+        dither: how regrets in 16 bits are rounded, see `compiled.vector.store_as`.
         rounding: how averages are rounded: the part of a quantum, in [0, 1), that is added before rounding down.
     """
 
@@ -243,7 +239,7 @@ def view(boards: Boards, number: int) -> View:
         boards.strength + 4 * first,
         int64_at(boards.nodes, at + ORIGIN),
         n_cards + 1,
-        HANDS * ((n_cards + 2) | 1),
+        WIDTH * ((n_cards + 2) | 1),
         int32_at(boards.cards, 2 * first + 1) <= n_cards,
         int64_at(boards.nodes, at + N_IMAGES),
     )
@@ -257,7 +253,7 @@ def prepare(s: Scratch, v: View) -> int:
     another, ``n_places[g]`` of them, and for each ``counts``: minus the hands that hold it; last all hands, N. The
     other way round, ``holders[c]`` are the segments whose hands hold card c, ``n_holders[c]`` of them.
     """
-    n_groups, width, h = _segments(s, v), v.stride // HANDS, 0
+    n_groups, width, h = _segments(s, v), v.stride // WIDTH, 0
     for c in range(width):
         put_int32(s.n_holders, c, 0)
     for g in range(n_groups):
@@ -273,7 +269,7 @@ def prepare(s: Scratch, v: View) -> int:
         n = 0
         for c in range(v.n_places):
             if int32_at(s.held, c) != 0:
-                put_int32(s.places, g * width + n, HANDS * c)
+                put_int32(s.places, g * width + n, WIDTH * c)
                 store(s.counts, g * width + n, np.float32(int32_at(s.held, c)))
                 put_int32(s.holders, c * s.n_groups + int32_at(s.n_holders, c), g)
                 put_int32(s.n_holders, c, int32_at(s.n_holders, c) + 1)
@@ -337,14 +333,14 @@ def way_of(y: Table, above: Scratch, exit_: int, lane: int, aligned: bool) -> Wa
     wide = strip * above.n_wide + lane
     return Way(
         aligned,
-        HANDS * (1 + int64_at(strips, WIDTH * strip + OTHER_SLOTS)),
-        HANDS * (1 + int64_at(strips, WIDTH * strip + OWN_SLOTS)),
-        HANDS * int64_at(strips, WIDTH * strip + N_EXITS),
-        HANDS * strip * above.n_most + lane,
+        WIDTH * (1 + int64_at(strips, N_COLUMNS * strip + OTHER_SLOTS)),
+        WIDTH * (1 + int64_at(strips, N_COLUMNS * strip + OWN_SLOTS)),
+        WIDTH * int64_at(strips, N_COLUMNS * strip + N_EXITS),
+        WIDTH * strip * above.n_most + lane,
         wide + int64_at(ways, 4 * exit_ + 2),
         wide + int64_at(ways, 4 * exit_ + 3),
-        strip * above.n_ends + HANDS * e + lane,
-        HANDS * exit_ * above.n_most + lane,
+        strip * above.n_ends + WIDTH * e + lane,
+        WIDTH * exit_ * above.n_most + lane,
     )
 
 
@@ -353,16 +349,16 @@ def enter(
     x: Table, y: Table, s: Scratch, above: Scratch, boards: Boards, v: View, w: View, strip: int, to: int
 ) -> None:
     """Step 1: r, from place ``to`` on, of a strip of a round that is not the first; y and w are what is above."""
-    exit_ = int64_at(x.program.strips, WIDTH * strip + ALIGNED)
+    exit_ = int64_at(x.program.strips, N_COLUMNS * strip + ALIGNED)
     if exit_ >= 0:
         way = way_of(y, above, exit_, 0, True)
         for h in range(v.n_hands):
-            store(s.reach, to + HANDS * h, arriving(way, above, boards, v, w, h))
+            store(s.reach, to + WIDTH * h, arriving(way, above, boards, v, w, h))
         return
     program = x.program
     first, n_runs = (
-        int64_at(program.strips, WIDTH * strip + RUNS),
-        int64_at(program.strips, WIDTH * strip + N_RUNS),
+        int64_at(program.strips, N_COLUMNS * strip + RUNS),
+        int64_at(program.strips, N_COLUMNS * strip + N_RUNS),
     )
     for k in range(n_runs):  # lanes above are read so that they come out where they are here
         at = 4 * (first + k)
@@ -376,11 +372,11 @@ def enter(
         row, came = int32_at(w.rows, o), fill16(_ZERO)
         for k in range(n_runs):
             sigma = load16(above.other, int64_at(s.ways, 3 * k + 1) + int64_at(s.ways, 3 * k + 2) * row)
-            mine = load16(program.run_lanes, HANDS * 2 * (first + k))
+            mine = load16(program.run_lanes, WIDTH * 2 * (first + k))
             came = where_positive(
-                mine, load16(above.reach, int64_at(s.ways, 3 * k) + HANDS * o) * sigma, came
+                mine, load16(above.reach, int64_at(s.ways, 3 * k) + WIDTH * o) * sigma, came
             )
-        store(s.reach, to + HANDS * h, came)
+        store(s.reach, to + WIDTH * h, came)
 
 
 @inlined
@@ -390,7 +386,7 @@ def enter_round(
     """Step 1: r of a strip, from the round above or from the deal."""
     x, s = unpack_at(tables, t), unpack_at(scratch, t)
     if t == 0:
-        for n in range(0, HANDS * v.n_hands, HANDS):
+        for n in range(0, WIDTH * v.n_hands, WIDTH):
             store(s.reach, to + n, fill16(_ONE))
         return
     above = unpack_at(scratch, t - 1)
@@ -402,7 +398,7 @@ def arriving(way: Way, above: Scratch, boards: Boards, v: View, w: View, h: int)
     """R of hand h in a strip that is aligned."""
     o = _origin(boards, v, h)
     sigma = load16(above.other, way.other + way.width * int32_at(w.rows, o))
-    return load16(above.reach, way.reach + HANDS * o) * sigma
+    return load16(above.reach, way.reach + WIDTH * o) * sigma
 
 
 @inlined
@@ -431,7 +427,7 @@ def hand_out(  # type: ignore[no-untyped-def]
     if way.aligned:
         pass_up(mode_above, x, above, boards, v, w, way, h, value)
     else:
-        store(s.hand_values, HANDS * h, value)
+        store(s.hand_values, WIDTH * h, value)
 
 
 @inlined
@@ -443,10 +439,10 @@ def pass_up(  # type: ignore[no-untyped-def]
     for image in range(v.n_images):
         o = h if v.origin < 0 else int32_at(boards.origin, v.origin + image * v.n_hands + h)
         if mode_above == BEST:
-            at = way.below + HANDS * o
+            at = way.below + WIDTH * o
             store(above.below, at, load16(above.below, at) + worth)
         else:
-            row, at = int32_at(w.rows, o), way.reach + HANDS * o
+            row, at = int32_at(w.rows, o), way.reach + WIDTH * o
             often = load16(above.own, way.own + way.own_width * row)
             store(above.hand_exits, at, load16(above.hand_exits, at) + worth * often)
             at = way.ends + way.n_ends * row
@@ -466,14 +462,14 @@ def hands_up(
     strip: int,
 ) -> None:
     """`hand_out` of ``hand_values`` where each run of lanes has a way of its own."""
-    program, at = x.program, WIDTH * strip
+    program, at = x.program, N_COLUMNS * strip
     first = int64_at(program.strips, at + RUNS)
     for k in range(first, first + int64_at(program.strips, at + N_RUNS)):
         by = int64_at(program.runs, 4 * k + 2) - int64_at(program.runs, 4 * k + 1)
         way = way_of(y, above, int64_at(program.runs, 4 * k), 0, False)
-        mine = load16(program.run_lanes, HANDS * (2 * k + 1))
+        mine = load16(program.run_lanes, WIDTH * (2 * k + 1))
         for h in range(v.n_hands):
-            value = where_positive(mine, load16(s.hand_values, HANDS * h + by), fill16(_ZERO))
+            value = where_positive(mine, load16(s.hand_values, WIDTH * h + by), fill16(_ZERO))
             pass_up(mode_above, x, above, boards, v, w, way, h, value)
 
 
@@ -482,14 +478,14 @@ def reach(
     x: Table, base: int, strip: int, into: Address, begin: int, source: Address, size: int, own: bool
 ) -> None:
     """Step 1: a player's reach ``[row][sequence]`` inside a strip, from place ``begin`` on."""
-    program, at = x.program, WIDTH * strip
+    program, at = x.program, N_COLUMNS * strip
     slots = int64_at(program.strips, at + (OWN_SLOTS if own else OTHER_SLOTS))
     first = int64_at(program.strips, at + (OWN_DOWN if own else OTHER_DOWN))
     count = int64_at(program.strips, at + (N_OWN_DOWN if own else N_OTHER_DOWN))
     start = base * size + int64_at(program.strips, at + (OWN_FIRST if own else OTHER_FIRST))
-    width = HANDS * (1 + slots)
+    width = WIDTH * (1 + slots)
     for row in range(program.n_rows):
-        to, numbers = begin + row * width, start + row * HANDS * slots
+        to, numbers = begin + row * width, start + row * WIDTH * slots
         store(into, to, fill16(_ONE))
         for k in range(count):
             n_actions, parent = (
@@ -497,7 +493,7 @@ def reach(
                 int64_at(program.code, first + 3 * k + 1),
             )
             slot = int64_at(program.code, first + 3 * k + 2)
-            play(x, source, numbers + HANDS * slot, n_actions, into, to + parent, to + HANDS * (1 + slot))
+            play(x, source, numbers + WIDTH * slot, n_actions, into, to + parent, to + WIDTH * (1 + slot))
 
 
 @inlined
@@ -506,44 +502,44 @@ def play(x: Table, source: Address, at: int, n_actions: int, into: Address, pare
     arriving = load16(into, parent)
     even = arriving * (_ONE / np.float32(n_actions))
     if n_actions == 2:
-        first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
+        first, second = _positive(x, source, at), _positive(x, source, at + WIDTH)
         total = first + second
         scaled, sure = arriving / total, total - fill16(_FLOOR)
         store(into, child, where_positive(sure, first * scaled, even))
-        store(into, child + HANDS, where_positive(sure, second * scaled, even))
+        store(into, child + WIDTH, where_positive(sure, second * scaled, even))
     elif n_actions == 3:
-        first, second = _positive(x, source, at), _positive(x, source, at + HANDS)
-        third = _positive(x, source, at + 2 * HANDS)
+        first, second = _positive(x, source, at), _positive(x, source, at + WIDTH)
+        third = _positive(x, source, at + 2 * WIDTH)
         total = first + second + third
         scaled, sure = arriving / total, total - fill16(_FLOOR)
         store(into, child, where_positive(sure, first * scaled, even))
-        store(into, child + HANDS, where_positive(sure, second * scaled, even))
-        store(into, child + 2 * HANDS, where_positive(sure, third * scaled, even))
+        store(into, child + WIDTH, where_positive(sure, second * scaled, even))
+        store(into, child + 2 * WIDTH, where_positive(sure, third * scaled, even))
     else:
         total = fill16(_ZERO)
         for a in range(n_actions):
-            total = total + _positive(x, source, at + HANDS * a)
+            total = total + _positive(x, source, at + WIDTH * a)
         scaled, sure = arriving / total, total - fill16(_FLOOR)
         for a in range(n_actions):
-            share = where_positive(sure, _positive(x, source, at + HANDS * a) * scaled, even)
-            store(into, child + HANDS * a, share)
+            share = where_positive(sure, _positive(x, source, at + WIDTH * a) * scaled, even)
+            store(into, child + WIDTH * a, share)
 
 
 @inlined
 def _positive(x: Table, source: Address, at: int):  # type: ignore[no-untyped-def]
-    return maximum(load16_kept(x.kind, source, at), fill16(_ZERO))
+    return maximum(load_as(x.kind, source, at), fill16(_ZERO))
 
 
 @inlined
 def average(x: Table, s: Scratch, f: Factors, class_: int, strip: int, begin: int) -> None:
     """Move q's averages the fraction ``f.share`` of the way to ``r * σ``, r being the summed reach of a row's hands."""
     program = x.program
-    start = class_ * program.other_size + int64_at(program.strips, WIDTH * strip + OTHER_FIRST)
-    width = HANDS * (1 + int64_at(program.strips, WIDTH * strip + OTHER_SLOTS))
+    start = class_ * program.other_size + int64_at(program.strips, N_COLUMNS * strip + OTHER_FIRST)
+    width = WIDTH * (1 + int64_at(program.strips, N_COLUMNS * strip + OTHER_SLOTS))
     for row in range(program.n_rows):
-        arrived = load16(s.row_reach, HANDS * row) * x.sum_scale
-        from_, to = begin + row * width + HANDS, start + row * (width - HANDS)
-        for slot in range(0, width - HANDS, HANDS):
+        arrived = load16(s.row_reach, WIDTH * row) * x.sum_scale
+        from_, to = begin + row * width + WIDTH, start + row * (width - WIDTH)
+        for slot in range(0, width - WIDTH, WIDTH):
             played = load16(s.other, from_ + slot) * arrived
             move_average(x.kind, x.other_sums, to + slot, played, f.share, f.rounding)
 
@@ -563,17 +559,17 @@ def move_average(  # type: ignore[no-untyped-def]
     a step is smaller than a quantum and would always be dropped. The whole quanta of A are set aside before the step is
     added, since adding a small step to a large number would lose it. A share above `LARGE_SHARE` is added directly.
     """
-    now = load16_kept(kind, averages, at)
+    now = load_as(kind, averages, at)
     step = (played - now) * share
     if share > LARGE_SHARE:
-        store_kept(kind, averages, at, now + step, np.int32(rounding * np.float32(DROPPED)))
+        store_as(kind, averages, at, now + step, np.int32(rounding * np.float32(DITHER_STEPS)))
         return
-    quantum = quantum_kept(kind, now + step)
+    quantum = quantum_of(kind, now + step)
     per = fill16(_ONE) / quantum
     quanta = now * per
     whole = floor16(quanta)
     moved = (whole + floor16((quanta - whole) + step * per + rounding)) * quantum
-    store_kept(kind, averages, at, moved, np.int32(0))
+    store_as(kind, averages, at, moved, np.int32(0))
 
 
 @inlined
@@ -585,9 +581,9 @@ def arrive(
     ``within[h]``: the reach that hand h beats less the reach that beats it, of its own segment; ``row_reach``: that of
     each row's hands together.
     """
-    nothing, h, all_, width = fill16(_ZERO), 0, HANDS * (v.n_places - 1), v.stride // HANDS
+    nothing, h, all_, width = fill16(_ZERO), 0, WIDTH * (v.n_places - 1), v.stride // WIDTH
     for row in range(n_rows):
-        store(s.row_reach, HANDS * row, nothing)
+        store(s.row_reach, WIDTH * row, nothing)
     for g in range(n_groups):
         start, end, first, total = h, int64_at(s.segment_end, g), g * v.stride, nothing
         for k in range(g * width, g * width + int32_at(s.n_places, g)):
@@ -598,18 +594,18 @@ def arrive(
             if not one_tie:
                 for i in range(h, tie):
                     a, c = (
-                        first + HANDS * int32_at(v.cards, 2 * i),
-                        first + HANDS * int32_at(v.cards, 2 * i + 1),
+                        first + WIDTH * int32_at(v.cards, 2 * i),
+                        first + WIDTH * int32_at(v.cards, 2 * i + 1),
                     )
                     beaten = total - (load16(s.groups, a) + load16(s.groups, c))
-                    store(s.within, HANDS * i, beaten)
+                    store(s.within, WIDTH * i, beaten)
             for i in range(h, tie):
-                a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
+                a, c = first + WIDTH * int32_at(v.cards, 2 * i), first + WIDTH * int32_at(v.cards, 2 * i + 1)
                 if way.aligned:
                     came = arriving(way, above, boards, v, w, i)
-                    store(s.reach, HANDS * i, came)
+                    store(s.reach, WIDTH * i, came)
                 else:
-                    came = load16(s.reach, HANDS * i)
+                    came = load16(s.reach, WIDTH * i)
                 store(s.groups, a, load16(s.groups, a) + came)
                 if v.two:
                     store(s.groups, c, load16(s.groups, c) + came)
@@ -617,23 +613,23 @@ def arrive(
             if not one_tie:
                 for i in range(h, tie):
                     a, c = (
-                        first + HANDS * int32_at(v.cards, 2 * i),
-                        first + HANDS * int32_at(v.cards, 2 * i + 1),
+                        first + WIDTH * int32_at(v.cards, 2 * i),
+                        first + WIDTH * int32_at(v.cards, 2 * i + 1),
                     )
                     beaten = total - (load16(s.groups, a) + load16(s.groups, c))
-                    store(s.within, HANDS * i, load16(s.within, HANDS * i) + beaten)
+                    store(s.within, WIDTH * i, load16(s.within, WIDTH * i) + beaten)
             h = tie
         all_within = nothing
         for i in range(start, end):
             beaten = nothing
             if not one_tie:
-                a, c = first + HANDS * int32_at(v.cards, 2 * i), first + HANDS * int32_at(v.cards, 2 * i + 1)
-                beaten = load16(s.within, HANDS * i) - (total - (load16(s.groups, a) + load16(s.groups, c)))
-            store(s.within, HANDS * i, beaten)
+                a, c = first + WIDTH * int32_at(v.cards, 2 * i), first + WIDTH * int32_at(v.cards, 2 * i + 1)
+                beaten = load16(s.within, WIDTH * i) - (total - (load16(s.groups, a) + load16(s.groups, c)))
+            store(s.within, WIDTH * i, beaten)
             all_within = all_within + beaten
-        store(s.within_sums, HANDS * g, all_within)
+        store(s.within_sums, WIDTH * g, all_within)
         store(s.groups, first + all_, total)
-        row = HANDS * int64_at(s.segment_row, g)
+        row = WIDTH * int64_at(s.segment_row, g)
         store(s.row_reach, row, load16(s.row_reach, row) + total)
 
 
@@ -644,7 +640,7 @@ def total_up(x: Table, s: Scratch, v: View, at: int) -> None:
     n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
     folds, shows = int64_at(strips, at + FOLDS), int64_at(strips, at + SHOWS)
     n_counted, shared = int64_at(strips, at + N_COUNTED), int64_at(strips, at + SHARED)
-    width, j = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), 0
+    width, j = WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS)), 0
     while j < n_counted:
         n = min(8, n_counted - j)
         for k in range(8):
@@ -655,15 +651,15 @@ def total_up(x: Table, s: Scratch, v: View, at: int) -> None:
         else:
             _total_four(s, v, width, j * v.stride)
         j += n
-    for place in range(n_folds * v.stride, n_counted * v.stride, HANDS):
+    for place in range(n_folds * v.stride, n_counted * v.stride, WIDTH):
         store(s.totals, place, load16(s.totals, place) * -_HALF)
     for j in range(n_counted, n_folds + n_shows):
         from_ = int64_at(code, shared + j - n_counted) * v.stride
-        for place in range(0, HANDS * v.n_places, HANDS):
+        for place in range(0, WIDTH * v.n_places, WIDTH):
             store(s.totals, j * v.stride + place, load16(s.totals, from_ + place) * -_HALF)
     if not v.two:
         for j in range(n_folds + n_shows):
-            store(s.totals, j * v.stride + HANDS * v.n_places, fill16(_ZERO))
+            store(s.totals, j * v.stride + WIDTH * v.n_places, fill16(_ZERO))
 
 
 @inlined
@@ -672,10 +668,10 @@ def _total_eight(s: Scratch, v: View, width: int, to: int) -> None:
     k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
     k4, k5, k6, k7 = int64_at(s.ways, 4), int64_at(s.ways, 5), int64_at(s.ways, 6), int64_at(s.ways, 7)
     stride = v.stride
-    for place in range(0, HANDS * v.n_places, HANDS):
+    for place in range(0, WIDTH * v.n_places, WIDTH):
         t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = fill16(_ZERO)
-        first = place // HANDS * s.n_groups
-        for k in range(first, first + int32_at(s.n_holders, place // HANDS)):
+        first = place // WIDTH * s.n_groups
+        for k in range(first, first + int32_at(s.n_holders, place // WIDTH)):
             g = int32_at(s.holders, k)
             base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
             t0 = t0 + load16(s.other, base + k0) * held
@@ -702,10 +698,10 @@ def _total_four(s: Scratch, v: View, width: int, to: int) -> None:
     """The same of four."""
     k0, k1, k2, k3 = int64_at(s.ways, 0), int64_at(s.ways, 1), int64_at(s.ways, 2), int64_at(s.ways, 3)
     stride = v.stride
-    for place in range(0, HANDS * v.n_places, HANDS):
+    for place in range(0, WIDTH * v.n_places, WIDTH):
         t0 = t1 = t2 = t3 = fill16(_ZERO)
-        first = place // HANDS * s.n_groups
-        for k in range(first, first + int32_at(s.n_holders, place // HANDS)):
+        first = place // WIDTH * s.n_groups
+        for k in range(first, first + int32_at(s.n_holders, place // WIDTH)):
             g = int32_at(s.holders, k)
             base, held = int64_at(s.segment_row, g) * width, load16(s.groups, g * stride + place)
             t0 = t0 + load16(s.other, base + k0) * held
@@ -722,14 +718,14 @@ def _total_four(s: Scratch, v: View, width: int, to: int) -> None:
 @inlined
 def total_folds(x: Table, s: Scratch, v: View, at: int, begin: int, reach_: int) -> None:
     """Step 3 in rounds that boards follow, hand by hand: T_j of folds."""
-    strips, code, all_ = x.program.strips, x.program.code, HANDS * (v.n_places - 1)
+    strips, code, all_ = x.program.strips, x.program.code, WIDTH * (v.n_places - 1)
     n_folds, folds = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
-    width = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    for place in range(0, n_folds * v.stride, HANDS):
+    width = WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS))
+    for place in range(0, n_folds * v.stride, WIDTH):
         store(s.totals, place, fill16(_ZERO))
     for h in range(v.n_hands):
-        came, sigmas = load16(s.reach, reach_ + HANDS * h), begin + int32_at(v.rows, h) * width
-        a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+        came, sigmas = load16(s.reach, reach_ + WIDTH * h), begin + int32_at(v.rows, h) * width
+        a, c = WIDTH * int32_at(v.cards, 2 * h), WIDTH * int32_at(v.cards, 2 * h + 1)
         for j in range(n_folds):
             mine, d = load16(s.other, sigmas + int64_at(code, folds + j)) * came, j * v.stride
             store(s.totals, d + a, load16(s.totals, d + a) + mine)
@@ -741,14 +737,14 @@ def total_folds(x: Table, s: Scratch, v: View, at: int, begin: int, reach_: int)
 @inlined
 def fold_hand(x: Table, s: Scratch, v: View, at: int, h: int, begin: int, reach_: int):  # type: ignore[no-untyped-def]
     """Step 5 in rounds that boards follow: hand h's part of ``values`` at folds; returns its value by p's own reach."""
-    strips, code, all_ = x.program.strips, x.program.code, HANDS * (v.n_places - 1)
+    strips, code, all_ = x.program.strips, x.program.code, WIDTH * (v.n_places - 1)
     n_folds, folds, row = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS), int32_at(v.rows, h)
-    came = load16(s.reach, reach_ + HANDS * h)
-    sigmas = begin + row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    a, c = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
+    came = load16(s.reach, reach_ + WIDTH * h)
+    sigmas = begin + row * WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS))
+    a, c = WIDTH * int32_at(v.cards, 2 * h), WIDTH * int32_at(v.cards, 2 * h + 1)
     value = fill16(_ZERO)
     for j in range(n_folds):
-        d, there = j * v.stride, HANDS * (row * n_folds + j)
+        d, there = j * v.stride, WIDTH * (row * n_folds + j)
         rest = load16(s.totals, d + all_) - (load16(s.totals, d + a) + load16(s.totals, d + c))
         if v.two:
             rest = rest + load16(s.other, sigmas + int64_at(code, folds + j)) * came
@@ -760,18 +756,18 @@ def fold_hand(x: Table, s: Scratch, v: View, at: int, h: int, begin: int, reach_
 @inlined
 def prefetch_row(x: Table, class_: int, strip: int, row: int) -> None:
     """Ask for a row's numbers in a strip that comes soon."""
-    program, at = x.program, WIDTH * strip
+    program, at = x.program, N_COLUMNS * strip
     own, other = (
-        HANDS * int64_at(program.strips, at + OWN_SLOTS),
-        HANDS * int64_at(program.strips, at + OTHER_SLOTS),
+        WIDTH * int64_at(program.strips, at + OWN_SLOTS),
+        WIDTH * int64_at(program.strips, at + OTHER_SLOTS),
     )
     first = class_ * program.own_size + int64_at(program.strips, at + OWN_FIRST) + row * own
-    for n in range(first, first + own, HANDS):
-        prefetch_kept(x.kind, x.own, n)
+    for n in range(first, first + own, WIDTH):
+        prefetch_as(x.kind, x.own, n)
     first = class_ * program.other_size + int64_at(program.strips, at + OTHER_FIRST) + row * other
-    for n in range(first, first + other, HANDS):
-        prefetch_kept(x.kind, x.other, n)
-        prefetch_kept(x.kind, x.other_sums, n)
+    for n in range(first, first + other, WIDTH):
+        prefetch_as(x.kind, x.other, n)
+        prefetch_as(x.kind, x.other_sums, n)
 
 
 @inlined
@@ -779,18 +775,18 @@ def weigh(x: Table, s: Scratch, at: int, begin: int) -> None:
     """How p's own reach weighs q's lanes, row by row: folds, then showdowns."""
     strips, code = x.program.strips, x.program.code
     n_folds, n_shows = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_SHOWS)
-    width, n_lanes = HANDS * (1 + int64_at(strips, at + OWN_SLOTS)), HANDS * (n_folds + n_shows)
-    for n in range(0, x.program.n_rows * n_lanes, HANDS):
+    width, n_lanes = WIDTH * (1 + int64_at(strips, at + OWN_SLOTS)), WIDTH * (n_folds + n_shows)
+    for n in range(0, x.program.n_rows * n_lanes, WIDTH):
         store(s.weights, n, fill16(_ZERO))
     for kind in range(2):
         leaves = int64_at(strips, at + (FOLD_LEAVES if kind == 0 else SHOW_LEAVES))
         n_leaves = int64_at(strips, at + (N_FOLD_LEAVES if kind == 0 else N_SHOW_LEAVES))
-        pay = int64_at(strips, at + PAY) + (HANDS * int64_at(strips, at + N_SHOW_LEAVES) if kind == 0 else 0)
+        pay = int64_at(strips, at + PAY) + (WIDTH * int64_at(strips, at + N_SHOW_LEAVES) if kind == 0 else 0)
         for leaf in range(n_leaves):
-            lane = HANDS * (int64_at(code, leaves + 3 * leaf) + (0 if kind == 0 else n_folds))
+            lane = WIDTH * (int64_at(code, leaves + 3 * leaf) + (0 if kind == 0 else n_folds))
             sequence, chips = (
                 begin + int64_at(code, leaves + 3 * leaf + 2),
-                load16(x.program.pay, pay + HANDS * leaf),
+                load16(x.program.pay, pay + WIDTH * leaf),
             )
             for row in range(x.program.n_rows):
                 to = row * n_lanes + lane
@@ -802,23 +798,23 @@ def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None
     """Step 5 at folds: a group's sums in ``values[row]``, ``Q`` in ``mixed[g]``, and Σ_j w_j σ_j in ``same[g]``."""
     strips, code = x.program.strips, x.program.code
     n_folds, lanes = int64_at(strips, at + N_FOLDS), int64_at(strips, at + FOLDS)
-    n_lanes = HANDS * (n_folds + int64_at(strips, at + N_SHOWS))
-    stride, into, first_place = v.stride, g * v.stride, g * (v.stride // HANDS)
+    n_lanes = WIDTH * (n_folds + int64_at(strips, at + N_SHOWS))
+    stride, into, first_place = v.stride, g * v.stride, g * (v.stride // WIDTH)
     last_place = first_place + int32_at(s.n_places, g)
-    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    sigmas = row * WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS))
     for k in range(first_place, last_place):
         store(s.mixed, into + int32_at(s.places, k), fill16(_ZERO))
     same = fill16(_ZERO)
-    held = load16(s.groups, into + HANDS * (v.n_places - 1))
+    held = load16(s.groups, into + WIDTH * (v.n_places - 1))
     j = 0
     while j < n_folds:
         n = min(4, n_folds - j)
         k1, k2, k3 = j + min(1, n - 1), j + min(2, n - 1), j + n - 1
         first = row * n_lanes
-        w0 = load16(s.weights, first + HANDS * j)
-        w1 = load16(s.weights, first + HANDS * k1) if n > 1 else fill16(_ZERO)
-        w2 = load16(s.weights, first + HANDS * k2) if n > 2 else fill16(_ZERO)
-        w3 = load16(s.weights, first + HANDS * k3) if n > 3 else fill16(_ZERO)
+        w0 = load16(s.weights, first + WIDTH * j)
+        w1 = load16(s.weights, first + WIDTH * k1) if n > 1 else fill16(_ZERO)
+        w2 = load16(s.weights, first + WIDTH * k2) if n > 2 else fill16(_ZERO)
+        w3 = load16(s.weights, first + WIDTH * k3) if n > 3 else fill16(_ZERO)
         sum0 = sum1 = sum2 = sum3 = fill16(_ZERO)
         for k in range(first_place, last_place):
             count, place = fill16(float32_at(s.counts, k)), int32_at(s.places, k)
@@ -832,14 +828,14 @@ def fold_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int) -> None
             store(s.mixed, into + place, load16(s.mixed, into + place) + more)
         for i in range(n):
             total = sum0 if i == 0 else (sum1 if i == 1 else (sum2 if i == 2 else sum3))
-            there = first + HANDS * (j + i)
+            there = first + WIDTH * (j + i)
             if v.two:
                 sigma = load16(s.other, sigmas + int64_at(code, lanes + j + i))
                 total = total + sigma * held
                 same = same + sigma * load16(s.weights, there)
             store(s.values, there, load16(s.values, there) + total)
         j += n
-    store(s.same, HANDS * g, same)
+    store(s.same, WIDTH * g, same)
 
 
 @inlined
@@ -851,18 +847,18 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
     strips, code = x.program.strips, x.program.code
     n_shows, lanes = int64_at(strips, at + N_SHOWS), int64_at(strips, at + SHOWS)
     n_folds, stride = int64_at(strips, at + N_FOLDS), v.stride
-    into, first_place = g * stride, g * (stride // HANDS)
+    into, first_place = g * stride, g * (stride // WIDTH)
     last_place = first_place + int32_at(s.n_places, g)
-    sigmas = row * HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
-    first = HANDS * (row * (n_folds + n_shows) + n_folds)
-    inside = load16(s.within_sums, HANDS * g)
+    sigmas = row * WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS))
+    first = WIDTH * (row * (n_folds + n_shows) + n_folds)
+    inside = load16(s.within_sums, WIDTH * g)
     mean = fill16(_ZERO)
     j = 0
     while j < n_shows:
         n = min(3, n_shows - j)
         k1, k2 = j + min(1, n - 1), j + n - 1
-        w0, w1 = load16(s.weights, first + HANDS * j), load16(s.weights, first + HANDS * k1)
-        w2 = load16(s.weights, first + HANDS * k2)
+        w0, w1 = load16(s.weights, first + WIDTH * j), load16(s.weights, first + WIDTH * k1)
+        w2 = load16(s.weights, first + WIDTH * k2)
         o0, o1 = (
             load16(s.other, sigmas + int64_at(code, lanes + j)),
             load16(s.other, sigmas + int64_at(code, lanes + k1)),
@@ -911,7 +907,7 @@ def show_group(x: Table, s: Scratch, v: View, at: int, g: int, row: int, alone: 
                 elif i == 1:
                     sum1 = sum2
         for i in range(n):
-            there = first + HANDS * (j + i)
+            there = first + WIDTH * (j + i)
             mine, o, w = (sum0, o0, w0) if i == 0 else ((sum1, o1, w1) if i == 1 else (sum2, o2, w2))
             store(s.values, there, load16(s.values, there) + mine + o * inside)
             mean = mean + w * o
@@ -945,13 +941,13 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
 
     The area between keeps what the totals were, since segments of a level may share cards; one alone needs none.
     """
-    strips, code, stride, width = x.program.strips, x.program.code, v.stride, v.stride // HANDS
+    strips, code, stride, width = x.program.strips, x.program.code, v.stride, v.stride // WIDTH
     n_shows, lanes, n_folds = (
         int64_at(strips, at + N_SHOWS),
         int64_at(strips, at + SHOWS),
         int64_at(strips, at + N_FOLDS),
     )
-    wide, area = HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)), n_shows * stride
+    wide, area = WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS)), n_shows * stride
     for j in range(n_shows):
         sequence, d = int64_at(code, lanes + j), (n_folds + j) * stride
         if end == first + 1:
@@ -981,7 +977,7 @@ def level_up(x: Table, s: Scratch, v: View, at: int, first: int, end: int) -> No
 def clear_values(x: Table, s: Scratch, at: int) -> None:
     """Make ``values`` of a strip 0."""
     n_lanes = int64_at(x.program.strips, at + N_SHOWS) + int64_at(x.program.strips, at + N_FOLDS)
-    for n in range(0, HANDS * x.program.n_rows * n_lanes, HANDS):
+    for n in range(0, WIDTH * x.program.n_rows * n_lanes, WIDTH):
         store(s.values, n, fill16(_ZERO))
 
 
@@ -1000,27 +996,27 @@ def lay_leaves(x: Table, s: Scratch, at: int, row: int, ends: int) -> None:
     program, strips, code = x.program, x.program.strips, x.program.code
     n_folds, n_exits = int64_at(strips, at + N_FOLDS), int64_at(strips, at + N_EXITS)
     pay = int64_at(strips, at + PAY)
-    values = HANDS * row * (n_folds + int64_at(strips, at + N_SHOWS))
+    values = WIDTH * row * (n_folds + int64_at(strips, at + N_SHOWS))
     for leaf in range(int64_at(strips, at + N_SHOW_LEAVES)):
         where = int64_at(strips, at + SHOW_LEAVES) + 3 * leaf
-        worth = load16(s.values, values + HANDS * (n_folds + int64_at(code, where)))
+        worth = load16(s.values, values + WIDTH * (n_folds + int64_at(code, where)))
         store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
-        pay += HANDS
+        pay += WIDTH
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
         where = int64_at(strips, at + FOLD_LEAVES) + 3 * leaf
-        worth = load16(s.values, values + HANDS * int64_at(code, where))
+        worth = load16(s.values, values + WIDTH * int64_at(code, where))
         store(s.node, int64_at(code, where + 1), worth * load16(program.pay, pay))
-        pay += HANDS
+        pay += WIDTH
     for e in range(n_exits):
         node = int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
-        store(s.node, node, load16(s.row_exits, ends + HANDS * (row * n_exits + e)))
+        store(s.node, node, load16(s.row_exits, ends + WIDTH * (row * n_exits + e)))
 
 
 @inlined
 def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, ends: int) -> None:
     """Values of a strip's nodes, row by row from ``values`` and, from place ``ends`` on, ``row_exits``; p's regrets."""
     program, strips, code = x.program, x.program.strips, x.program.code
-    slots = HANDS * int64_at(strips, at + OWN_SLOTS)
+    slots = WIDTH * int64_at(strips, at + OWN_SLOTS)
     start = class_ * program.own_size + int64_at(strips, at + OWN_FIRST)
     first_up, n_up = int64_at(strips, at + UP), int64_at(strips, at + N_UP)
     for row in range(program.n_rows):
@@ -1036,10 +1032,10 @@ def learn_rows(x: Table, s: Scratch, f: Factors, class_: int, at: int, ends: int
             if int64_at(code, where) == 0:
                 total = load16(s.node, child)
                 for a in range(1, n_actions):
-                    total = total + load16(s.node, child + HANDS * a)
+                    total = total + load16(s.node, child + WIDTH * a)
                 store(s.node, node, total)
             else:
-                _learn(x, s, f, numbers + HANDS * int64_at(code, where + 4), n_actions, node, child)
+                _learn(x, s, f, numbers + WIDTH * int64_at(code, where + 4), n_actions, node, child)
 
 
 @inlined
@@ -1047,25 +1043,25 @@ def _learn(x: Table, s: Scratch, f: Factors, at: int, n_actions: int, node: int,
     """One of p's decisions: its value by regret matching, and its regrets."""
     total = mean = fill16(_ZERO)
     for a in range(n_actions):
-        weight = maximum(load16_kept(x.kind, x.own, at + HANDS * a), fill16(_FLOOR))
+        weight = maximum(load_as(x.kind, x.own, at + WIDTH * a), fill16(_FLOOR))
         total = total + weight
-        mean = mean + weight * load16(s.node, child + HANDS * a)
+        mean = mean + weight * load16(s.node, child + WIDTH * a)
     mean = mean / total
     store(s.node, node, mean)
     for a in range(n_actions):
-        regret = load16_kept(x.kind, x.own, at + HANDS * a) * f.keep
-        regret = regret + (load16(s.node, child + HANDS * a) - mean) * x.own_gain
-        store_kept(x.kind, x.own, at + HANDS * a, where_positive(regret, regret, regret * f.sink), f.dither)
+        regret = load_as(x.kind, x.own, at + WIDTH * a) * f.keep
+        regret = regret + (load16(s.node, child + WIDTH * a) - mean) * x.own_gain
+        store_as(x.kind, x.own, at + WIDTH * a, where_positive(regret, regret, regret * f.sink), f.dither)
 
 
 @inlined
 def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: int, reach_: int) -> None:
     """Best responses of at most `BLOCK` hands from the first on, in a round that boards follow: ``nodes[0]``."""
     program, strips, code = x.program, x.program.strips, x.program.code
-    all_, width = HANDS * (v.n_places - 1), HANDS * (1 + int64_at(strips, at + OTHER_SLOTS))
+    all_, width = WIDTH * (v.n_places - 1), WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS))
     for i in range(n):
-        put_int64(s.ways, 3 * i, HANDS * int32_at(v.cards, 2 * (first + i)))
-        put_int64(s.ways, 3 * i + 1, HANDS * int32_at(v.cards, 2 * (first + i) + 1))
+        put_int64(s.ways, 3 * i, WIDTH * int32_at(v.cards, 2 * (first + i)))
+        put_int64(s.ways, 3 * i + 1, WIDTH * int32_at(v.cards, 2 * (first + i) + 1))
         put_int64(s.ways, 3 * i + 2, begin + width * int32_at(v.rows, first + i))
     pay, lanes = int64_at(strips, at + PAY), int64_at(strips, at + FOLDS)
     for leaf in range(int64_at(strips, at + N_FOLD_LEAVES)):
@@ -1078,14 +1074,14 @@ def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: i
             rest = everybody - (load16(s.totals, a) + load16(s.totals, c))
             if v.two:
                 sigma = load16(s.other, int64_at(s.ways, 3 * i + 2) + sequence)
-                rest = rest + sigma * load16(s.reach, reach_ + HANDS * (first + i))
-            store(s.nodes, to + HANDS * i, rest * chips)
-        pay += HANDS
+                rest = rest + sigma * load16(s.reach, reach_ + WIDTH * (first + i))
+            store(s.nodes, to + WIDTH * i, rest * chips)
+        pay += WIDTH
     exit_ = int64_at(strips, at + FIRST_EXIT)
     for e in range(int64_at(strips, at + N_EXITS)):
         to = BLOCK * int64_at(code, int64_at(strips, at + EXITS) + 3 * e)
-        below = HANDS * ((exit_ + e) * s.n_most + first)
-        for i in range(0, HANDS * n, HANDS):
+        below = WIDTH * ((exit_ + e) * s.n_most + first)
+        for i in range(0, WIDTH * n, WIDTH):
             store(s.nodes, to + i, load16(s.below, below + i))
     _best_up(x, s, at, n)
 
@@ -1094,25 +1090,25 @@ def respond(x: Table, s: Scratch, v: View, at: int, first: int, n: int, begin: i
 def respond_last(x: Table, s: Scratch, v: View, at: int, first: int, n: int, row: int) -> None:
     """The same in the last round, after `level_up`, for hands of one row: four at a time share what is loaded."""
     program, strips, code = x.program, x.program.strips, x.program.code
-    all_, sigmas = HANDS * (v.n_places - 1), HANDS * (1 + int64_at(strips, at + OTHER_SLOTS)) * row
+    all_, sigmas = WIDTH * (v.n_places - 1), WIDTH * (1 + int64_at(strips, at + OTHER_SLOTS)) * row
     behind = int64_at(strips, at + N_FOLDS) + 2 * int64_at(strips, at + N_SHOWS)
     for h in range(first, first + n, 4):
         end, pay = first + n - 1, int64_at(strips, at + PAY)
         h1, h2, h3 = min(h + 1, end), min(h + 2, end), min(h + 3, end)
-        a0, c0 = HANDS * int32_at(v.cards, 2 * h), HANDS * int32_at(v.cards, 2 * h + 1)
-        a1, c1 = HANDS * int32_at(v.cards, 2 * h1), HANDS * int32_at(v.cards, 2 * h1 + 1)
-        a2, c2 = HANDS * int32_at(v.cards, 2 * h2), HANDS * int32_at(v.cards, 2 * h2 + 1)
-        a3, c3 = HANDS * int32_at(v.cards, 2 * h3), HANDS * int32_at(v.cards, 2 * h3 + 1)
+        a0, c0 = WIDTH * int32_at(v.cards, 2 * h), WIDTH * int32_at(v.cards, 2 * h + 1)
+        a1, c1 = WIDTH * int32_at(v.cards, 2 * h1), WIDTH * int32_at(v.cards, 2 * h1 + 1)
+        a2, c2 = WIDTH * int32_at(v.cards, 2 * h2), WIDTH * int32_at(v.cards, 2 * h2 + 1)
+        a3, c3 = WIDTH * int32_at(v.cards, 2 * h3), WIDTH * int32_at(v.cards, 2 * h3 + 1)
         for kind in range(2):  # showdowns and then folds, as in `Program.pay`
             shown = kind == 0
             leaves = int64_at(strips, at + (SHOW_LEAVES if shown else FOLD_LEAVES))
             n_leaves = int64_at(strips, at + (N_SHOW_LEAVES if shown else N_FOLD_LEAVES))
             lanes, counted = int64_at(strips, at + (SHOWS if shown else FOLDS)), behind if shown else 0
             same = s.within if shown else s.reach
-            own0, own1 = load16(same, HANDS * h), load16(same, HANDS * h1)
-            own2, own3 = load16(same, HANDS * h2), load16(same, HANDS * h3)
+            own0, own1 = load16(same, WIDTH * h), load16(same, WIDTH * h1)
+            own2, own3 = load16(same, WIDTH * h2), load16(same, WIDTH * h3)
             for where in range(leaves, leaves + 3 * n_leaves, 3):
-                j, to = int64_at(code, where), BLOCK * int64_at(code, where + 1) + HANDS * (h - first)
+                j, to = int64_at(code, where), BLOCK * int64_at(code, where + 1) + WIDTH * (h - first)
                 d, chips, sigma = (counted + j) * v.stride, load16(program.pay, pay), fill16(_ZERO)
                 if shown or v.two:
                     sigma = load16(s.other, sigmas + int64_at(code, lanes + j))
@@ -1122,10 +1118,10 @@ def respond_last(x: Table, s: Scratch, v: View, at: int, first: int, n: int, row
                 won2 = everybody - (load16(s.totals, d + a2) + load16(s.totals, d + c2)) + sigma * own2
                 won3 = everybody - (load16(s.totals, d + a3) + load16(s.totals, d + c3)) + sigma * own3
                 store(s.nodes, to, won0 * chips)
-                store(s.nodes, to + HANDS, won1 * chips)
-                store(s.nodes, to + 2 * HANDS, won2 * chips)
-                store(s.nodes, to + 3 * HANDS, won3 * chips)
-                pay += HANDS
+                store(s.nodes, to + WIDTH, won1 * chips)
+                store(s.nodes, to + 2 * WIDTH, won2 * chips)
+                store(s.nodes, to + 3 * WIDTH, won3 * chips)
+                pay += WIDTH
     _best_up(x, s, at, n)
 
 
@@ -1137,9 +1133,9 @@ def _best_up(x: Table, s: Scratch, at: int, n: int) -> None:
         where = int64_at(strips, at + UP) + 5 * k
         mine, n_actions = int64_at(code, where), int64_at(code, where + 1)
         node, child = BLOCK * int64_at(code, where + 2), BLOCK * int64_at(code, where + 3)
-        for i in range(0, HANDS * n, HANDS):
+        for i in range(0, WIDTH * n, WIDTH):
             value = load16(s.nodes, child + i)
             for b in range(1, n_actions):
-                other = load16(s.nodes, child + HANDS * BLOCK * b + i)
+                other = load16(s.nodes, child + WIDTH * BLOCK * b + i)
                 value = maximum(value, other) if mine == 1 else value + other
             store(s.nodes, node + i, value)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
+from compiled.precision import DITHER_STEPS
 from compiled.records import Packed, unpack, unpack_at
-from compiled.vector import DROPPED, HANDS, Address, fill16, int32_at, int64_at, load16, put_int64, store
+from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, put_int64, store
 from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
 from solvers.sampled.kernels import (
@@ -49,7 +50,7 @@ from solvers.sampled.kernels import (
     way_of,
     weigh,
 )
-from solvers.sampled.program import ALIGNED, N_SHOWS, WIDTH
+from solvers.sampled.program import ALIGNED, N_COLUMNS, N_SHOWS
 
 GOLDEN = (5**0.5 - 1) / 2
 BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
@@ -103,7 +104,7 @@ def walk(
         last: number after that of the last board of this part.
         n_rounds: number of rounds of the game.
         out: gets the values of the first board's hands, ``[strip][hand][16]``.
-        dither: how 16-bit numbers are rounded, see `compiled.vector.store_kept`.
+        dither: how 16-bit numbers are rounded, see `compiled.vector.store_as`.
         depth: round of the board that the previous part has left open; -1 for the first part.
         ends: whether this is the last part.
 
@@ -154,7 +155,7 @@ def learn_paths(
         start = deal * n_rounds
         for turn in range(2):
             p = (number + deal + turn) & 1
-            dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DROPPED - 1)
+            dither = (((2 * (number + deal) + p) * 2654435761) >> 8) & (DITHER_STEPS - 1)
             views = tables if p == 0 else (tables[1], tables[0])
             end = start + n_rounds
             walk(UPDATE, 0, schedule, views, scratch, boards, start, end, n_rounds, out, dither, -1, True)
@@ -203,26 +204,26 @@ def _go_down(
     v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
     f, learns = _factors(schedule, x, class_, dither), mode == UPDATE and int64_at(x.ahead, class_) == 0
     for strip in range(program.n_strips):
-        first, wide = HANDS * strip * s.n_most, strip * s.n_wide
+        first, wide = WIDTH * strip * s.n_most, strip * s.n_wide
         enter_round(tables, scratch, cards, t, v, strip, first)
         reach(x, class_, strip, s.other, wide, x.other, program.other_size, False)
         if learns:
             for row in range(program.n_rows):
-                store(s.row_reach, HANDS * row, fill16(_ZERO))
+                store(s.row_reach, WIDTH * row, fill16(_ZERO))
             for h in range(v.n_hands):
-                row = HANDS * int32_at(v.rows, h)
-                store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, first + HANDS * h))
+                row = WIDTH * int32_at(v.rows, h)
+                store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, first + WIDTH * h))
             average(x, s, f, class_, strip, wide)
         if mode != BEST:
             reach(x, class_, strip, s.own, wide, x.own, program.own_size, True)
-            for n in range(0, HANDS * v.n_hands, HANDS):
+            for n in range(0, WIDTH * v.n_hands, WIDTH):
                 store(s.hand_exits, first + n, fill16(_ZERO))
-            for n in range(0, s.n_ends, HANDS):
+            for n in range(0, s.n_ends, WIDTH):
                 store(s.row_exits, strip * s.n_ends + n, fill16(_ZERO))
     if mode == BEST:
         for exit_ in range(program.n_exits):
-            for n in range(0, HANDS * v.n_hands, HANDS):
-                store(s.below, HANDS * exit_ * s.n_most + n, fill16(_ZERO))
+            for n in range(0, WIDTH * v.n_hands, WIDTH):
+                store(s.below, WIDTH * exit_ * s.n_most + n, fill16(_ZERO))
 
 
 @kernel
@@ -248,7 +249,7 @@ def _go_up(
     above, up = unpack_at(scratch[0], max(t - 1, 0)), unpack_at(tables[0], max(t - 1, 0))
     w = view(cards, int64_at(above.open, 0))
     for strip in range(program.n_strips):
-        at = WIDTH * strip
+        at = N_COLUMNS * strip
         exit_ = int64_at(program.strips, at + ALIGNED) if t > 0 else -1
         way = way_of(up, above, max(exit_, 0), 0, exit_ >= 0)
         if final:
@@ -267,7 +268,7 @@ def _go_up(
                 reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
                 _follow_last(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
         else:
-            first, wide = HANDS * strip * s.n_most, strip * s.n_wide
+            first, wide = WIDTH * strip * s.n_most, strip * s.n_wide
             total_folds(x, s, v, at, wide, first)
             if mode == BEST:
                 _respond(mode_above, x, s, above, cards, v, w, way, strip)
@@ -275,7 +276,7 @@ def _go_up(
                 _follow(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
         if t == 0:
             for h in range(v.n_hands):
-                store(out, HANDS * (strip * s.n_most + h), load16(s.hand_values, HANDS * h))
+                store(out, WIDTH * (strip * s.n_most + h), load16(s.hand_values, WIDTH * h))
         elif not way.aligned:
             hands_up(mode_above, x, up, s, above, cards, v, w, strip)
     if learns:
@@ -325,7 +326,7 @@ def _respond(
     strip: int,
 ) -> None:
     """The same in a round that boards follow."""
-    at, begin, reach_ = WIDTH * strip, strip * s.n_wide, HANDS * strip * s.n_most
+    at, begin, reach_ = N_COLUMNS * strip, strip * s.n_wide, WIDTH * strip * s.n_most
     for h in range(0, v.n_hands, BLOCK):
         n = min(BLOCK, v.n_hands - h)
         respond(x, s, v, at, h, n, begin, reach_)
@@ -347,7 +348,7 @@ def _out(
 ) -> None:
     """What best responses are worth to hands."""
     for i in range(n):
-        hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, HANDS * i))
+        hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, WIDTH * i))
 
 
 @inlined
@@ -367,7 +368,7 @@ def _follow_last(
     n_groups: int,
 ) -> None:
     """Every hand's value in the last round by p's own strategy, which learns where that is asked for."""
-    program, at, all_ = x.program, WIDTH * strip, HANDS * (v.n_places - 1)
+    program, at, all_ = x.program, N_COLUMNS * strip, WIDTH * (v.n_places - 1)
     n_shows = int64_at(program.strips, at + N_SHOWS)
     weigh(x, s, at, 0)
     clear_values(x, s, at)
@@ -384,11 +385,11 @@ def _follow_last(
         while g < end:
             stop, mixed = int64_at(s.segment_end, g), g * v.stride
             inside = show_group(x, s, v, at, g, int64_at(s.segment_row, g), alone)
-            same, all_mixed = load16(s.same, HANDS * g), load16(s.mixed, mixed + all_)
+            same, all_mixed = load16(s.same, WIDTH * g), load16(s.mixed, mixed + all_)
             while h < stop:
-                a, c = mixed + HANDS * int32_at(v.cards, 2 * h), mixed + HANDS * int32_at(v.cards, 2 * h + 1)
+                a, c = mixed + WIDTH * int32_at(v.cards, 2 * h), mixed + WIDTH * int32_at(v.cards, 2 * h + 1)
                 value = all_mixed - (load16(s.mixed, a) + load16(s.mixed, c))
-                value = value + same * load16(s.reach, HANDS * h) + inside * load16(s.within, HANDS * h)
+                value = value + same * load16(s.reach, WIDTH * h) + inside * load16(s.within, WIDTH * h)
                 hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
                 h += 1
             g += 1
@@ -412,11 +413,11 @@ def _follow(
     strip: int,
 ) -> None:
     """The same in a round that boards follow."""
-    at, first = WIDTH * strip, HANDS * strip * s.n_most
+    at, first = N_COLUMNS * strip, WIDTH * strip * s.n_most
     weigh(x, s, at, strip * s.n_wide)
     clear_values(x, s, at)
     for h in range(v.n_hands):
-        value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + HANDS * h)
+        value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + WIDTH * h)
         hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
     if learns:
         learn_rows(x, s, f, class_, at, strip * s.n_ends)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiled.vector import HANDS, Address, aligned
-from solvers.sampled.strips import LINES, Run, Shape, Strips
+from compiled.vector import WIDTH, Address, aligned
+from solvers.sampled.strips import Run, Shape, Strips
 from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
 
 (
@@ -44,7 +44,7 @@ from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
     SHARED,
     RUNS,
     N_RUNS,
-    WIDTH,
+    N_COLUMNS,
 ) = range(28)
 """Columns of `Program.strips`, and how many there are."""
 
@@ -56,8 +56,8 @@ class Program(NamedTuple):
         n_rows: of the round's classes.
         own_size, other_size: numbers that a class has of p and of q.
         n_exits: of all strips.
-        strips ``[strip, WIDTH]``: sizes, and where in ``code`` and ``pay`` a strip's lists begin; lists of a shape are
-            common to its strips.
+        strips ``[strip, N_COLUMNS]``: sizes, and where in ``code`` and ``pay`` a strip's lists begin; lists of a shape
+            are common to its strips.
         code: down ``[step, 3]``: actions, place of the parent sequence, slot; up ``[step, 5]``: 1 if p's, actions,
             place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
             of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
@@ -98,7 +98,7 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
     code: list[int] = []
     lists = [_lists(shape, p, code) for shape in strips.shapes]
     own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
-    table = np.zeros((len(strips), WIDTH), dtype=np.int64)
+    table = np.zeros((len(strips), N_COLUMNS), dtype=np.int64)
     pay: list[np.ndarray] = []
     runs: list[Run] = []
     for s in range(len(strips)):
@@ -106,7 +106,7 @@ def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
         table[s] = lists[int(strips.shape[s])]
         table[s, [OWN_FIRST, OTHER_FIRST]] = own_first[s], other_first[s]
         table[s, FIRST_EXIT], table[s, ALIGNED] = strips.first_exit[s], strips.aligned[s]
-        table[s, PAY] = LINES * len(pay)
+        table[s, PAY] = WIDTH * len(pay)
         table[s, RUNS], table[s, N_RUNS] = len(runs), len(strips.runs[s])
         runs += strips.runs[s]
         stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
@@ -131,7 +131,7 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
     out = []
     for run in runs:
         for first in (run.here, run.above):
-            lanes = np.zeros(LINES)
+            lanes = np.zeros(WIDTH)
             lanes[first : first + run.n] = 1
             out.append(lanes)
     return out
@@ -139,7 +139,7 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
 
 def _ways(strips: Strips, p: int) -> Ints:
     rows = [
-        [s, e, HANDS * int(shape.sequence[1 - p, n]), HANDS * int(shape.sequence[p, n])]
+        [s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n])]
         for s, shape in enumerate(map(strips.shape_of, range(len(strips))))
         for e, n in enumerate(shape.exits.tolist())
     ]
@@ -161,35 +161,35 @@ def sizes(strips: Strips) -> Sizes:
 
 def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
     """A shape's row of `Program.strips`, whose lists are appended to the code."""
-    q, row = 1 - p, [0] * WIDTH
+    q, row = 1 - p, [0] * N_COLUMNS
     row[OWN_SLOTS], row[OTHER_SLOTS] = shape.n_slots[p], shape.n_slots[q]
     decisions = np.flatnonzero(shape.kind == DECISION).tolist()
     for player, (start, count) in ((p, (OWN_DOWN, N_OWN_DOWN)), (q, (OTHER_DOWN, N_OTHER_DOWN))):
         mine = [n for n in decisions if shape.player[n] == player]
         row[start], row[count] = len(code), len(mine)
         for n in mine:
-            code += [int(shape.n_actions[n]), HANDS * int(shape.sequence[player, n]), int(shape.slot[n])]
+            code += [int(shape.n_actions[n]), WIDTH * int(shape.sequence[player, n]), int(shape.slot[n])]
     row[UP], row[N_UP] = len(code), len(decisions)
     for n in reversed(decisions):
-        code += [int(shape.player[n] == p), int(shape.n_actions[n]), HANDS * n]
-        code += [HANDS * int(shape.first_child[n]), int(shape.slot[n])]
+        code += [int(shape.player[n] == p), int(shape.n_actions[n]), WIDTH * n]
+        code += [WIDTH * int(shape.first_child[n]), int(shape.slot[n])]
     for kind, columns in (
         (SHOWDOWN, (SHOWS, N_SHOWS, SHOW_LEAVES, N_SHOW_LEAVES)),
         (FOLD, (FOLDS, N_FOLDS, FOLD_LEAVES, N_FOLD_LEAVES)),
     ):
         lanes, leaves = _leaves(shape, kind, p)
         row[columns[0]], row[columns[1]] = len(code), len(lanes)
-        code += [HANDS * sequence for sequence in lanes]
+        code += [WIDTH * sequence for sequence in lanes]
         row[columns[2]], row[columns[3]] = len(code), len(leaves)
         for lane, n, sequence in leaves:
-            code += [lane, HANDS * n, HANDS * sequence]
+            code += [lane, WIDTH * n, WIDTH * sequence]
     folds, shows = _leaves(shape, FOLD, p)[0], _leaves(shape, SHOWDOWN, p)[0]
     shared = [folds.index(sequence) for sequence in shows if sequence in folds]
     row[SHARED], row[N_COUNTED] = len(code), len(folds) + len(shows) - len(shared)
     code += shared
     row[EXITS], row[N_EXITS] = len(code), len(shape.exits)
     for n in shape.exits.tolist():
-        code += [HANDS * n, HANDS * int(shape.sequence[q, n]), HANDS * int(shape.sequence[p, n])]
+        code += [WIDTH * n, WIDTH * int(shape.sequence[q, n]), WIDTH * int(shape.sequence[p, n])]
     return row
 
 
@@ -205,7 +205,7 @@ def _leaves(shape: Shape, kind: int, p: int) -> tuple[list[int], list[tuple[int,
 
 
 def _singles(rows: list[np.ndarray]) -> np.ndarray:
-    out = aligned(LINES * max(len(rows), 1))
+    out = aligned(WIDTH * max(len(rows), 1))
     if rows:
         out[:] = np.concatenate(rows)
     return out

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
-from compiled.vector import HALF, HANDS, SINGLE, aligned
+from compiled.vector import WIDTH, aligned
 from solvers.reference.kernels import BEST, EVALUATE
 from solvers.sampled.kernels import BLOCK, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
-from solvers.sampled.strips import LINES, Strips
+from solvers.sampled.strips import Strips
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, Forest
 
@@ -99,7 +100,7 @@ class Rig:
 
     def out(self) -> np.ndarray:
         """Room for the values of the first round's hands."""
-        return aligned(LINES * self._n_strips[0] * self._most_hands[0])
+        return aligned(WIDTH * self._n_strips[0] * self._most_hands[0])
 
     def learn(
         self, schedule: Schedule, scratch: Views, boards: Packed, n: int, out: np.ndarray, number: int
@@ -145,7 +146,7 @@ class Rig:
                 depth,
                 last == n_boards,
             )
-        return out.reshape(-1, self._most_hands[0], LINES).astype(np.float64)
+        return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _mirror(self, t: int, mine: Scratch) -> Scratch:
         """Buffers of the other view of a round, which share the board, and what a walk down needs not."""
@@ -161,7 +162,7 @@ class Rig:
         last = t == self.n_rounds - 1
         n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (1, self._n_strips[t])
         places = (self._most_cards + 2) | 1
-        hands, rows, n_lanes = HANDS * n_hands, HANDS * n_rows, 2 * size.n_lanes
+        hands, rows, n_lanes = WIDTH * n_hands, WIDTH * n_rows, 2 * size.n_lanes
         n_wide, n_ends = rows * size.n_sequences, rows * size.n_strip_exits
 
         def longs(n: int) -> np.ndarray:
@@ -176,11 +177,11 @@ class Rig:
             n_ends=n_ends,
             n_groups=n_groups,
             reach=_padded(n_strips * hands),
-            groups=aligned(HANDS * n_groups * places + HANDS),
+            groups=aligned(WIDTH * n_groups * places + WIDTH),
             other=_padded(n_strips * n_wide),
             own=aligned(n_strips * n_wide),
             row_reach=aligned(rows),
-            totals=aligned(HANDS * (4 * size.n_lanes + 8) * places),
+            totals=aligned(WIDTH * (4 * size.n_lanes + 8) * places),
             counts=aligned(n_groups * places),
             held=ints(places),
             places=ints(n_groups * places),
@@ -188,12 +189,12 @@ class Rig:
             holders=ints(n_groups * places),
             n_holders=ints(places),
             values=aligned(rows * n_lanes),
-            node=aligned(HANDS * size.n_nodes),
-            nodes=aligned(HANDS * BLOCK * size.n_nodes),
-            mixed=aligned(HANDS * n_groups * places),
-            same=aligned(HANDS * n_groups),
+            node=aligned(WIDTH * size.n_nodes),
+            nodes=aligned(WIDTH * BLOCK * size.n_nodes),
+            mixed=aligned(WIDTH * n_groups * places),
+            same=aligned(WIDTH * n_groups),
             within=aligned(hands),
-            within_sums=aligned(HANDS * n_groups),
+            within_sums=aligned(WIDTH * n_groups),
             weights=aligned(rows * n_lanes),
             row_exits=aligned(n_strips * n_ends),
             hand_values=_padded(hands),
@@ -204,10 +205,10 @@ class Rig:
             segment_level=longs(n_groups),
             tie_end=ints(n_hands),
             open=longs(1),
-            ways=longs(3 * HANDS),
+            ways=longs(3 * WIDTH),
         )
 
 
 def _padded(size: int) -> np.ndarray:
     """Zeros with room before and behind them for vectors whose lanes are moved (`Program.runs`)."""
-    return aligned(size + 2 * HANDS)[HANDS : HANDS + size]
+    return aligned(size + 2 * WIDTH)[WIDTH : WIDTH + size]

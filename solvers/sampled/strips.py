@@ -20,11 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiled.vector import HANDS
+from compiled.vector import WIDTH
 from solvers.tree import CHANCE, DECISION, Forest, Ints
-
-LINES = HANDS
-"""In a strip."""
 
 MOST_WASTE = 1.15
 """Strips are aligned where that takes at most so many times as many of them."""
@@ -106,7 +103,7 @@ class Strips:
 
     def first(self, p: int, n_rows: int) -> Ints:
         """``[strip + 1]``: where a strip begins in a class's numbers of player p, all of whose strips have the rows."""
-        sizes = [LINES * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
+        sizes = [WIDTH * n_rows * self.shape_of(s).n_slots[p] for s in range(len(self))]
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     @cached_property
@@ -175,18 +172,18 @@ def _grouped(roots: list[int], sources: dict[int, Source]) -> list[tuple[int, li
     by_exit: dict[int, list[int]] = {}
     for root in sorted(roots, key=lambda root: sources[root]):
         by_exit.setdefault(sources[root][0], []).append(root)
-    packed = -(-len(roots) // LINES)
+    packed = -(-len(roots) // WIDTH)
     if -1 not in by_exit and len(by_exit) <= MOST_WASTE * packed:
         out = []
         for exit_, members in by_exit.items():
-            lanes = [-1] * LINES
+            lanes = [-1] * WIDTH
             for root in members:
                 lanes[sources[root][1]] = root
             out.append((exit_, lanes))
         return out
     ordered = [root for members in by_exit.values() for root in members]
-    ordered += [-1] * (packed * LINES - len(ordered))
-    return [(-1, ordered[start : start + LINES]) for start in range(0, len(ordered), LINES)]
+    ordered += [-1] * (packed * WIDTH - len(ordered))
+    return [(-1, ordered[start : start + WIDTH]) for start in range(0, len(ordered), WIDTH)]
 
 
 def _runs(sources: Sequence[Source]) -> list[Run]:

@@ -36,7 +36,7 @@ from spewy.game.ranges import parse_range
 from spewy.job.job import Job
 from spewy.job.load import read_job
 from spewy.look.boards import write_weights
-from spewy.run.finished import Stored, finished, look
+from spewy.run.folder_state import Stored, finished, look
 from spewy.run.result import SolveResult, trace_in_unit
 
 SECTIONS_WITHOUT_CARDS = {"name", "unit", "game", "bets", "tree", "rows", "solve", "rake", "save"}

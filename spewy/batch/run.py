@@ -1,4 +1,4 @@
-"""Run a batch: several solves at once in a crew's processes or on a cluster, or one after the other in this one.
+"""Run a batch: several solves at once in a pool's processes or on a cluster, or one after the other in this one.
 
 The first Ctrl-C in the parent tells every worker to save and return; workers take no notice of Ctrl-C themselves, which
 a terminal sends to all.
@@ -6,9 +6,9 @@ a terminal sends to all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ import joblib
 
 from lockers import LockerError
 from spewy.batch.batch import Batch, BatchJob, Outcome
-from spewy.batch.elsewhere import packed, solve_elsewhere, unpack
+from spewy.batch.remote import packed, solve_remotely, unpack
 from spewy.batch.work import (
     News,
     estimate_job,
@@ -29,21 +29,21 @@ from spewy.batch.work import (
 )
 from spewy.errors import InputError, PeerError, shown
 from spewy.learn.engine import Stop
-from spewy.run.estimate import Estimate
-from spewy.run.finished import start_again
+from spewy.run.folder_state import start_again
 from spewy.run.memory import available_memory, memory_at_once
 from spewy.run.reporter import unfailing
-from spewy.system.cluster import Cluster, DaskCrew
-from spewy.system.crew import Crew, Word
+from spewy.run.walked_cost import WalkedCost
+from spewy.system.dask_pool import worker_pool
 from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
+from spewy.system.worker_pool import Message, WorkerPool
 
 
 @dataclass(frozen=True)
 class BatchCost:
     """What a batch will cost: estimates by number of the entry that is to be solved, and how many run at once."""
 
-    estimates: Mapping[int, Estimate]
+    estimates: Mapping[int, WalkedCost]
     at_once: int
     available_bytes: int | None
 
@@ -115,32 +115,31 @@ def processes(batch: Batch, asked: int | None = None) -> int:
     return max(1, min(wanted, len(batch.to_do)))
 
 
-def run_batch(
-    batch: Batch, report: BatchReporter, asked: int | None = None, cluster: Cluster | None = None
-) -> tuple[Outcome, ...]:
-    """Solve what is to be solved; an outcome for each entry.
+def run_batch(batch: Batch, report: BatchReporter, asked: int | None = None) -> tuple[Outcome, ...]:
+    """Solve what is to be solved; return an outcome for each entry.
+
+    Within ``joblib.parallel_config(backend="dask")`` the cluster's workers solve, a job for each of their threads.
 
     Args:
         batch: what to solve.
         report: told of the cost before anything starts, and of all that happens then.
-        asked: solves at once; by default as many as cores and the memory available hold.
-        cluster: whose workers solve, one job for each of their threads, in place of processes here.
+        asked: number of solves at once in processes here; None for as many as cores and the memory available hold.
 
     Raises:
         InputError: a job needs more than its ``solve.memory``; nothing was started.
     """
     for i in batch.to_do:  # before processes start, which takes a second: the tree is counted here already
         refuse_impossible(batch.entries[i].job, batch.entries[i].label)
-    n = processes(batch, asked) if cluster is None else max(1, min(cluster.threads, len(batch.to_do)))
     report = unfailing(report)
     outcomes = {i: Outcome(result, skipped=True) for i, result in batch.done.items()}
-    with ExitStack() as locks, closing(Crew(n) if cluster is None else DaskCrew(cluster)) as crew:
-        runner = _Elsewhere(crew, locks) if cluster is not None else _Here() if n == 1 else _There(crew)
-        estimates: dict[int, Estimate] = {}
+    with ExitStack() as locks, worker_pool(processes(batch, asked)) as pool:
+        n = max(1, min(pool.size, len(batch.to_do)))
+        runner = _Remotely(pool, locks) if not pool.shares_files else _Here() if n == 1 else _InPool(pool)
+        estimates: dict[int, WalkedCost] = {}
         for i, cost in runner.estimates(batch):
             estimates[i] = cost
             report.laid_out(len(estimates), len(batch.to_do))
-        available = available_memory() if cluster is None else None
+        available = available_memory() if pool.shares_files else None
         if asked is None and available is not None:
             sizes = [cost.memory_bytes for cost in estimates.values()]
             while n > 1 and memory_at_once(sizes, n) > available:
@@ -162,7 +161,7 @@ def run_batch(
 class _Here:
     """One solve after the other, in this process."""
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         for i in batch.to_do:
             yield i, estimate_job(batch.entries[i].job, batch.entries[i].label)
 
@@ -193,18 +192,16 @@ class _Here:
             )
 
 
-class _There:
-    """Solves in a crew's processes. What ran in one that died is tried once more, alone."""
+class _InPool:
+    """Solves in the processes of a pool."""
 
     function: Callable[..., Any] = staticmethod(solve_task)
 
-    def __init__(self, crew: Crew) -> None:
-        self._crew = crew
-        self._heard: set[int] = set()
-        """Entries whose solve has told something: their folders hold this run, or nothing."""
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
-        """Arguments of the function that solves an entry.
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
+        """Return the arguments of the function that solves an entry.
 
         Raises:
             InputError: another process works in the entry's folder.
@@ -212,48 +209,24 @@ class _There:
         return job_text(entry.job), entry.folder, batch.save_every, batch.again, cost
 
     def outcome(self, entry: BatchJob, answer: Any) -> Outcome:
-        """Of an entry, from what the function gave back."""
-        found: Outcome = answer
-        return found
+        """Return the outcome of an entry, from the result of the function that solves it."""
+        outcome: Outcome = answer
+        return outcome
 
-    def estimates(self, batch: Batch) -> Iterator[tuple[int, Estimate]]:
+    def estimates(self, batch: Batch) -> Iterator[tuple[int, WalkedCost]]:
         tasks = [(job_text(batch.entries[i].job), batch.entries[i].label) for i in batch.to_do]
-        for word in self._crew.results(estimate_task, tasks):
-            if word is not None:
-                yield batch.to_do[word.task], word.value
+        for message in self._pool.results(estimate_task, tasks):
+            if message is not None:
+                yield batch.to_do[message.task], message.value
 
     def solve(
         self, batch: Batch, cost: BatchCost, report: BatchReporter, stop: Stop
     ) -> Iterator[tuple[int, Outcome]]:
-        died: dict[int, str] = {}
-        yield from self._shift(batch, batch.to_do, cost, cost.at_once, report, stop, died)
-        for i in died:
-            entry, once_more = batch.entries[i], dict[int, str]()
-            if stop.is_set():
-                yield i, Outcome(stored=left(entry.job, entry.folder))
-                continue
-            # What died goes on from what it has saved, unless that may be what an earlier run left.
-            tried = replace(batch, again=batch.again and i not in self._heard)
-            yield from self._shift(tried, [i], cost, 1, report, stop, once_more)
-            if once_more:
-                yield i, Outcome(error=f"its process {once_more[i]}", stored=left(entry.job, entry.folder))
-
-    def _shift(
-        self,
-        batch: Batch,
-        numbers: Sequence[int],
-        cost: BatchCost,
-        n: int,
-        report: BatchReporter,
-        stop: Stop,
-        died: dict[int, str],
-    ) -> Iterator[tuple[int, Outcome]]:
-        """Solve some entries; ``died`` gets those whose process did, and how."""
         begun: list[int] = []  # number of the entry, by number of the task
         refused: dict[int, str] = {}
 
         def tasks() -> Iterator[tuple[Any, ...]]:
-            for i in numbers:
+            for i in batch.to_do:
                 if stop.is_set():
                     return
                 try:
@@ -266,51 +239,50 @@ class _There:
                 yield arguments
 
         stopping = False
-        for word in self._crew.work(self.function, tasks(), n):
+        for message in self._pool.work(self.function, tasks(), cost.at_once):
             if stop.is_set() and not stopping:
                 stopping = True
-                self._crew.stop()
+                self._pool.stop()
                 report.stopping()
-            if word is None:
+            if message is None:
                 continue
-            i = begun[word.task]
-            if word.kind == "news":
-                self._heard.add(i)
-                report.check(i, word.value)
-            elif word.kind == "died":
-                died[i] = word.value
+            i = begun[message.task]
+            if message.kind == "news":
+                report.check(i, message.value)
             else:
-                yield i, self._ended(batch.entries[i], word)
-        for i in numbers:
+                yield i, self._ended(batch.entries[i], message)
+        for i in batch.to_do:
             if i in refused:
                 yield i, Outcome(error=refused[i], stored=batch.stored[i])
             elif i not in begun:
                 yield i, Outcome(stored=batch.stored[i])
 
-    def _ended(self, entry: BatchJob, word: Word) -> Outcome:
-        """Outcome of an entry whose function returned or failed; an answer that is nonsense fails this entry alone."""
+    def _ended(self, entry: BatchJob, message: Message) -> Outcome:
+        """Return the outcome of an entry at its end; a nonsensical answer fails this entry alone."""
         try:
-            if word.kind == "failed":
-                raise word.value
-            return self.outcome(entry, word.value)
+            if message.kind == "died":
+                raise InputError(f"its process {message.value}")
+            if message.kind == "failed":
+                raise message.value
+            return self.outcome(entry, message.value)
         except (PeerError, InputError) as error:
             return Outcome(error=str(error), stored=left(entry.job, entry.folder))
 
 
-class _Elsewhere(_There):
+class _Remotely(_InPool):
     """Solves entries in a cluster's workers.
 
     This process locks an entry's folder before sending it, and until the worker's result is unpacked.
     """
 
-    function = staticmethod(solve_elsewhere)
+    function = staticmethod(solve_remotely)
 
-    def __init__(self, crew: Crew, locks: ExitStack) -> None:
-        super().__init__(crew)
+    def __init__(self, pool: WorkerPool, locks: ExitStack) -> None:
+        super().__init__(pool)
         self._locks = locks
         self._held: dict[Path, FolderLock] = {}
 
-    def arguments(self, batch: Batch, entry: BatchJob, cost: Estimate) -> tuple[Any, ...]:
+    def arguments(self, batch: Batch, entry: BatchJob, cost: WalkedCost) -> tuple[Any, ...]:
         if entry.folder not in self._held:  # else a worker died, and the entry is solved once more
             self._held[entry.folder] = self._locks.enter_context(FolderLock(entry.folder, "solve"))
         if batch.again:

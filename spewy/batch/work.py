@@ -16,13 +16,14 @@ from spewy.batch.batch import Outcome
 from spewy.errors import InputError, SpewyError
 from spewy.job.job import Job
 from spewy.learn.engine import Stop
-from spewy.run.estimate import Estimate
-from spewy.run.finished import Stored, look
-from spewy.run.plan import Plan, require_possible
+from spewy.run.cost import Cost
+from spewy.run.folder_state import Stored, look
 from spewy.run.reporter import Silent
 from spewy.run.session import Session
-from spewy.system.crew import Parent
+from spewy.run.walked_cost import WalkedCost
+from spewy.run.walked_plan import WalkedPlan, require_possible
 from spewy.system.failures import failure_text
+from spewy.system.worker import Parent
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Relay(Silent):
         self._told = told
         self.done_before = 0
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Remember where the solve began."""
         self.done_before = done
 
@@ -52,10 +53,15 @@ class Relay(Silent):
 
 
 def solve_task(
-    parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: Estimate
+    parent: Parent, text: str, folder: Path, save_every: float | None, again: bool, cost: WalkedCost
 ) -> Outcome:
-    """Solve in a worker."""
-    return solve_job(parse_job(text), folder, parent.tell, parent, save_every, cost, again=again)
+    """Solve in a worker.
+
+    An attempt after the first goes on from what the attempt before has saved, if that has begun to save.
+    """
+    return solve_job(
+        parse_job(text), folder, parent.tell, parent, save_every, cost, again=again and not parent.heard
+    )
 
 
 def solve_job(
@@ -64,7 +70,7 @@ def solve_job(
     told: Callable[[News], None],
     stop: Stop,
     save_every: float | None,
-    cost: Estimate,
+    cost: WalkedCost,
     *,
     again: bool = False,
 ) -> Outcome:
@@ -98,7 +104,7 @@ def left(job: Job, folder: Path) -> Stored:
         return Stored()
 
 
-def estimate_task(parent: Parent, text: str, label: str) -> Estimate:
+def estimate_task(parent: Parent, text: str, label: str) -> WalkedCost:
     """Estimate in a worker."""
     return estimate_job(parse_job(text), label)
 
@@ -111,14 +117,14 @@ def refuse_impossible(job: Job, label: str) -> None:
         raise InputError(f"{label}: {error}") from None
 
 
-def estimate_job(job: Job, label: str) -> Estimate:
+def estimate_job(job: Job, label: str) -> WalkedCost:
     """Lay a job out and add up what it needs; refuse what may not start. It was not refused as impossible."""
     try:
-        plan = Plan.counted(job, streaming=False)
+        plan = WalkedPlan.counted(job, streaming=False)
         plan.require()
     except InputError as error:
         raise InputError(f"{label}: {error}") from None
-    return plan.estimate
+    return plan.cost
 
 
 def job_text(job: Job) -> str:

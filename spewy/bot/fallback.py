@@ -1,4 +1,4 @@
-"""What is played where nothing is known: check for nothing, call where the equity pays for it, else fold."""
+"""Plays by pot odds where no strategy is known: checks, and calls a bet if the hand's equity pays for it."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from solvers.tree import Floats
 from spewy.game.hand import Hand
 
 BOARDS = 300
-"""Final boards that equities are taken on; all where there are fewer."""
+"""Number of final boards that are sampled for equities; if at most one card is to come, all boards count."""
 
 
-def passive(hand: Hand) -> tuple[str, ...]:
-    """The actions that this chooses from.
+def passive_actions(hand: Hand) -> tuple[str, ...]:
+    """Return the actions that `pot_odds` chooses from.
 
     >>> from spewy.game.gamefile import load_game
     >>> start = Hand.start(load_game("kuhn"))
-    >>> passive(start), passive(start.apply("r"))
+    >>> passive_actions(start), passive_actions(start.apply("r"))
     (('c',), ('f', 'c'))
     """
     return ("f", "c") if hand.betting.can_fold else ("c",)
 
 
-def by_equity(hand: Hand, theirs: Floats, seed: int) -> Floats:
-    """``[action of passive, hand of the deck]``: calls what wins often enough without further betting.
+def pot_odds(hand: Hand, opponent_range: Floats, seed: int) -> Floats:
+    """Return ``[action of passive_actions, hand of the deck]``: a hand calls if its equity pays for the call.
 
     Args:
-        hand: where somebody acts.
-        theirs: ``[hand of the deck]``, the other player's range.
-        seed: of the final boards.
+        hand: a hand in which somebody acts.
+        opponent_range: ``[hand of the deck]``, the opponent's range.
+        seed: seed of the sampled final boards.
     """
     game = hand.game
-    held = hands(game.deck, game.num_hole_cards)
+    deck = hands(game.deck, game.num_hole_cards)
     if not hand.betting.can_fold:
-        return np.ones((1, len(held)))
+        return np.ones((1, len(deck)))
     player = hand.to_act
     assert player is not None
     spent = hand.betting.spent
@@ -42,6 +42,6 @@ def by_equity(hand: Hand, theirs: Floats, seed: int) -> Floats:
     needed = (highest - spent[player]) / (2 * highest)
     n_board = game.board_sizes[-1]
     samples = BOARDS if n_board - len(hand.board) > 1 else None
-    found = equities(hand.board, held, theirs, game.deck, n_board, samples=samples, seed=abs(seed))
-    calls = np.nan_to_num(found, nan=0.5) >= needed
+    equity = equities(hand.board, deck, opponent_range, game.deck, n_board, samples=samples, seed=abs(seed))
+    calls = np.nan_to_num(equity, nan=0.5) >= needed
     return np.stack([~calls, calls]).astype(np.float64)

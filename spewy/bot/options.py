@@ -1,11 +1,11 @@
-"""How a bot plays from its lockers."""
+"""Options of a bot that plays from a folder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from solvers.gadget import Gadget
+from solvers.resolve import Gadget
 from spewy.errors import InputError, shown
 
 Resolve = Literal["never", "off-tree", "always"]
@@ -14,19 +14,19 @@ Translation = Literal["random", "likelier"]
 
 @dataclass(frozen=True)
 class Options:
-    """Options for re-solving sub-games at the table.
+    """Options for re-solving subgames at the table.
 
     Attributes:
-        resolve: when to re-solve a sub-game to the end of the hand: "never"; "off-tree", where the lockers have no
-            answer to the betting; or "always", also at the beginning of the first round that ``rounds`` allows.
-        rounds: how many of the last rounds may be re-solved so; 2 are turn and river. The first round never is.
-        safe: how to re-solve so that the other player gains nothing by it; None takes both ranges as given.
-        iterations: most iterations of a solve. Without a limit of time this makes a decision repeatable.
+        resolve: when to re-solve a subgame to the end of the hand: "never"; "off-tree", where the blueprint has no
+            strategy for the betting; or "always", also at the beginning of the first round that ``rounds`` allows.
+        rounds: number of last rounds that may be re-solved; 2 are turn and river. The first round never is.
+        safe: gadget of safe re-solving, from which the opponent gains nothing; None takes both ranges as estimated.
+        iterations: most iterations of a solve. Without a time limit this makes a decision repeatable.
         seconds: time budget of one decision; None: no limit. The bot skips each stage of a solve that it does not
             expect to fit, if need be the whole solve. A machine that slows down during a stage can exceed the budget.
         translation: whether a bet that the tree lacks is read as one of the tree's at random, or as the likelier one.
         threads: threads of a solve.
-        warm: whether a solve begins with the strategy that would be played without it, where this is known.
+        warm: whether a solve starts from the strategy that would be played without it, if this is known.
         strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
             plays the stored strategy, or a check or a fold.
 
@@ -44,8 +44,8 @@ class Options:
     warm: bool = True
     strict: bool = False
 
-    def first(self, n_rounds: int) -> int:
-        """The first round of so many that is solved to the end of the hand."""
+    def first_round(self, n_rounds: int) -> int:
+        """The first round, in a game of a number of rounds, that may be re-solved."""
         return max(1, n_rounds - self.rounds)
 
     def __post_init__(self) -> None:
@@ -56,8 +56,8 @@ class Options:
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
-                told = ", ".join(map(str, values))
-                raise InputError(f"{name}: expected one of {told}, found {shown(getattr(self, name))}")
+                choices = ", ".join(map(str, values))
+                raise InputError(f"{name}: expected one of {choices}, found {shown(getattr(self, name))}")
         for name in ("rounds", "iterations", "threads"):
             number = getattr(self, name)
             if not isinstance(number, int) or number < 1:

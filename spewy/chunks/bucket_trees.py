@@ -25,7 +25,8 @@ from buckets.abstraction import BoardTree, MergeTree, canonical_board
 from buckets.cards import Deck, canonical_flops, cards_name
 from lockers import LockerError, Store, Transaction, open_store
 from spewy.errors import PeerError, one_line, shown
-from spewy.system.crew import Crew, Parent
+from spewy.system.worker import Parent
+from spewy.system.worker_pool import WorkerPool
 
 CHILDREN, DISTANCES, MEANS = "children", "distances", "means"
 MANIFEST = {"buckets": 1, "cost": "equation 1"}
@@ -91,19 +92,19 @@ class BucketLocker:
         here = set(self.store.keys(MEANS))
         return [board for board in boards if _key(board, Deck(), 2, 5) not in here]
 
-    def precompute(self, n_cards: int, crew: Crew, progress: Callable[[int], object]) -> list[float]:
-        """Have a crew compute every missing board of so many cards; ``progress`` hears how many were done each time.
+    def precompute(self, n_cards: int, pool: WorkerPool, progress: Callable[[int], object]) -> list[float]:
+        """Have a pool compute every missing board of so many cards; ``progress`` hears how many were done each time.
 
         Interrupted, it keeps what is done, and another call goes on. Returns the peak memory of each worker, MiB.
         """
         boards = self.missing(n_cards)
         portions = [boards[start : start + PORTION] for start in range(0, len(boards), PORTION)]
         peaks: dict[str, float] = {}
-        with closing(crew):
-            for word in crew.results(_trees, ((portion,) for portion in portions)):
-                if word is not None:
-                    trees, process, peak = word.value
-                    asked = portions[word.task]
+        with closing(pool):
+            for message in pool.results(_trees, ((portion,) for portion in portions)):
+                if message is not None:
+                    trees, process, peak = message.value
+                    asked = portions[message.task]
                     if [tree.board for tree in trees] != asked:
                         raise PeerError(
                             f"worker {shown(process)}: expected the trees of boards {cards_name(asked[0])} to "

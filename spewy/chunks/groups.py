@@ -20,7 +20,7 @@ from buckets.cards.showdown import MAX_BOARDS
 from solvers.tree import Floats
 from spewy.chunks.bucket_trees import shared_cache
 from spewy.chunks.problem import Ints, Problem
-from spewy.game.handclass import NUM_HANDS
+from spewy.game.ranges.classes import NUM_HANDS
 
 PREFLOP_CLASSES = 169
 LOCKED = "equation-1"  # the clustering whose trees the bucket locker keeps

@@ -1,13 +1,12 @@
-"""All public chunks of a problem: chunk (t, b, r) is root r of round t's forest on board b, t counted from the root.
+"""All chunks of a problem: chunk (t, b, r) is line r of round t on board b, where t counts from the root's round.
 
-A layout is made from the problem alone and holds no results; every process makes its own.
+A layout is computed from the problem alone and holds no results; each process computes its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,54 +22,63 @@ from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
 if TYPE_CHECKING:
     from solvers.matrix.leaves import Hands
 
-Image = tuple[Ints, Ints]
-"""Per player: the row elsewhere of each row, -1 where a deal takes it."""
+RowMaps = tuple[Ints, Ints]
+"""Per player ``[row]``: the row on another board of each row; -1: the dealt cards block the hand."""
 
 
 @dataclass
 class Layout:
-    """Betting and boards of a problem, round by round from its root."""
+    """Betting and boards of a problem, round by round from its root.
+
+    Attributes:
+        problem: the problem.
+        betting: ``[t]``, the betting of each round.
+        boards: ``[t]``, the boards of each round.
+        bucketed: whether buckets hold their hands; False: buckets are only counted.
+    """
 
     problem: Problem
     betting: list[BettingRound]
     boards: list[BoardRound]
-    made: bool = True
-    """Whether buckets, if there are any, hold the hands that belong there."""
-    _images: dict[tuple[int, int, int, int], Image] = field(default_factory=dict)
+    bucketed: bool = True
+    _live: LiveGame | None = field(default=None, repr=False)
+    _images: dict[tuple[int, int, int, int], RowMaps] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Lay out a problem. ``progress`` is told of each finished board."""
+        """Lay out a problem; `progress` is called with the number of each finished board."""
         betting = betting_rounds(problem.tree)
         return cls(problem, betting, board_rounds(problem, progress)[: len(betting)])
 
     @classmethod
     def counted(cls, problem: Problem, progress: Callable[[int], None] | None = None) -> Layout:
-        """Lay out a problem for what its solve costs: buckets are counted, not made (`groups.row_counts`)."""
-        betting, made = betting_rounds(problem.tree), all(k is None for k in problem.rows)
+        """Lay out a problem to estimate its costs: buckets are counted (`groups.row_counts`), not computed."""
+        betting = betting_rounds(problem.tree)
         boards = board_rounds(problem, progress, counted=True)
-        return cls(problem, betting, boards[: len(betting)], made)
+        return cls(problem, betting, boards[: len(betting)], all(k is None for k in problem.rows))
 
     def with_buckets(self, progress: Callable[[int], None] | None = None) -> Layout:
-        """The same with buckets that are made."""
+        """Return the same layout with computed buckets."""
         return Layout(self.problem, self.betting, board_rounds(self.problem, progress)[: self.n_rounds])
 
     @property
     def n_rounds(self) -> int:
-        """Rounds from the root's to the last that betting reaches."""
+        """Number of rounds from the root's to the last one in which somebody bets."""
         return len(self.betting)
 
-    @cached_property
+    @property
     def live(self) -> LiveGame:
-        """The same chunks as a live game."""
-        return live_game(self.problem, self.betting, self.boards)
+        """The layout as a live game, computed at first use."""
+        if self._live is None:
+            self._live = live_game(self.problem, self.betting, self.boards)
+        return self._live
 
     def forget_live(self) -> None:
-        """Let the live game go; it is made anew where it is asked for again."""
-        self.__dict__.pop("live", None)
+        """Free the memory of the live game; `live` computes it again."""
+        self._live = None
 
     def below(self, t: int, b: int) -> Layout:
-        """Board b of round t and all that follows it, with all lines that reach it."""
+        """Return the layout of board b of round t and all boards that follow it, with all lines that reach it."""
         tables, numbers = [], [b]
         arrived: list[tuple[int, int, int]] = []
         for i in range(t, self.n_rounds):
@@ -93,71 +101,76 @@ class Layout:
         return Layout(self.problem, self.betting[t:], tables)
 
     def every_board(self) -> list[tuple[int, int]]:
-        """(t, b) of all boards, round by round."""
+        """List (t, b) of all boards, round by round."""
         return [(t, b) for t in range(self.n_rounds) for b in range(len(self.boards[t].boards))]
 
     def chunks(self, t: int) -> Iterator[tuple[int, int]]:
-        """(b, r) of all chunks of a round."""
+        """Yield (b, r) of all chunks of a round."""
         for b in range(len(self.boards[t].boards)):
             for r in range(len(self.betting[t].chunks)):
                 yield b, r
 
     def board(self, t: int, b: int) -> Board:
-        """Board b of round t."""
+        """Return board b of round t."""
         return self.boards[t].boards[b]
 
     def tree(self, t: int, r: int) -> ChunkTree:
-        """The betting of the chunks (t, ·, r)."""
+        """Return the betting tree of the chunks (t, b, r) of all boards b."""
         return self.betting[t].chunks[r]
 
     def n_rows(self, t: int, b: int) -> tuple[int, int]:
-        """Rows of the players' strategies on a board."""
+        """Count the rows of both players' strategies on a board."""
         rows = self.board(t, b).rows
         return rows[0].n_groups, rows[1].n_groups
 
     def place_of(self, t: int, b: int, r: int) -> Place:
-        """The chunk's address."""
+        """Return the address of a chunk."""
         return Place(self.boards[t].round, self.board(t, b).history, self.tree(t, r).line)
 
     def key(self, t: int, b: int, r: int) -> bytes:
-        """The chunk's key in the lockers."""
+        """Return the key of a chunk in the lockers."""
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
-        """Player p's hands on a board, as the matrix kernels take them."""
-        from solvers.matrix.leaves import Hands  # which loads kernels, as layouts otherwise do not
+        """Return player p's hands on a board for the matrix kernels."""
+        from solvers.matrix.leaves import (
+            Hands,  # this module loads kernels, which other uses of a layout do without
+        )
 
         live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
         n = len(rows.hands)
         return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)
 
-    def image(self, t: int, b: int, e: int, member: int = 0) -> Image:
-        """Where a member of entry e of a board takes its rows; the first one is the child board itself."""
-        found = self._images.get((t, b, e, member))
-        if found is None:
-            entry = self.board(t, b).entries[e]
-            found = self._moved(self.board(t, b), self.board(t + 1, entry.child), entry.members[member][1])
-            self._images[t, b, e, member] = found
-        return found
+    def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
+        """Map the rows of a board to those of the board that is solved for a member of entry e.
 
-    def mirrored(self, t: int, b: int, perm: Sequence[int]) -> Image:
-        """Where a permutation of suits that leaves a board as it is takes its rows."""
+        Member 0 is the solved board itself, with the identity as its permutation.
+        """
+        maps = self._images.get((t, b, e, member))
+        if maps is None:
+            entry = self.board(t, b).entries[e]
+            maps = self._moved(self.board(t, b), self.board(t + 1, entry.child), entry.members[member][1])
+            self._images[t, b, e, member] = maps
+        return maps
+
+    def mirrored(self, t: int, b: int, perm: Sequence[int]) -> RowMaps:
+        """Map the rows of a board by a suit permutation that fixes the board."""
         return self._moved(self.board(t, b), self.board(t, b), np.array(perm, dtype=np.int8))
 
-    def _moved(self, board: Board, to: Board, perm: Perms) -> Image:
+    def _moved(self, board: Board, to: Board, perm: Perms) -> RowMaps:
         return (
             row_image(self.problem, board.rows[0], to.rows[0], perm),
             row_image(self.problem, board.rows[1], to.rows[1], perm),
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:
-        """Put a chunk's arrays ``[slot, row]`` where they belong among those of the live game."""
+        """Write the arrays ``[slot, row]`` of a chunk into the arrays of the live game."""
         for p in (0, 1):
             into[t][p][b][self.tree(t, r).slots[p], : arrays[p].shape[1]] = arrays[p]
 
     def take(
         self, board: tuple[np.ndarray, np.ndarray], t: int, b: int, r: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A chunk's arrays ``[slot, row]`` from those of its board, ``[slot of the round, row]``."""
+        """Cut the arrays ``[slot, row]`` of a chunk out of the arrays ``[slot of the round, row]`` of its board."""
         rows, slots = self.n_rows(t, b), self.tree(t, r).slots
         return board[0][slots[0], : rows[0]], board[1][slots[1], : rows[1]]

@@ -13,7 +13,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Ints, Problem
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
-from spewy.game.nodes import Line, told_line
+from spewy.game.nodes import Line, line_as_written
 
 N_CARDS = 52
 
@@ -52,7 +52,7 @@ def line_to(problem: Problem, line: str, board: str | Sequence[int] | None) -> L
     n_cards, sizes = len(read_cards("board", "Qs Jh 2h", board)), np.cumsum(problem.game.num_board_cards)
     node = problem.tree.alone(line)
     while node.kind == "chance" and sizes[node.round] < sizes[node.round + 1] <= n_cards:
-        line = Line(f"{line}/", told_line(line))
+        line = Line(f"{line}/", line_as_written(line))
         node = problem.tree.alone(line)
     return line
 

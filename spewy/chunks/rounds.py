@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from solvers import tree as f
 from solvers.tree import Forest
-from spewy.game.tree import BettingTree, Node, terminal_rake, terminal_stakes
+from spewy.game.nodes import Node
+from spewy.game.tree import BettingTree, terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.system.collection import collection_put_off
 

@@ -48,8 +48,8 @@ def solve_batch(
 
     batch = replace(Batch.load(files, overrides, out), save_every=save_every, again=again)
     batch.write_weights()
-    with on_cluster(address, jobs, "--jobs") as cluster:
-        outcomes = run_batch(batch, batch_reporter(batch), jobs, cluster)
+    with on_cluster(address, jobs, "--jobs"):
+        outcomes = run_batch(batch, batch_reporter(batch), jobs)
     click.echo(json_text(batch.to_json(outcomes)) if as_json else render(table(batch, outcomes)))
     return _verdict(batch, outcomes)
 

@@ -12,9 +12,9 @@ import click
 from spewy.cli.options import Seconds
 
 if TYPE_CHECKING:
-    from solvers.gadget import Gadget
+    from solvers.resolve import Gadget
+    from spewy.bot.agent import LockerBot
     from spewy.bot.options import Resolve
-    from spewy.bot.player import LockerBot
     from spewy.bot.tally import Tally
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])

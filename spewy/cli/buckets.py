@@ -17,7 +17,7 @@ from spewy.cli.tables import count, duration, json_text, number, render
 if TYPE_CHECKING:
     from spewy.chunks.bucket_trees import BucketLocker
     from spewy.look.buckets import BoardBuckets
-    from spewy.system.crew import Crew
+    from spewy.system.worker_pool import WorkerPool
 
 DEFAULT_ROWS = 40
 WORKERS = 2
@@ -143,30 +143,27 @@ def _table(found: BoardBuckets) -> str:
 def _precompute(family: str, workers: int | None, address: str | None) -> None:
     """Fill the locker in processes, or on a cluster."""
     from spewy.chunks.bucket_trees import FAMILIES, BucketLocker
-    from spewy.system.cluster import DaskCrew
-    from spewy.system.crew import Crew
+    from spewy.system.dask_pool import worker_pool
 
     locker = BucketLocker.open()
     try:
-        with on_cluster(address, workers) as cluster:
-            _fill(
-                locker, FAMILIES[family], Crew(workers or WORKERS) if cluster is None else DaskCrew(cluster)
-            )
+        with on_cluster(address, workers):
+            _fill(locker, FAMILIES[family], worker_pool(workers or WORKERS))
     finally:
         locker.close()
 
 
-def _fill(locker: BucketLocker, n_cards: int, crew: Crew) -> None:
+def _fill(locker: BucketLocker, n_cards: int, pool: WorkerPool) -> None:
     """Fill the locker, with a bar; Ctrl-C keeps what is done."""
     import time
 
     from spewy.chunks.bucket_trees import default_folder
 
     missing = len(locker.missing(n_cards))
-    say(f"{count(missing, 'board')} to do in {default_folder()}, {count(crew.size, 'worker')}")
+    say(f"{count(missing, 'board')} to do in {default_folder()}, {count(pool.size, 'worker')}")
     started = time.perf_counter()
     with Bar("clustering", missing, unit="boards", keep=True) as bar:
-        peaks = locker.precompute(n_cards, crew, bar.advance)
+        peaks = locker.precompute(n_cards, pool, bar.advance)
     seconds = time.perf_counter() - started
     peak = f", at most {max(peaks):.0f} MiB in a worker" if peaks else ""
     click.echo(

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from spewy.cli.options import Decorated
 from spewy.cli.progress import say
-
-if TYPE_CHECKING:
-    from spewy.system.cluster import Cluster
 
 
 def dask_option(function: Decorated) -> Decorated:
@@ -27,25 +23,26 @@ def dask_option(function: Decorated) -> Decorated:
 
 
 @contextmanager
-def on_cluster(
-    address: str | None, processes: int | None, option: str = "--workers"
-) -> Iterator[Cluster | None]:
-    """Reach the cluster that was asked for; None where there was none.
+def on_cluster(address: str | None, processes: int | None, option: str = "--workers") -> Iterator[None]:
+    """Have the workers of a cluster do what runs on joblib within the block.
 
     Args:
-        address: of its scheduler.
-        processes: that were asked for here.
-        option: which asks for them.
+        address: address of the cluster's scheduler; None for processes here.
+        processes: number of processes here that the command asks for.
+        option: the option that asks for them.
 
     Raises:
-        click.UsageError: processes were asked for, too.
+        click.UsageError: the command asks for both.
+        InputError: there is no scheduler, or no worker has this version of spewy.
     """
     if address is None:
-        yield None
+        yield
         return
     if processes is not None:
         raise click.UsageError(f"--dask: expected no {option} beside it, found both")
+    from joblib import parallel_config
+
     from spewy.system.cluster import Cluster
 
-    with Cluster(address, 0, say) as cluster:
-        yield cluster
+    with Cluster(address, 0, say) as cluster, parallel_config(backend="dask", client=cluster.client):
+        yield

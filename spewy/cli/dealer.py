@@ -16,7 +16,7 @@ from spewy.cli.progress import say
 from spewy.system.clock import MOST_SECONDS
 
 if TYPE_CHECKING:
-    from spewy.competitions.acpc.dealer import Action, Limits, Logs, Table
+    from spewy.competitions.acpc.dealer import Action, Limits, Logs, Terms
 
 RESPONSE, PER_HAND, START = 600_000, 7_000, 600_000
 """Milliseconds: the reference dealer's, and the first competition's for starting."""
@@ -93,28 +93,28 @@ def dealer(
       spewy dealer test holdem.limit.2p.reverse_blinds 3000 0 Alice Bob -p 20001,20002
       spewy dealer doyle doyle 1000 7 Alice Bob --rules 2007
     """  # noqa: D301
-    from spewy.competitions.acpc.dealer import Dealer, Table, meet
+    from spewy.competitions.acpc.dealer import Dealer, Terms, accept_both
     from spewy.game.gamefile import load_game
-    from spewy.match.connection import Doors
+    from spewy.match.connection import Listener
 
     if again and not transactions:
         raise click.UsageError("-a goes on from a transaction log: expected -T too")
     limits = _limits(rules, hands, (t_response, t_hand, t_per_hand, start_timeout))
-    table = Table(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
+    terms = Terms(name, load_game(game), hands, seed, (p1, p2), limits, rules, fixed)
     before = _actions_before(Path(f"{name}.tlog")) if again else []
     if again and not no_log:
         _check_cards(Path(f"{name}.log"), game, seed)
     with ExitStack() as open_things:
-        doors = open_things.enter_context(Doors(bind, _ports(ports)))
-        logs = open_things.enter_context(_logs(table, quiet, not no_log, transactions, again))
+        listener = open_things.enter_context(Listener(bind, _ports(ports)))
+        logs = open_things.enter_context(_logs(terms, quiet, not no_log, transactions, again))
         if not no_log:
-            for line in _header(game, table):
+            for line in _header(game, terms):
                 logs.hand(line)
-        click.echo(" ".join(map(str, doors.ports)))
-        lines = meet(doors, table)
-        for connection in lines:
+        click.echo(" ".join(map(str, listener.ports)))
+        connections = accept_both(listener, terms)
+        for connection in connections:
             open_things.enter_context(connection)
-        score = Dealer(table, lines, logs, before).play()
+        score = Dealer(terms, connections, logs, before).play()
         logs.hand(score.text)
     click.echo(score.text, err=True)
     click.echo(score.text)
@@ -149,11 +149,11 @@ def _ports(text: str | None) -> tuple[int, ...]:
     return found
 
 
-def _header(game: str, table: Table) -> Iterator[str]:
+def _header(game: str, terms: Terms) -> Iterator[str]:
     """The first lines of a match's log."""
-    yield f"# name/game/hands/seed {table.name} {game} {table.hands} {table.seed}"
-    limits = table.limits
-    per_hand = None if limits.match is None else limits.match / table.hands
+    yield f"# name/game/hands/seed {terms.name} {game} {terms.hands} {terms.seed}"
+    limits = terms.limits
+    per_hand = None if limits.match is None else limits.match / terms.hands
     for key, seconds in (("response", limits.response), ("hand", limits.hand), ("per_hand", per_hand)):
         yield f"#--t_{key} {-1 if seconds is None else round(seconds * 1000)}"
 
@@ -183,7 +183,7 @@ def _actions_before(path: Path) -> list[Action]:
 
 
 @contextmanager
-def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool) -> Iterator[Logs]:
+def _logs(terms: Terms, quiet: bool, log: bool, transactions: bool, again: bool) -> Iterator[Logs]:
     from spewy.competitions.acpc.dealer import Logs
 
     def note(text: str) -> None:
@@ -191,7 +191,7 @@ def _logs(table: Table, quiet: bool, log: bool, transactions: bool, again: bool)
             say(text)
 
     with (
-        line_writer(Path(f"{table.name}.log") if log else None) as hand,
-        line_writer(Path(f"{table.name}.tlog") if transactions else None, add=again) as action,
+        line_writer(Path(f"{terms.name}.log") if log else None) as hand,
+        line_writer(Path(f"{terms.name}.tlog") if transactions else None, add=again) as action,
     ):
         yield Logs(note, hand, action)

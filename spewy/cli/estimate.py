@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from spewy.batch.batch import Batch
     from spewy.batch.run import BatchCost
     from spewy.job.job import Job
-    from spewy.run.dealt_plan import DealtCost
-    from spewy.run.estimate import Estimate
-    from spewy.run.least import Least
-    from spewy.run.plan import Plan
+    from spewy.run.bounds import Bounds
+    from spewy.run.sampled_cost import SampledCost
+    from spewy.run.walked_cost import WalkedCost
+    from spewy.run.walked_plan import WalkedPlan
 
 SOON = 256 << 20
 """Jobs that may need no more bytes than this are laid out even where ``solve.memory`` is less: it takes a second."""
@@ -92,9 +92,9 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
         found, rows = _dealt(job)
         click.echo(json_text(found) if as_json else facts(rows))
         return
-    from spewy.run.least import least_cost  # which loads Numba
+    from spewy.run.bounds import lower_bounds  # which loads Numba
 
-    least = least_cost(job)
+    least = lower_bounds(job)
     first, tree = job.tree_config.start_round, job.tree_count
     found, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     if not as_json:
@@ -106,7 +106,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     click.echo(json_text({"name": job.name, **job.amounts.key, "rounds": rounds} | found | known))
 
 
-def _can_be_seen(job: Job, least: Least) -> bool:
+def _can_be_seen(job: Job, least: Bounds) -> bool:
     """Whether a job is small enough to be laid out."""
     from spewy.job.units import parse_memory
 
@@ -128,7 +128,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
 
     batch = Batch.unstarted([file], overrides)
     plans = _board_plans(batch)
-    costs = {i: plan.estimate for i, plan in plans.items()}
+    costs = {i: plan.cost for i, plan in plans.items()}
     cost = BatchCost(costs, processes(batch), available_memory())
     fits = all(plan.refusal is None for plan in plans.values())
     job, entries = batch.entries[0].job, batch.entries
@@ -160,28 +160,28 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     return found, rows
 
 
-def _board_plans(batch: Batch) -> dict[int, Plan]:
+def _board_plans(batch: Batch) -> dict[int, WalkedPlan]:
     """By number of the entry the plan of each board that is to be solved.
 
     Raises:
         InputError: one is too large by what is known without laying it out.
     """
     from spewy.batch.work import refuse_impossible
-    from spewy.run.least import least_cost
-    from spewy.run.plan import Plan
+    from spewy.run.bounds import lower_bounds
+    from spewy.run.walked_plan import WalkedPlan
 
-    plans: dict[int, Plan] = {}
+    plans: dict[int, WalkedPlan] = {}
     with counting("boards") as progress:
         for i in batch.to_do:
             job = batch.entries[i].job
-            if not _can_be_seen(job, least_cost(job)):
+            if not _can_be_seen(job, lower_bounds(job)):
                 refuse_impossible(job, batch.entries[i].label)
-            plans[i] = Plan.counted(job, streaming=False)  # which solves side by side do not
+            plans[i] = WalkedPlan.counted(job, streaming=False)  # which solves side by side do not
             progress(len(plans), len(batch.to_do))
     return plans
 
 
-def _disk(job: Job, cost: Estimate | BatchCost) -> list[tuple[str, str]]:
+def _disk(job: Job, cost: WalkedCost | BatchCost) -> list[tuple[str, str]]:
     """Rows that tell the size of folders on the disk, and what stays of it if not all rounds are kept."""
     rows = [("disk", f"{size(cost.disk_bytes)}, at most {size(cost.most_disk_bytes)} during later saves")]
     if job.first_dropped is not None:
@@ -204,9 +204,9 @@ def _time(seconds_per_sweep: float | None) -> list[tuple[str, str]]:
 def _dealt(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The cost of a job whose boards are dealt: as JSON, and as facts."""
     from spewy.job.units import parse_memory
-    from spewy.run.dealt_plan import DealtPlan
+    from spewy.run.sampled_plan import SampledPlan
 
-    plan = DealtPlan.of(job)
+    plan = SampledPlan.of(job)
     cost, fits, names = plan.cost, plan.refusal is None, job.rules.round_names
     rows = [("job", f"{job.name}, boards dealt"), *_amounts(job)]
     for name, lines, classes, k in zip(names, cost.lines, cost.classes, cost.rows, strict=True):
@@ -243,8 +243,8 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     from spewy.job.units import parse_memory
 
     plan = _plan(job)
-    cost, fits = plan.estimate, plan.refusal is None
-    streamed = plan.residence.streamed_bytes if fits else None
+    cost, fits = plan.cost, plan.refusal is None
+    streamed = plan.memory_plan.streamed_bytes if fits else None
     budget = parse_memory(job.solve.memory)
     found = asdict(cost) | {"budget_bytes": budget, "fits": fits, "streamed_bytes": streamed}
     rows = []
@@ -268,14 +268,14 @@ def _seen(job: Job) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return found, rows
 
 
-def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _guessed(job: Job, least: Bounds) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """What is known of a job that is too large: as JSON, and as facts."""
     from spewy.game.count import MAX_NODES
     from spewy.job.units import parse_memory
-    from spewy.run.estimate import Estimate
+    from spewy.run.walked_cost import WalkedCost
 
     budget, tree = parse_memory(job.solve.memory), job.tree_count
-    found = dict.fromkeys(field.name for field in fields(Estimate))
+    found = dict.fromkeys(field.name for field in fields(WalkedCost))
     found |= {"budget_bytes": budget, "fits": False, "streamed_bytes": None}
     names = job.rules.round_names[job.tree_config.start_round :]
     rows = [
@@ -292,16 +292,16 @@ def _guessed(job: Job, least: Least) -> tuple[dict[str, Any], list[tuple[str, st
     return found, rows
 
 
-def _plan(job: Job) -> Plan:
+def _plan(job: Job) -> WalkedPlan:
     """The plan of a job, with a bar where one can be drawn."""
-    from spewy.run.plan import Plan
+    from spewy.run.walked_plan import WalkedPlan
 
     with Bar("laying out boards") as bar:
         boards = itertools.count(1)
-        return Plan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
+        return WalkedPlan.counted(job, streaming=True, progress=lambda _: bar.show(f"{next(boards):,}"))
 
 
-def _pace(job: Job, cost: DealtCost) -> tuple[str, str]:
+def _pace(job: Job, cost: SampledCost) -> tuple[str, str]:
     """How fast it is learnt."""
     seconds = cost.seconds_per_deal
     if job.solve.integrate == "regret":

@@ -37,7 +37,7 @@ def logs_folder(out: Path | None, name: str, bots: Mapping[str, str]) -> Iterato
         yield Path(folder)
 
 
-def shelf_folder(given: Path | None) -> Path:
+def solved_folder(given: Path | None) -> Path:
     """Where solved games of the HIGC are kept: a folder that was given, or one in the user's cache.
 
     Raises:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from solvers.tree import Floats
-    from spewy.game.hand_kinds import HandKinds
+    from spewy.game.ranges.hand_kinds import HandKinds
     from spewy.look.node import NodeView
 
 _LINES_BESIDE = 14

@@ -20,8 +20,8 @@ from spewy.cli.tables import count, facts, json_text, number, render
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.game.gamefile import Game
-    from spewy.match.match import Match, Outcome
+    from spewy.match.entrant import Entrant
+    from spewy.match.match import Match
     from spewy.match.score import Score
 
 MOST_TOLD = 5
@@ -119,69 +119,58 @@ def match(
     """  # noqa: D301
     if phh is not None:
         check_file(phh, (".phhs",))
-    from spewy.match.entrant import entrant
-    from spewy.match.match import Match
-    from spewy.match.match import outcome as stands
+    from spewy.match.entrant import parse_entrant
+    from spewy.match.match import Match, game_of, run_match
+    from spewy.match.match import score as score_so_far
     from spewy.match.phh import variant
 
     settings = tuple(how.items())
-    entrants = entrant(first, seconds, settings), entrant(second, seconds, settings)
-    played = Match(_game(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
+    entrants = parse_entrant(first, settings), parse_entrant(second, settings)
+    played = Match(game_of(game, entrants), entrants, hands, parse_seeds(seeds), aivat, seconds)
     if phh is not None:
         variant(played.game)  # refused before the hands are played, not after
-    _tell_ports(played)
-    bots = dict(
-        zip(
-            played.names,
-            (_told(each, how) for each in zip((first, second), entrants, strict=True)),
-            strict=True,
-        )
-    )
+    _tell_ports(played, entrants)
+    bots = dict(zip(played.names, (_description(each, how) for each in entrants), strict=True))
     with logs_folder(out, "match", bots) as folder:
         try:
-            outcome = _play(played, folder, workers)
+            with counting("hands") as watcher:
+                score = run_match(played, folder, watcher, workers)
         except KeyboardInterrupt:
-            _show(played, stands(played, folder), as_json)
+            _show(played, score_so_far(played, folder), as_json)
             raise
         if phh is not None:
             _write_phh(played, folder, phh)
-    _show(played, outcome, as_json)
+    _show(played, score, as_json)
 
 
-def _told(bot: tuple[str, Any], how: Mapping[str, Any]) -> str:
-    """What a bot is, for who finds its logs: its word, and of a folder how it is played from."""
-    from spewy.match.entrant import Folder
-    from spewy.match.names import parse_named
-
-    text, entrant = bot
-    _, word = parse_named(text)
-    if not isinstance(entrant, Folder):
-        return word
+def _description(entrant: Entrant, how: Mapping[str, Any]) -> str:
+    """A bot's word for the folder of its logs; for a bot from a folder, also how it plays."""
+    if entrant.kind != "folder":
+        return entrant.word
     safe = f" --safe {how['safe']}" if how["safe"] else ""
-    return f"{os.path.normpath(word)} --resolve {how['resolve']}{safe}"
+    return f"{os.path.normpath(entrant.value)} --resolve {how['resolve']}{safe}"
 
 
-def _tell_ports(played: Match) -> None:
-    """Who is waited for: somebody has to start them."""
+def _tell_ports(played: Match, entrants: Sequence[Entrant]) -> None:
+    """Print the ports that clients have to connect to: somebody has to start the clients."""
     from spewy.errors import InputError
-    from spewy.match.entrant import Remote
     from spewy.match.remote import HOST
 
-    waited = [each for each in played.entrants if isinstance(each, Remote) and each.port]
-    if len(waited) > len({each.port for each in waited}):
-        raise InputError(f"bots: expected a port for each, found {waited[0].port} for both")
-    for each in waited:
-        where = f"{HOST}:{each.port}, once in each of {count(len(played.runs), 'run')}"
+    waiting = [each for each in entrants if each.kind == "tcp"]
+    if len(waiting) > len({each.value for each in waiting}):
+        raise InputError(f"bots: expected a port for each, found {waiting[0].value} for both")
+    for each in waiting:
+        where = f"{HOST}:{each.value}, once in each of {count(len(played.runs), 'run')}"
         say(f"{each.name}: a client of the ACPC's protocol is waited for at {where}")
 
 
-def _show(played: Match, outcome: Outcome, as_json: bool) -> None:
+def _show(played: Match, score: Score, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text(_json(played, outcome)))
+        click.echo(json_text(_json(played, score)))
         return
-    click.echo(facts(_head(played, outcome)))
-    click.echo(render(_table(outcome.score)))
-    _tell_faults(played, outcome)
+    click.echo(facts(_head(played, score)))
+    click.echo(render(_table(score)))
+    _tell_faults(played, score)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -205,26 +194,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _game(name: str | None, entrants: tuple[Any, ...]) -> Game:
-    from spewy.errors import InputError
-    from spewy.game.gamefile import load_game
-    from spewy.match.entrant import Folder, shipped
-
-    if name is not None:
-        return load_game(name)
-    for each in entrants:
-        if isinstance(each, Folder):
-            return shipped(each.game())
-    raise InputError("--game: expected a game, as no bot plays from a folder, found none")
-
-
-def _play(played: Match, folder: Path, workers: int | None) -> Outcome:
-    from spewy.match.match import play_match
-
-    with counting("hands") as watcher:
-        return play_match(played, folder, watcher, workers)
-
-
 def _write_phh(played: Match, folder: Path, file: Path) -> None:
     from spewy.match.match import records
     from spewy.match.phh import phh_text
@@ -234,25 +203,25 @@ def _write_phh(played: Match, folder: Path, file: Path) -> None:
     say(f"hands in {file}")
 
 
-def _json(played: Match, outcome: Outcome) -> dict[str, Any]:
+def _json(played: Match, score: Score) -> dict[str, Any]:
     return {
         "bots": played.names,
         "game": played.game.name,
         "hands": played.hands,
         "seeds": played.seeds,
-        "complete": outcome.complete,
-        "score": outcome.score.to_json(),
-        "faults": [len(faults) for faults in outcome.faults],
-        "decisions": [tally.to_json() for tally in outcome.tallies],
+        "complete": score.complete,
+        "score": score.to_json(),
+        "faults": [len(faults) for faults in score.faults],
+        "decisions": [tally.to_json() for tally in score.tallies],
     }
 
 
-def _head(played: Match, outcome: Outcome) -> list[tuple[str, str]]:
+def _head(played: Match, score: Score) -> list[tuple[str, str]]:
     first, second = played.names
     runs = f"{count(len(played.runs), 'run')} of {count(played.hands, 'hand')}"
-    whole = "" if outcome.complete else f", {outcome.score.plain.n:,} hands of them so far"
+    whole = "" if score.complete else f", {score.plain.n:,} hands of them so far"
     head = [("bots", f"{first} against {second}"), ("game", played.game.name), ("played", runs + whole)]
-    for name, tally in zip(played.names, outcome.tallies, strict=True):
+    for name, tally in zip(played.names, score.tallies, strict=True):
         head += tally_rows(tally, f" of {name}")
     return head
 
@@ -276,8 +245,8 @@ def _table(score: Score) -> Table:
     return table
 
 
-def _tell_faults(played: Match, outcome: Outcome) -> None:
-    for name, faults, tally in zip(played.names, outcome.faults, outcome.tallies, strict=True):
+def _tell_faults(played: Match, score: Score) -> None:
+    for name, faults, tally in zip(played.names, score.faults, score.tallies, strict=True):
         _say_first(name, faults, "more fault")
         failures = [f"{each.text} ({each.reason})" for each in tally.failures]
         _say_first(f"{name}, failed", failures, "more failure")

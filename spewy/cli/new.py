@@ -263,10 +263,10 @@ def _checked(text: str, subset: int | None) -> Job:
 
 def _cost(job: Job) -> str:
     """What solving it takes, in words."""
-    from spewy.run.plan import Plan
+    from spewy.run.walked_plan import WalkedPlan
 
-    plan = Plan.counted(job, streaming=True)
-    cost = plan.estimate
+    plan = WalkedPlan.counted(job, streaming=True)
+    cost = plan.cost
     told = f"it takes {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} of disk"
     fits = "" if plan.refusal is None else f", MORE THAN the {job.solve.memory} that it allows"
     return f"{told}{fits}, for {cost.information_sets:,} information sets"

@@ -84,8 +84,8 @@ def acpc(
     bot = open_bot(folder, **how)
     try:
         opened = time.monotonic() - begun
-        with noted(log) as note, connect(host, port, wait) as lines:
-            match = play(lines, bot, seed, patience, note)
+        with noted(log) as note, connect(host, port, wait) as connection:
+            match = play(connection, bot, seed, patience, note)
     finally:
         bot.close()
     tally = tally_of(bot)

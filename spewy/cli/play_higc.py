@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spewy.cli.bots import resolve_option
-from spewy.cli.folders import shelf_folder
+from spewy.cli.folders import solved_folder
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, log_option, verbose_option
 from spewy.cli.progress import say
@@ -20,8 +21,8 @@ from spewy.system.interrupts import interruptible
 
 if TYPE_CHECKING:
     from spewy.bot.options import Resolve
-    from spewy.competitions.higc.agents import Brains
-    from spewy.competitions.higc.session import Brain
+    from spewy.competitions.higc.agents import Agents
+    from spewy.competitions.higc.session import Agent
     from spewy.competitions.higc.text import Dialect
 
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--data",
-    "shelf",
+    "solved",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="Where games that are solved when first met are kept; default: the user's cache.",
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
 @verbose_option
 def higc(
     folders: tuple[Path, ...],
-    shelf: Path | None,
+    solved: Path | None,
     older: bool,
     seconds: float,
     prepare_seconds: float,
@@ -101,51 +102,47 @@ def higc(
     Examples:
       spewy play higc --lockers results/limit-holdem
       spewy play higc --prepare "liars_dice" --prepare-seconds 600
-      spewy referee leduc_poker "spewy play higc" random --matches 100
+      spewy referee leduc_poker "cmd:spewy play higc" random --matches 100
     """  # noqa: D301
-    from spewy.competitions.higc.agents import Brains
+    from spewy.competitions.higc.agents import Agents
 
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
     with noted(log) as note:
-        kept = shelf_folder(shelf)
-        brains = Brains(folders, kept, resolve, seconds, prepare_seconds, note)
+        agents = Agents(folders, solved_folder(solved), resolve, seconds, prepare_seconds, note)
         if prepare is None:
             _play(
-                lambda game, seat: brains.brain(game, seat, dialect, chosen), dialect, chosen, patience, note
+                lambda game, seat: agents.agent(game, seat, dialect, chosen), dialect, chosen, patience, note
             )
         else:
-            _prepare(brains, prepare, dialect)
+            _prepare(agents, prepare, dialect)
 
 
-def _prepare(brains: Brains, game: str, dialect: Dialect) -> None:
+def _prepare(agents: Agents, game: str, dialect: Dialect) -> None:
     """Solve a game; what Ctrl-C ends is kept as far as it went."""
 
     def note(text: str) -> None:
-        brains.note(text)
+        agents.note(text)
         say(text)
 
-    note(f"{short(game)}: solved for {brains.prepare_seconds:g} s at most, kept in {path_text(brains.shelf)}")
+    note(
+        f"{short(game)}: solved for {agents.prepare_seconds:g} s at most, kept in {path_text(agents.solved)}"
+    )
     with interruptible() as stop:
-        replace(brains, note=note).prepare(game, dialect, stop)
+        replace(agents, note=note).prepare(game, dialect, stop)
     if stop.is_set():
         raise KeyboardInterrupt
 
 
 def _play(
-    prepare: Callable[[str, int], Brain],
+    prepare: Callable[[str, int], Agent],
     dialect: Dialect,
     seed: int,
     patience: float,
     note: Callable[[str], None],
 ) -> None:
-    from spewy.competitions.higc.client import MOST_OF_LINE, converse
-    from spewy.competitions.higc.session import Talk
-    from spewy.match.pipes import PipeReader, stdout_alone
+    from spewy.competitions.higc.session import MOST_OF_LINE, Session, converse
+    from spewy.match.connection import Connection, stdout_alone
 
-    with stdout_alone() as writer:
-        talk = Talk(prepare, dialect, note, seed)
-        try:
-            converse(talk, PipeReader(0, "referee", MOST_OF_LINE), writer, patience)
-        finally:
-            talk.close()
+    with stdout_alone() as stdout, closing(Session(prepare, dialect, note, seed)) as session:
+        converse(session, Connection(0, "referee", stdout, MOST_OF_LINE), patience)

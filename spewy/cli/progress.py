@@ -18,7 +18,7 @@ from spewy.cli.tables import count, duration, left, size, visible_lines
 if TYPE_CHECKING:
     from spewy.job.job import Job
     from spewy.records.status import Status
-    from spewy.run.estimate import Estimate
+    from spewy.run.cost import Cost
 
 PAUSE = 60.0
 """Seconds between two lines of a solve that tells how it stands many times in between."""
@@ -28,13 +28,14 @@ class Lines:
     """A line when it starts and one per check."""
 
     def __init__(self) -> None:
-        self._last = time.monotonic()
+        self._last, self._counted = time.monotonic(), "sweep"
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Tell what the solve will cost and where it goes on."""
+        self._counted = "deal" if job.sampled else "sweep"
         say(f"{job.name}: {cost_text(cost)}")
         if done:
-            say(f"{job.name}: going on after sweep {done}")
+            say(f"{job.name}: going on after {self._counted} {done:,}")
 
     def note(self, text: str) -> None:
         """Tell it."""
@@ -43,17 +44,18 @@ class Lines:
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Tell the exploitability."""
-        say(f"sweep {sweep}: {check_text(found, unit, seconds_left)}")
+        say(f"{self._counted} {done}: {check_text(found, unit, seconds_left)}")
 
     def boards(self, done: int, total: int) -> None:
         """Tell it, now and then."""
         self._now_and_then(f"{done:,} of {total:,} boards looked at")
 
-    def stands(self, status: Status, threads: int) -> None:
-        """Tell it, now and then."""
-        self._now_and_then(f"{status.name}: {status_text(status, threads)}")
+    def status(self, status: Status, threads: int) -> None:
+        """Tell how a solve by dealt boards stands, now and then; checks of other solves are told of often enough."""
+        if status.visits is not None:
+            self._now_and_then(f"{status.name}: {status_text(status, threads)}")
 
     def end(self) -> None:
         """Say nothing."""
@@ -73,17 +75,18 @@ class SolveBar(Lines):
         super().__init__()
         self._bar: Bar | None = None
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Tell what the solve will cost, and show the bar."""
         super().begin(job, cost, done)
-        self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
+        if not job.sampled:
+            self._bar = Bar(job.name, job.last_sweep, done=done, unit="sweeps", keep=True, time_left=False)
 
     def sweep(self, number: int, done: int, total: int) -> None:
         """Move the bar, within a sweep too."""
         if self._bar is not None:
             self._bar.move(number - 1 + done / max(total, 1))
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Write the exploitability behind the bar."""
         if self._bar is not None:
             self._bar.show(check_text(found, unit, seconds_left))
@@ -92,9 +95,10 @@ class SolveBar(Lines):
         """Show it in one line."""
         self._in_one_line(f"{done:,} of {total:,} boards looked at")
 
-    def stands(self, status: Status, threads: int) -> None:
-        """Show it in one line."""
-        self._in_one_line(f"{status.name}: {status_text(status, threads)}")
+    def status(self, status: Status, threads: int) -> None:
+        """Show how a solve by dealt boards stands in one line."""
+        if status.visits is not None:
+            self._in_one_line(f"{status.name}: {status_text(status, threads)}")
 
     def _in_one_line(self, text: str) -> None:
         if self._bar is None:
@@ -181,12 +185,7 @@ def status_text(status: Status, threads: int) -> str:
     return "; ".join(parts)
 
 
-def cost_text(cost: Estimate) -> str:
-    """Tell an estimate in one line."""
-    short = sum(cost.short_boards)
-    fewer = f"{count(short, 'board')} with fewer kinds of hands than rows asked for, " if short else ""
-    return (
-        f"{count(sum(cost.boards), 'board')}, {count(sum(cost.chunks), 'chunk')}, "
-        f"{count(cost.information_sets, 'information set')}, {fewer}"
-        f"about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"
-    )
+def cost_text(cost: Cost) -> str:
+    """Tell a cost in one line."""
+    counts = ", ".join(count(*counted) for counted in cost.counts)
+    return f"{counts}, about {size(cost.memory_bytes)} of memory and {size(cost.disk_bytes)} on disk"

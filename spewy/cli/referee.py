@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spewy.cli.extras import require
-from spewy.cli.folders import logs_folder, shelf_folder
+from spewy.cli.folders import logs_folder, solved_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
 
 if TYPE_CHECKING:
-    from spewy.competitions.higc.series import Contender, Series, Standing
+    from spewy.competitions.higc.series import Outcome, Series
+    from spewy.match.entrant import Entrant
 
 MOST_TOLD = 5
 """Faults of a bot that are printed; the logs have them all."""
@@ -51,7 +52,7 @@ MOST_TOLD = 5
 )
 @click.option(
     "--data",
-    "shelf",
+    "solved",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="Where the bot spewy keeps what it solves; default: the user's cache.",
@@ -74,7 +75,7 @@ def referee(
     out: Path | None,
     workers: int | None,
     lockers: tuple[Path, ...],
-    shelf: Path | None,
+    solved: Path | None,
     search_seconds: float,
     as_json: bool,
 ) -> None:
@@ -82,7 +83,8 @@ def referee(
 
     GAME is one of OpenSpiel's names; half of the matches are played with the seats swapped.
 
-    BOT is a command that speaks over stdin and stdout, random, or spewy (what spewy play higc is, in this process).
+    BOT is cmd:COMMAND (a program that speaks over stdin and stdout), random, or spewy (what spewy play higc is, in this
+    process).
     NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command after its
     script. An action that is not legal is replaced by one drawn at random; who has three of these, three lines that
     nobody asked for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the
@@ -90,8 +92,8 @@ def referee(
 
     \b
     Examples:
-      spewy referee leduc_poker "spewy play higc" random
-      spewy referee gin_rummy spewy "mine=python3 agent.py" --matches 5000 --out results/gin
+      spewy referee leduc_poker "cmd:spewy play higc" random
+      spewy referee gin_rummy spewy "mine=cmd:python3 agent.py" --matches 5000 --out results/gin
       spewy referee kuhn_poker spewy random --chance-seconds 0 --json
 
     \b
@@ -101,66 +103,57 @@ def referee(
     """  # noqa: D301
     require("pyspiel")
     from spewy.competitions.higc.referee import Limits
-    from spewy.competitions.higc.series import Series, play_series, standing
+    from spewy.competitions.higc.series import Series, outcome, parse_bot, play_series
+    from spewy.match.entrant import apart
 
-    bots = _named(first, second, shelf_folder(shelf), lockers, search_seconds)
+    kept = solved_folder(solved)
+    bots = parse_bot(first, kept, lockers, search_seconds), parse_bot(second, kept, lockers, search_seconds)
+    names = apart(bots[0].name, bots[1].name)
     limits = Limits("older" if older else "rules", seconds, chance_seconds, prepare_seconds)
-    series = Series(game, bots, matches, seed, limits)
-    told = {bot.name: _told(bot) for bot in bots}
+    series = Series(game, bots, names, matches, seed, limits)
+    told = {name: _description(bot, lockers) for name, bot in zip(names, bots, strict=True)}
     with logs_folder(out, "referee", told) as folder:
         try:
             with counting("matches") as watcher:
                 found = play_series(series, folder, watcher, workers)
         except KeyboardInterrupt:
-            _show(series, standing(series, folder), as_json)
+            _show(series, outcome(series, folder), as_json)
             raise
     _show(series, found, as_json)
 
 
-def _told(bot: Contender) -> str:
-    """What a bot is, for who finds its logs."""
-    return " ".join([bot.word, *(map(os.path.normpath, bot.lockers) if bot.word == "spewy" else ())])
+def _description(bot: Entrant, lockers: tuple[Path, ...]) -> str:
+    """A bot's word, and the lockers of the bot spewy, for the folder of its logs."""
+    return " ".join([bot.word, *(map(os.path.normpath, lockers) if bot.value == "spewy" else ())])
 
 
-def _named(
-    first: str, second: str, shelf: Path, lockers: tuple[Path, ...], seconds: float
-) -> tuple[Contender, Contender]:
-    from dataclasses import replace
-
-    from spewy.competitions.higc.series import contender
-    from spewy.match.names import apart
-
-    one, two = (contender(word, shelf, lockers, seconds) for word in (first, second))
-    return one, replace(two, name=apart(one.name, two.name)[1])
-
-
-def _show(series: Series, found: Standing, as_json: bool) -> None:
+def _show(series: Series, found: Outcome, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(_json(series, found)))
         return
-    first, second = series.bots
+    first, second = series.names
     whole = "" if found.complete else f", {len(found.records):,} of them so far"
     rows = [
-        ("bots", f"{first.name} against {second.name}"),
+        ("bots", f"{first} against {second}"),
         ("game", series.game),
         ("played", f"{series.matches:,} matches{whole}"),
         ("score", f"{number(found.mean.mean, 4)} ± {number(found.mean.half, 4)} per match"),
     ]
     rows += [
-        (f"faults of {bot.name}", text)
-        for n, bot in enumerate(series.bots)
+        (f"faults of {name}", text)
+        for n, name in enumerate(series.names)
         if (text := ", ".join(f"{kind} {times}" for kind, times in found.counts(n).items()))
     ]
     click.echo(facts(rows))
-    for n, bot in enumerate(series.bots):
+    for n, name in enumerate(series.names):
         for text in found.faults(n)[:MOST_TOLD]:
-            say(f"{bot.name}: {text}")
+            say(f"{name}: {text}")
         if found.is_disqualified(n):
-            say(f"{bot.name}: out of time in {found.late_share(n):.1%} of the matches, which disqualifies it")
+            say(f"{name}: out of time in {found.late_share(n):.1%} of the matches, which disqualifies it")
 
 
-def _json(series: Series, found: Standing) -> dict[str, Any]:
-    names = [bot.name for bot in series.bots]
+def _json(series: Series, found: Outcome) -> dict[str, Any]:
+    names = series.names
     return {
         "game": series.game,
         "bots": names,

@@ -1,8 +1,9 @@
-"""``spewy review``: what each decision of a match cost against the lockers."""
+"""``spewy review``: what each decision of a match cost."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -11,66 +12,114 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spewy.cli.bots import lockers_option, open_bot
 from spewy.cli.options import json_option, verbose_option
-from spewy.cli.tables import facts, json_text, number, render
+from spewy.cli.progress import say
+from spewy.cli.tables import count, facts, json_text, number, render
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spewy.match.review import Reviewed, Total
+    from spewy.match.review import Reviewed, Skipped, Total
+
+MOST_REASONS = 5
 
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@lockers_option
-@click.option("--player", metavar="NAME", help="Review the decisions of this player only.")
-@click.option("--hands", type=click.IntRange(min=1), help="Review no more hands than these first ones.")
 @click.option(
-    "--top", type=click.IntRange(min=0), default=20, show_default=True, help="Costliest decisions to list."
+    "--lockers",
+    "folder",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder of the solve to compare with: a whole game, a spot, or a batch of spots.",
+)
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="Name or file of the game that was played in an ACPC log; default: the game of the solve.",
+)
+@click.option("--player", metavar="NAME", help="Review the decisions of this player only.")
+@click.option("--hands", type=click.IntRange(min=1), help="Number of hands to review; default: all.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Number of costliest decisions to list.",
 )
 @json_option
 @verbose_option
-def review(file: Path, folder: Path, player: str | None, hands: int | None, top: int, as_json: bool) -> None:
-    """Compare the hands of a match with a solve.
+def review(
+    file: Path,
+    folder: Path,
+    game: str | None,
+    player: str | None,
+    hands: int | None,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Show what each decision of a match cost.
 
     FILE is a log of the ACPC's dealer (STATE: lines), or a .phh or .phhs file of hold'em hands.
 
-    For each decision whose hole cards are known: how often the lockers do what was done, and what it cost. The cost is
-    what the lockers' own mix of actions would have won there, less what the action wins, in chips. Both are valued
-    alike: the other's range is played down by the lockers, both go on by them to the end of the round, and from there
-    nobody bets. It is an estimate; it may be negative, and is 0 on average for who plays as the lockers do.
+    For each decision with known hole cards the command prints how often the strategy plays the action, and what the
+    action cost: what the strategy's own mix would have won there, less what the action wins, in chips. Both are valued
+    alike: the opponent's range is played down by the strategy, both players go on by it to the end of the round, and
+    from there nobody bets. The cost is an estimate. It may be negative, and is 0 on average for a player who plays the
+    strategy.
+
+    Hands are compared with a spot if its round begins on its board, and pot and stack stand in its ratio; chips are
+    scaled. The command prints how many hands, or rests of hands, lie outside of the spot, and why.
 
     \b
     Examples:
       spewy review results/match/seed-1.log --lockers results/limit-holdem
       spewy review hands.phhs --lockers results/limit-holdem --player Alice --top 50
+      spewy review hands.phhs --lockers results/T1
 
     \b
     --json prints one object:
       {"players": {"Alice": {"hands", "decisions", "cost": mbb per hand, "won": mbb per hand}},
        "decisions": [{"number", "name", "player", "line", "board", "hole", "action", "actions", "frequencies",
-                      "values", "frequency", "cost"}]}; what is not known is null
+                      "values", "frequency", "cost"}],
+       "skipped": [{"number", "reason", "whole": whether no decision of the hand was reviewed}]}
+      unknown values are null
     """  # noqa: D301
-    from spewy.match.log import read_hands
-    from spewy.match.review import review_hands, summary
+    from spewy.game.gamefile import load_game
+    from spewy.match.review import open_strategy, read_hands, review_hands, summary
+    from spewy.match.spot_strategy import SpotStrategy
 
-    bot = open_bot(folder, resolve="never", ready=False)
+    strategy = open_strategy(folder)
     try:
-        played = list(islice(read_hands(bot.game, file), hands))
-        found = review_hands(bot, played, player)
-        game = bot.game
+        rules = strategy.game if game is None else load_game(game)
+        own_stakes = isinstance(strategy, SpotStrategy)
+        played = islice(read_hands(rules, file, own_stakes=own_stakes), hands)
+        reviewed = review_hands(strategy, played, player)
     finally:
-        bot.close()
-    players = summary(played, found, game.big_blind, player)
+        strategy.close()
+    players = summary(reviewed, rules.big_blind, player)
     if as_json:
-        decisions = [_json(each) for each in found]
-        click.echo(json_text({"players": {n: asdict(p) for n, p in players.items()}, "decisions": decisions}))
+        totals = {name: asdict(total) for name, total in players.items()}
+        decisions = [_json(each) for each in reviewed.decisions]
+        skipped = [asdict(each) for each in reviewed.skipped]
+        click.echo(json_text({"players": totals, "decisions": decisions, "skipped": skipped}))
         return
     for name, total in players.items():
         click.echo(facts(_rows(name, total)))
-    if top and found:
-        click.echo(render(_table(sorted(found, key=_cost, reverse=True)[:top])))
+    if top and reviewed.decisions:
+        click.echo(render(_table(sorted(reviewed.decisions, key=_cost, reverse=True)[:top])))
+    _say_skipped(reviewed.skipped)
+
+
+def _say_skipped(skipped: Sequence[Skipped]) -> None:
+    """Print the most frequent reasons for which hands lie outside of a spot."""
+    reasons = Counter(each.reason for each in skipped)
+    for reason, n in reasons.most_common(MOST_REASONS):
+        say(f"{count(n, 'hand')} outside of the spot: {reason}")
+    if len(reasons) > MOST_REASONS:
+        rest = sum(reasons.values()) - sum(n for _, n in reasons.most_common(MOST_REASONS))
+        say(f"{count(rest, 'hand')} outside of the spot for other reasons")
 
 
 def _cost(each: Reviewed) -> float:
@@ -115,8 +164,8 @@ def _table(decisions: Sequence[Reviewed]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("hand", "player", "hole", "board", "line", "done"):
         table.add_column(name, no_wrap=True, justify="right" if name == "hand" else "left")
-    for name in ("cost", "lockers do it", "lockers' mix"):
-        table.add_column(name, no_wrap=True, justify="left" if name == "lockers' mix" else "right")
+    for name in ("cost", "frequency", "strategy"):
+        table.add_column(name, no_wrap=True, justify="left" if name == "strategy" else "right")
     for each in decisions:
         table.add_row(*_cells(each))
     return table

@@ -181,7 +181,7 @@ def show(
 def _solved(folder: Path, line: str, board: str | None, target: str | None, both: bool, ev: bool) -> Shown:
     """A decision of a solve all of whose boards were walked through."""
     from spewy.chunks.locate import line_to
-    from spewy.game.linewords import line_words
+    from spewy.game.lines import line_words
     from spewy.look.solution import Solution
 
     with Solution.open(folder, target, say) as solution:
@@ -194,8 +194,8 @@ def _solved(folder: Path, line: str, board: str | None, target: str | None, both
 def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
     """A decision of a whole game with classes of boards, and the class of its board."""
     from spewy.chunks.locate import line_to
-    from spewy.game.linewords import line_words
-    from spewy.game.tree import entry
+    from spewy.game.lines import line_words
+    from spewy.game.nodes import entry_line
     from spewy.look.play import open_play
     from spewy.look.played import played, waiting
 
@@ -205,7 +205,7 @@ def _played(folder: Path, line: str, board: str | None, both: bool) -> Shown:
         class_ = policy.board_bucket(view.line.count("/"), view.board)
         there = line_to(policy.problem, line, board)
         told = f"{policy.strategies.manifest['job']['name']}, {policy.strategies.saved.deals:,} deals"
-        words = line_words(policy.problem.tree.entered(entry(there)), there)
+        words = line_words(policy.problem.tree.entered(entry_line(there)), there)
         return Shown(views, policy.problem.game, told, words, class_)
 
 

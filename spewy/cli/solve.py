@@ -117,7 +117,7 @@ def solve(
     """  # noqa: D301
     from spewy.batch.batch import lists_boards
     from spewy.job.job import Job
-    from spewy.run.session import open_session
+    from spewy.run.session import Session
 
     if address is not None and save_every is not None:
         raise click.UsageError(
@@ -134,7 +134,7 @@ def solve(
     job = Job.load(job_files[0], overrides)
     where = folder or default_folder(job.name)
     say(f"{job.name}: lockers in {path_text(where)}")
-    session = open_session(job, where, save_every, start_from=start_from, again=again)
+    session = Session(job, where, save_every, start_from=start_from, again=again)
     reporter = solve_reporter()
     try:
         result = session.solve(reporter)

@@ -9,7 +9,7 @@ import click
 
 from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
-from spewy.cli.folders import logs_folder, shelf_folder
+from spewy.cli.folders import logs_folder, solved_folder
 from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import json_text, render
@@ -54,7 +54,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
       rules = "higc"
       [[bots]]
       name = "mine"
-      bot = "spewy"              # or random, or a command; with [acpc] whatever spewy match knows
+      bot = "spewy"              # or random, or cmd:COMMAND; with [acpc] whatever spewy match knows
       [[bots]]
       name = "chance"
       bot = "random"
@@ -79,7 +79,9 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
     bots = {bot.name: " ".join([bot.bot or "", *bot.lockers]) for bot in found.bots}
     _tell_ports(found)
     with logs_folder(out, "tournament", bots) as folder, counting("played") as watcher:
-        outcome = play_tournament(found, file.absolute().parent, folder, shelf_folder(None), watcher, workers)
+        outcome = play_tournament(
+            found, file.absolute().parent, folder, solved_folder(None), watcher, workers
+        )
     if page is not None:
         with appearing(page) as temporary:
             temporary.write_text(page_text(outcome), encoding="utf-8")

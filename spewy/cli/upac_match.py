@@ -14,7 +14,8 @@ from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number
 
 if TYPE_CHECKING:
-    from spewy.competitions.upac.games import Entrants, Game
+    from spewy.competitions.upac.contenders import Contenders
+    from spewy.competitions.upac.games import Game
 
 MOST_TOLD = 5
 
@@ -71,7 +72,7 @@ def upac_match(
 
     A BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as the competition
     does it; tables:OUT.zip, the same bot within this process, which is faster; random, call, allin or equity; or
-    command:SHELL, which reads lines on stdin and answers on stdout. NAME= before any of these names the bot; without
+    cmd:SHELL, which reads lines on stdin and answers on stdout. NAME= before any of these names the bot; without
     NAME= a command is named after its program, a Python command after its script.
 
     What counts is the share of the chips at the end of a game; Elo is by the competition's rule, K = 12. A bot that
@@ -81,7 +82,7 @@ def upac_match(
     Examples:
       spewy upac-match spewy-bot.zip equity
       spewy upac-match tables:spewy-bot.zip random --games 1000
-      spewy upac-match spewy-bot.zip "other=command:python3 bot.py" --games 20 --log games.txt --json
+      spewy upac-match spewy-bot.zip "other=cmd:python3 bot.py" --games 20 --log games.txt --json
 
     \b
     --json prints one object:
@@ -90,17 +91,18 @@ def upac_match(
       half: half of the 95 % interval of the share; spent: seconds and MiB at most; unasked: number of lines that a
       bot wrote while nothing was asked, each of which counts as its next answer
     """  # noqa: D301
-    from spewy.competitions.upac.games import Entrants, play_games
+    from spewy.competitions.upac.contenders import Contenders
+    from spewy.competitions.upac.games import play_games
     from spewy.competitions.upac.rules import Rules
 
     rules = Rules(chips, rounds, most, old_labels)
     n_seeds = (games + 1) // 2
     played: list[Game] = []
-    with Entrants(first, second) as entrants, line_writer(log) as write:
+    with Contenders(first, second) as contenders, line_writer(log) as write:
         try:
             with counting("games") as watcher:
                 run = play_games(
-                    rules, entrants.both, range(seed, seed + n_seeds), seconds, write if log else None
+                    rules, contenders.both, range(seed, seed + n_seeds), seconds, write if log else None
                 )
                 for game in run:
                     played.append(game)
@@ -108,20 +110,20 @@ def upac_match(
                     if len(played) == games:
                         break
         except KeyboardInterrupt:
-            _show(entrants, played, as_json)
+            _show(contenders, played, as_json)
             raise
-        _show(entrants, played, as_json)
+        _show(contenders, played, as_json)
 
 
-def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
+def _show(contenders: Contenders, games: Sequence[Game], as_json: bool) -> None:
     from dataclasses import asdict
 
     from spewy.competitions.upac.games import standing
 
     found = standing(games)
-    names = [entrant.name for entrant in entrants.both]
+    names = [contender.name for contender in contenders.both]
     if as_json:
-        spents = [asdict(entrant.spent) for entrant in entrants.both]
+        spents = [asdict(contender.spent) for contender in contenders.both]
         click.echo(json_text({"bots": names} | found.to_json() | {"spent": spents}))
         return
     rows = [
@@ -133,19 +135,19 @@ def _show(entrants: Entrants, games: Sequence[Game], as_json: bool) -> None:
             f"{number(found.elo, 0)} ahead by the share; {found.ratings[0]:.0f} and {found.ratings[1]:.0f} rated",
         ),
     ]
-    for entrant in entrants.both:
-        if entrant.spent.slowest:
-            spent = entrant.spent
+    for contender in contenders.both:
+        if contender.spent.slowest:
+            spent = contender.spent
             rows.append(
                 (
-                    entrant.name,
+                    contender.name,
                     f"{spent.slowest:.2f} s slowest answer, {spent.game:.1f} s a game, {spent.mib:.0f} MiB",
                 )
             )
     click.echo(facts(rows))
-    for entrant in entrants.both:
-        if unasked := entrant.spent.unasked:
-            say(f"{entrant.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
+    for contender in contenders.both:
+        if unasked := contender.spent.unasked:
+            say(f"{contender.name}: wrote {count(unasked, 'line')} unasked; each counts as its next answer")
     for text in found.faults[:MOST_TOLD]:
         say(text)
     if len(found.faults) > MOST_TOLD:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spewy.errors import InputError
-from spewy.game.bet_table import Stakes, bet_table
 from spewy.game.betting import MAX_ACTIONS, UNLIMITED
 from spewy.game.names import SEAT_NAMES
+from spewy.game.sizes import Size
+from spewy.game.sizing import Stake, bet_amounts
 from spewy.game.treeconfig import TreeConfig
 
 __all__ = [
@@ -175,6 +176,7 @@ class _Counter:
         self.config, self.limit = config, limit
         self.rounds = [RoundCount() for _ in range(config.rules.num_rounds)]
         self.nodes, self.bets = 0, False
+        self.known: dict[tuple[tuple[Size, ...], Stake], list[int]] = {}
         self.starts: list[list[_States]] = [[] for _ in self.rounds]
         stacks = config.rules.stacks
         self.stacks = (UNLIMITED, UNLIMITED) if stacks is None else stacks
@@ -185,7 +187,7 @@ class _Counter:
         if state.to_act is None:
             self.run_out(0, 1)
         else:
-            chips = (*state.spent, state.raise_by, 0, self.config.start_base, 0)
+            chips = (*state.spent, state.raise_by, 0, self.config.antes, 0)
             root = _States.of(np.array(chips, dtype=np.int64)[:, None], np.ones(1, dtype=np.int64))
             self.meet(0, state.to_act, self.starts[0], root)
         for r, starts in enumerate(self.starts):
@@ -224,7 +226,7 @@ class _Counter:
         self.call(r, player, depth, states, after)
 
     def raises(self, r: int, player: int, depth: int, states: _States) -> tuple[Ints, Flags]:
-        """Totals ``[decision, place]`` to raise to, and which of them are legal; `moves.raise_totals` of each."""
+        """Totals ``[decision, place]`` to raise to, and which of them are legal; `raises.raise_totals` of each."""
         rules, stack = self.config.rules, self.stacks[player]
         highest = states.spent.max(axis=0)
         able = (states.spent[1 - player] < self.stacks[1 - player]) & (highest < stack)
@@ -235,31 +237,31 @@ class _Counter:
             return np.minimum(highest + rules.raise_sizes[r], stack)[:, None], able[:, None]
         low = np.minimum(highest + states.raise_by, stack)
         high = np.maximum(min(stack, self.stacks[1 - player]), low)
-        row, faced = self.config.sizes[r][player], highest > states.base
-        with_donk = (states.donk > 0) & (row.donk is not None)
-        parts = (
-            (row.raises, faced & ~with_donk),
-            (row.bet, ~faced & ~with_donk),
-            (row.donk or (), with_donk),
-        )
-        widest = 1 + max(len(sizes) for sizes, _ in parts)
-        totals, legal = np.zeros((len(states), widest), dtype=np.int64), np.zeros((len(states), widest), bool)
-        for sizes, chosen in parts:
-            n = np.flatnonzero(chosen & able)
-            if not len(n):
-                continue
-            stakes = Stakes(
-                pot=self.config.pot + 2 * highest[n],
-                faced=(highest - states.base)[n],
-                low=(low - states.base)[n],
-                high=(high - states.base)[n],
-                rounds_left=rules.num_rounds - r,
-                bets_before=states.raises[n],
+        base, sizes = states.base, self.config.sizes[r][player]
+        columns = (2 * highest, highest - base, low - base, high - base, states.raises, states.donk > 0, able)
+        rows = [
+            self.street_totals(
+                sizes.sizes(faced > 0, donk),
+                Stake(self.config.pot + pot, faced, least, most, rules.num_rounds - r, raises),
             )
-            amounts, kept = bet_table(sizes, stakes, self.config.thresholds)
-            totals[n, : amounts.shape[1]] = amounts + states.base[n, None]
-            legal[n, : amounts.shape[1]] = kept
-        return totals, legal
+            if legal
+            else ()
+            for pot, faced, least, most, raises, donk, legal in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
+        ]
+        widths = np.array([len(row) for row in rows])
+        legal = np.arange(max(widths.max(), 1)) < widths[:, None]
+        totals = np.zeros(legal.shape, dtype=np.int64)
+        totals[legal] = [total for row in rows for total in row]
+        return totals + base[:, None], legal
+
+    def street_totals(self, sizes: tuple[Size, ...], stake: Stake) -> list[int]:
+        """Return `bet_amounts`, computed once for each stake."""
+        amounts = self.known.get((sizes, stake))
+        if amounts is None:
+            amounts = self.known[sizes, stake] = bet_amounts(sizes, stake, self.config.thresholds)
+        return amounts
 
     def raised(self, states: _States, player: int, total: Ints) -> _States:
         """Decisions after raises to a total each; a short all-in does not lower the smallest raise."""

@@ -21,11 +21,11 @@ from fractions import Fraction
 
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
-from spewy.game.nodes import Action, Line, Node, choices_text, refusal
-from spewy.game.tree import BettingTree, find_node
+from spewy.game.nodes import Action, Line, Node, choices, find_node, no_action_error, path_to
+from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
 
-__all__ = ["Line", "read_action", "read_line"]
+__all__ = ["action_words", "line_words", "read_action", "read_line"]
 
 
 def read_line(tree: BettingTree, text: str) -> Line:
@@ -60,8 +60,31 @@ def read_action(config: TreeConfig, node: Node, text: str, subject: str) -> int:
     """
     match = _PIECE.fullmatch(text.strip())
     if match is None or match["slash"]:
-        raise refusal(subject, node, text)
+        raise no_action_error(subject, node, text)
     return _Piece(match, config, subject).action(node)
+
+
+def action_words(label: str) -> str:
+    """An action's label in words.
+
+    >>> action_words("Check"), action_words("Bet(120)"), action_words("Raise(336)"), action_words("AllIn(900)")
+    ('check', 'bet 120', 'raise to 336', 'all-in 900')
+    """
+    name, _, amount = label.rstrip(")").partition("(")
+    return f"{_WORDS.get(name, name.lower())} {amount}".rstrip()
+
+
+def line_words(root: Node, line: str) -> str:
+    """A line from a node on in words, rounds apart; nothing for the node itself.
+
+    Raises:
+        InputError: no such line.
+    """
+    rounds: dict[int, list[str]] = {}
+    for node, taken in path_to(root, line):
+        if node.kind == "decision":
+            rounds.setdefault(node.round, []).append(action_words(node.actions[taken].label))
+    return " / ".join(", ".join(words) for words in rounds.values())
 
 
 class _Walk:
@@ -72,16 +95,16 @@ class _Walk:
         for start, match in _pieces(text):
             subject = f"line {shown(text)}, position {start}"
             if isinstance(match, str):
-                raise refusal(subject, self._node, match)
+                raise no_action_error(subject, self._node, match)
             if match["slash"]:
                 if self._node.kind != "chance":
-                    raise refusal(subject, self._node, "/")
+                    raise no_action_error(subject, self._node, "/")
                 self._deal()
                 continue
             if self._node.kind == "chance" and self._node.children[0].kind == "decision":
                 self._deal()
             if self._node.kind != "decision":
-                raise refusal(subject, self._node, match[0])
+                raise no_action_error(subject, self._node, match[0])
             self._act(_Piece(match, tree.config, subject).action(self._node))
 
     def _act(self, number: int) -> None:
@@ -115,10 +138,10 @@ class _Piece:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise refusal(self._subject, node, self.text, self._off(node))
+            raise no_action_error(self._subject, node, self.text, self._off(node))
         names = " or ".join(node.actions[i].label for i in found)
         raise InputError(
-            f"{self._subject}: expected {choices_text(node)}; found {shown(self.text)}, which could be {names}"
+            f"{self._subject}: expected {choices(node)}; found {shown(self.text)}, which could be {names}"
         )
 
     def _matches(self, node: Node) -> list[int]:
@@ -166,6 +189,7 @@ class _Piece:
         return abs(Fraction(100 * self._added(node, number), self._pot(node)) - self._amount)
 
 
+_WORDS = {"AllIn": "all-in", "Raise": "raise to"}
 _KINDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("f", "fold"), ("fold",)),
     **dict.fromkeys(("x", "k", "check"), ("check",)),

@@ -37,7 +37,18 @@ class PlayerSizes:
     bet: tuple[Size, ...] = ()
     raises: tuple[Size, ...] = ()
     donk: tuple[Size, ...] | None = None
-    """For who starts a round after calling the last bet of the one before; None: `bet`."""
+    """Bet sizes of a player who starts a round after calling the last bet of the round before; None: as `bet`."""
+
+    def sizes(self, faces_bet: bool, donk: bool) -> tuple[Size, ...]:
+        """Select the sizes for a decision.
+
+        Args:
+            faces_bet: whether the player faces a bet.
+            donk: whether the player starts a round after calling the last bet of the round before.
+        """
+        if donk and self.donk is not None:
+            return self.donk
+        return self.raises if faces_bet else self.bet
 
 
 RoundSizes: TypeAlias = tuple[PlayerSizes, PlayerSizes]
@@ -117,8 +128,8 @@ class TreeConfig:
         return Thresholds(self.add_allin, self.force_allin, self.merge)
 
     @property
-    def start_base(self) -> int:
-        """What both had put in before the first round: antes, which are no bet."""
+    def antes(self) -> int:
+        """Chips that each player has put in before the first round; antes are no bet."""
         return self.rules.blinds[0] if self.rules.has_antes else 0
 
     def start(self) -> Betting:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.tree import BettingTree, Node
+from spewy.game.nodes import Node
+from spewy.game.tree import BettingTree
 
 __all__ = ["tree_json", "tree_text"]
 

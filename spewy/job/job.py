@@ -25,8 +25,8 @@ from spewy.game.amounts import Unit, UnitName, game_unit
 from spewy.game.count import TreeCount, require_sizes_used
 from spewy.game.gamefile import Game, format_game, load_game, parse_game
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES, RoundName
-from spewy.game.rangepair import SMALLEST, RangePair, meet
 from spewy.game.ranges import Range, parse_range
+from spewy.game.ranges.pair import SMALLEST, RangePair, meet
 from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import (
     PlayerSizes,
@@ -131,6 +131,15 @@ class Job(Section):
         root = job.tree_config.start_round
         require_used(job.rules, root, job.bets, job.tree, job.solve, live=job.live)
         return job
+
+    def replace(self, **solve: Any) -> Job:
+        """The job with other keys of ``[solve]``, such as ``replace(target="0.1%", max_sweeps=500)``.
+
+        Raises:
+            InputError: as `load`.
+        """
+        data = self.model_dump(by_alias=True, exclude_unset=True)
+        return Job.of(data | {"solve": data.get("solve", {}) | solve})
 
     @classmethod
     def stored(cls, data: dict[str, Any], subject: str) -> Job:

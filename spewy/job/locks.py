@@ -22,8 +22,10 @@ from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges import NUM_HANDS, parse_range
-from spewy.game.tree import BettingTree, Node
+from spewy.game.nodes import Node
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.classes import NUM_HANDS
+from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import TreeConfig
 from spewy.job.sections import Section
 

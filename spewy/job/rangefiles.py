@@ -10,7 +10,8 @@ from typing import Any
 
 from spewy.errors import InputError, path_text
 from spewy.game.names import SEAT_NAMES
-from spewy.game.ranges import parse_range, without_comments
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.text import without_comments
 from spewy.system.textfile import read_text
 
 

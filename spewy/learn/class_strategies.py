@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from compiled.vector import WIDTH
 from solvers.matrix.chunk import ChunkStrategy
 from solvers.sampled.quantise import byte_tables, restore
-from solvers.sampled.strips import LINES, Strips
+from solvers.sampled.strips import Strips
 from solvers.tree import Floats
 from spewy.records.strategy_locker import StrategyLocker
 
@@ -61,5 +62,5 @@ class ClassStrategies:
         restore(self._averages.class_bytes(t, class_, p), k, tables, flat)
         cuts = tables.first.tolist()
         return [
-            flat[cuts[s] : cuts[s + 1]].reshape(k, int(tables.n_slots[s]), LINES) for s in range(len(strips))
+            flat[cuts[s] : cuts[s + 1]].reshape(k, int(tables.n_slots[s]), WIDTH) for s in range(len(strips))
         ]

@@ -21,22 +21,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockers import Store
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.tree import Ints
 from spewy.chunks.rounds import LineForest
 from spewy.errors import PeerError, shown
 from spewy.game.gamefile import Game
 from spewy.learn import deal_copy
+from spewy.learn.background_saves import Opener
 from spewy.learn.combined_flops import Finding
 from spewy.learn.deal_copy import NOTHING, Asked, Order, Setup, Share
 from spewy.learn.deal_shares import Cut, Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Exchange, Part, copied, put, summed
 from spewy.learn.real_game import SEED
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.records.response_cache import FlopFinding
-from spewy.system.cluster import Attempts, Cluster, DaskCrew, Lost, NoWorkerError
+from spewy.system.cluster import Attempts, Cluster, Lost, NoWorkerError
+from spewy.system.dask_pool import DaskPool
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -80,16 +81,25 @@ class ClusterEngine(SampledEngine):
         *,
         short: bool,
         answers: float,
-        opened: Callable[[], Store],
+        opened: Opener,
         cluster: Cluster,
         shares: int | None,
         interval: int | None,
+        check_flops: int = 1,
     ) -> None:
         self._cluster, self._shares, self._interval = cluster, shares, interval
         self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
         self._given: Any = None
         super().__init__(
-            game, rounds, abstraction, seed, threads=1, short=short, answers=answers, opened=opened
+            game,
+            rounds,
+            abstraction,
+            seed,
+            threads=1,
+            short=short,
+            answers=answers,
+            opened=opened,
+            check_flops=check_flops,
         )
         self._exchange = NOTHING + 1
         self._changed: list[Ints] = [
@@ -110,7 +120,7 @@ class ClusterEngine(SampledEngine):
         """Whether the numbers are those of the deals that are counted: all shares of an interval are in, or none."""
         return self._settled
 
-    def run(self, n: int, stop: Stop) -> None:
+    def deal(self, n: int, stop: Stop) -> None:
         """Do ``n`` deals more, an interval; when this returns, the numbers have all of its deals.
 
         If ``stop`` is set before the numbers have any share of the interval, the numbers have none of its deals.
@@ -118,7 +128,7 @@ class ClusterEngine(SampledEngine):
         Raises:
             PeerError: the scheduler is gone, a worker answered something else than a share, or no worker answers.
         """
-        interval = Interval(self.deals, n, min(n, self._n_shares))
+        interval = Interval(self.done, n, min(n, self._n_shares))
         attempts = Attempts(self._cluster, "a share of deals")
         begun, slowest, waiting = time.perf_counter(), 0.0, list(range(interval.shares))
         there = self._cluster.workers(stop)
@@ -151,7 +161,7 @@ class ClusterEngine(SampledEngine):
     def next_portion(self, n: int, seconds: float) -> int:
         """Deals of an interval, all shares together, after one of n that took so long."""
         shares = self._n_shares
-        most = max(FEWEST * shares, math.ceil(MOST_OF_ALL * self.deals))
+        most = max(FEWEST * shares, math.ceil(MOST_OF_ALL * self.done))
         if self._interval is not None:
             return min(most, self._interval * shares)
         wanted = min(MOST_SECONDS, max(LEAST_SECONDS, self._exchanging / EXCHANGES))
@@ -177,14 +187,14 @@ class ClusterEngine(SampledEngine):
             if not workers:
                 return None
             order = Order(self._setup.solve, self._exchange, self._exchange)
-            with closing(DaskCrew(self._cluster, workers)) as crew:
-                for word in crew.work(deal_copy.judge, [(order, first) for first in missing]):
+            with closing(DaskPool(self._cluster, workers)) as pool:
+                for message in pool.work(deal_copy.judge, [(order, first) for first in missing]):
                     if stop.is_set():
                         return None
-                    if word is not None and word.kind == "failed":
-                        raise word.value
-                    if word is not None and word.value is not None and word.kind == "done":
-                        found[missing[word.task]] = word.value
+                    if message is not None and message.kind == "failed":
+                        raise message.value
+                    if message is not None and message.value is not None and message.kind == "done":
+                        found[missing[message.task]] = message.value
                         tell(len(found), len(firsts))
             attempts.ended(fruitful=any(first in found for first in missing))
         return game.combined(found, draw)

@@ -23,7 +23,7 @@ from spewy.game.gamefile import Game
 from spewy.learn.deal_shares import Interval, Shares
 from spewy.learn.engine import Stop
 from spewy.learn.exchange import Part, added, copied, put
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.records.response_cache import FlopFinding
 
 if TYPE_CHECKING:

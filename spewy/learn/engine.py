@@ -1,22 +1,23 @@
-"""What sweeps over all chunks: live in memory with the lockers as its safe, through the lockers, or as one program.
+"""The protocol of engines: what a solve runs, measures and saves, whichever way it learns.
 
-*Live* (`live_engine`): a parent's chance leaves recurse into the chunks below, which improve on the way; with a row
-per hand that is an exact solver. *Stored* (Spewy Louie's, `stored_engine`): every chunk is visited on its own; a parent
-sees the payoff matrices that the visits below stored. Chunks of one round do not see each other, so visits of a level
-run in parallel, in any order, with the same result. Stored chunks may stand above live ones: a visit to one of the
-lowest of them then improves all that follows it. *One linear program* (`lp_engine`) is a single sweep.
-All leave averaged strategies in the strategy locker, chunk by chunk.
+*Live* (`spewy.learn.live`): all chunks are in memory, and a parent's chance leaves recurse into the chunks below; with
+a row per hand that is an exact solver. *Stored* (`spewy.learn.stored`, Spewy Louie's way): every chunk is visited on
+its own, and a parent sees the payoff matrices that the visits below have stored. Chunks of a round do not see each
+other, so visits of a level run in parallel, in any order, with the same result. Stored chunks may stand above live
+ones: a visit to one of the lowest of them then improves all that follows it. *One linear program* (`spewy.learn.lp`) is
+a single sweep. *Sampled* (`spewy.learn.sampled`): boards are dealt, and the boards of a bucket learn together.
+
+`spewy.run.session.Session` drives an engine: it runs portions of work, saves and measures between them, and stops.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from solvers.measure import Exploitability
-from solvers.stopping import Stopped, StoppedError, never
 
 
 class Stop(Protocol):
@@ -27,87 +28,172 @@ class Stop(Protocol):
         ...
 
 
+Progress = Callable[[int, int, int], object]
+"""Called with the number of the sweep under way, the visits made in it, and the visits of the whole sweep."""
+Counted = Literal["sweeps", "deals"]
+Saves = Literal["checked", "at once", "in background"]
+"""What an engine saves, and when: a state in memory, after a check of it; each visit as it is made; or the numbers of a
+state in memory while the engine goes on."""
+
+
 @dataclass(frozen=True)
 class Goal:
-    """When a run of sweeps checks, and when it ends.
+    """Bounds of a portion of work.
 
     Attributes:
-        target: in chips; a check that finds at most this is the last.
-        last: the last sweep.
-        every: a check follows each sweep whose number this divides, and the last one.
-        stop: looked at between visits.
-        progress: told of visits: the number of the sweep, how many were made in it, and of how many.
-        together: whether several checks may be made before anybody hears of the first.
+        target: exploitability in chips; a check that finds at most so much ends the portion.
+        last: number of the last sweep or deal; None: there is none.
+        every: number of sweeps between two checks; None: the clock decides when to check.
+        together: whether a portion may hold several checks.
     """
 
     target: float
-    last: int
-    every: int
-    stop: Stop
-    progress: Callable[[int, int, int], None]
+    last: int | None
+    every: int | None = None
     together: bool = True
 
-    def until_check(self, sweeps: int) -> int:
-        """Sweeps to the next check, after so many."""
-        return min(self.every - sweeps % self.every, self.last - sweeps)
-
-    def checks_at(self, sweeps: int) -> bool:
-        """Whether a check follows this sweep."""
-        return sweeps % self.every == 0 or sweeps >= self.last or self.stop.is_set()
-
-    def ends_with(self, found: Exploitability | None) -> bool:
-        """Whether the run ends with this check; ``found`` is None if the check measured nothing."""
-        return self.stop.is_set() or (found is not None and found.value <= self.target)
+    def left(self, done: int) -> int | None:
+        """Number of sweeps or deals until the next check or the last one; None: any number."""
+        bounds = [] if self.last is None else [self.last - done]
+        if self.every is not None:
+            bounds.append(self.every - done % self.every)
+        return min(bounds, default=None)
 
 
-class Check(NamedTuple):
-    """What was found after so many sweeps, ``at`` a time of `time.perf_counter`; it ``took`` so many seconds.
+@dataclass(frozen=True)
+class Check:
+    """A measurement of the average strategies in the real game.
 
-    None was found where nobody measured: between two checks, or in a sweep that was interrupted.
+    Attributes:
+        done: number of sweeps or deals that were done.
+        at: time of `time.perf_counter` when the measurement ended.
+        took: duration in seconds.
+        exploitability: in chips per deal.
+        net: chips per deal of both players when both follow the average strategies; None if the check does not tell.
+        bracket: bounds on the game's value for player 0; None if the check does not tell.
+        stderr: standard error of the exploitability, if a sample of flops was measured.
+        flops: number of flops that were measured; None: all boards.
+        core_seconds: seconds of all threads together; None: not measured.
     """
 
-    sweeps: int
+    done: int
     at: float
     took: float
-    found: Exploitability | None
+    exploitability: float
+    net: tuple[float, float] | None = None
+    bracket: tuple[float, float] | None = None
+    stderr: float | None = None
+    flops: int | None = None
+    core_seconds: float | None = None
+
+    @classmethod
+    def of(cls, done: int, at: float, took: float, measured: Exploitability) -> Check:
+        """The check that found ``measured``."""
+        return cls(done, at, took, measured.value, measured.expected, measured.bracket)
+
+
+class Spread(NamedTuple):
+    """Visits of the board buckets of a round.
+
+    Attributes:
+        fewest: visits of the bucket with the fewest.
+        median: of all buckets.
+    """
+
+    fewest: int
+    median: float
 
 
 class Engine(Protocol):
-    """A way to sweep over all chunks, bound to a store."""
+    """A way to solve a game, bound to the lockers of its solve.
+
+    Attributes:
+        counted: what `done` counts.
+        saves: what the engine saves, and when.
+    """
+
+    counted: Counted
+    saves: Saves
 
     @property
-    def sweeps(self) -> int:
-        """Sweeps that are finished, saved or not."""
+    def done(self) -> int:
+        """Number of sweeps or deals that are finished, saved or not."""
         ...
 
-    def checks(self, goal: Goal) -> Iterator[Check]:
-        """Sweep towards a goal; tell of each check.
-
-        Between two checks of which it tells, an engine may tell of sweeps that were not measured, so that they can be
-        saved. An engine in memory tells of what was measured only: nothing else of it is ever saved.
-        """
+    @property
+    def threads(self) -> int:
+        """Number of threads or processes that work at once."""
         ...
 
-    def exploitability(self, stopped: Stopped = never) -> Exploitability:
-        """Exact best responses to the average strategies, in the real game.
-
-        An engine in memory never calls ``stopped``, since it saves nothing that was not measured.
-
-        Raises:
-            StoppedError: ``stopped()`` returned True.
-        """
+    @property
+    def settled(self) -> bool:
+        """Whether the strategies are those of the work that `done` counts, so that they may be saved."""
         ...
 
-    def expected_values(self) -> tuple[float, float]:
-        """Both players' chips per deal when both follow the average strategies."""
+    @property
+    def seconds_before(self) -> float:
+        """Seconds of work in earlier runs."""
         ...
 
-    def save(self, dropping: int | None = None) -> None:
-        """Make all finished sweeps last: what was saved survives any interruption.
+    @property
+    def save_took(self) -> float | None:
+        """Duration of the last save in seconds; None: nothing was saved yet."""
+        ...
+
+    def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
+        """Do a portion of work, short enough that saves and Ctrl-C need not wait for long.
 
         Args:
-            dropping: the first round of the game that need not last, with all after it; it counts as dropped where it
-                was left out.
+            goal: bounds of the portion, which `done` has not reached.
+            stop: once it is set, the portion ends at the next safe place.
+            progress: told of visits.
+
+        Returns:
+            The checks that were made within the portion, if sweeps are so short that a portion holds several.
+        """
+        ...
+
+    def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
+        """Measure how far the average strategies are from an equilibrium of the real game.
+
+        Args:
+            stop: once it is set, an engine that loses nothing by it gives up; others finish.
+            tell: called with the number of flops that are measured, and of all, if that takes long.
+
+        Returns:
+            The check, or None if ``stop`` was set before it was finished.
+        """
+        ...
+
+    def expected_values(self) -> tuple[float, float] | None:
+        """Both players' chips per deal when both follow the average strategies; None: only a check tells."""
+        ...
+
+    def spread(self) -> tuple[Spread, ...] | None:
+        """Visits of board buckets, per round; None if the engine walks through all boards."""
+        ...
+
+    def saved(self) -> int:
+        """Number of sweeps or deals that the lockers hold.
+
+        Raises:
+            lockers.LockerError: a save in the background has failed.
+        """
+        ...
+
+    def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
+        """Make all finished work last: what was saved survives any interruption.
+
+        Args:
+            seconds: seconds of work so far, all runs together.
+            dropping: the first round of the game that need not last, with all rounds after it; the rounds count as
+                dropped if they were left out.
+            wait: whether to return only when all is saved. An engine that saves in the background otherwise returns at
+                once, and does nothing while an earlier save is under way.
+
+        Raises:
+            SolveError: regrets or sums are not finite.
+            lockers.LockerError: the lockers cannot be written.
         """
         ...
 
@@ -116,20 +202,16 @@ class Engine(Protocol):
         ...
 
 
-def measured(engine: Engine, stopped: Stopped = never) -> Check:
-    """Measure what an engine has reached; the check measures nothing if ``stopped()`` returned True."""
-    begun = time.perf_counter()
-    try:
-        found = engine.exploitability(stopped)
-    except StoppedError:
-        return unmeasured(engine)
-    ended = time.perf_counter()
-    return Check(engine.sweeps, ended, ended - begun, found)
+class Timer:
+    """The time since it was made, in the two numbers that a `Check` has of it."""
 
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
 
-def unmeasured(engine: Engine) -> Check:
-    """Tell what an engine has reached, and measure nothing."""
-    return Check(engine.sweeps, time.perf_counter(), 0.0, None)
+    def times(self) -> tuple[float, float]:
+        """The time now, and the seconds since the start."""
+        now = time.perf_counter()
+        return now, now - self._begun
 
 
 def visits_at_once(chunks: int, workers: int) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lockers import Store
 from spewy.chunks.layout import Layout
-from spewy.chunks.part import Parts
+from spewy.chunks.subgame import Subgames
 from spewy.errors import PeerError, shown
 from spewy.learn.visit import Improver, VisitSettings
 from spewy.records.chunks import Visit, commit_visit, visits
@@ -62,7 +62,7 @@ class Errands:
         settings: how chunks are solved.
     """
 
-    def __init__(self, parts: Parts, store: Store, settings: VisitSettings) -> None:
+    def __init__(self, parts: Subgames, store: Store, settings: VisitSettings) -> None:
         self._parts, self._layout = parts, parts.layout
         self._store, self._settings = store, settings
         self._known: dict[tuple[int, Place], Shapes] = {}
@@ -199,11 +199,11 @@ def _is_whole(visit: Visit, shapes: Shapes, kept: set[Any], payoffs: tuple[int, 
 _mine = threading.local()
 
 
-def kept_parts(token: str, layout: Callable[[], Layout]) -> Parts:
-    """Parts of a layout, the same for all portions of a solve that this thread is asked for."""
+def kept_parts(token: str, layout: Callable[[], Layout]) -> Subgames:
+    """Subgames of a layout, the same for all portions of a solve that this thread is asked for."""
     if getattr(_mine, "token", None) != token:
-        _mine.parts, _mine.token = Parts(layout()), token
-    parts: Parts = _mine.parts
+        _mine.parts, _mine.token = Subgames(layout()), token
+    parts: Subgames = _mine.parts
     return parts
 
 

@@ -17,7 +17,7 @@ from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
 from solvers.matrix.leaves import Hands, add_deal, row_matrices
 from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
 from spewy.chunks.boards import BoardRows
-from spewy.chunks.layout import Image, Layout
+from spewy.chunks.layout import Layout, RowMaps
 from spewy.records.chunks import read_payoffs
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
@@ -197,7 +197,7 @@ def _view(payoffs: Floats, p: int) -> Floats:
     return np.asarray(view if p == 0 else -view.T, dtype=np.float64)
 
 
-def _unmoved(image: Image, sides: Sequence[tuple[Ints, Floats]]) -> bool:
+def _unmoved(image: RowMaps, sides: Sequence[tuple[Ints, Floats]]) -> bool:
     """Whether a permutation of hands leaves each player's rows and weights as they are."""
     return all(
         np.array_equal(group[to], group) and np.array_equal(weight[to], weight)

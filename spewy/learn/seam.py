@@ -24,7 +24,7 @@ from solvers.reference.cfr import Cfr
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
-from spewy.chunks.part import Parts
+from spewy.chunks.subgame import Subgames
 from spewy.learn.leaves import Payoffs, build_chunk, per_pair, root_payoffs, row_reach, two_views
 from spewy.records.chunks import Chunks, Kind
 
@@ -105,7 +105,7 @@ class LiveLeaf:
         threads: share the boards of a part.
     """
 
-    def __init__(self, parts: Parts, store: Reads, schedule: Variant, threads: int) -> None:
+    def __init__(self, parts: Subgames, store: Reads, schedule: Variant, threads: int) -> None:
         self._parts, self._store, self._schedule, self._threads = parts, store, schedule, threads
 
     def enter(self, t: int, b: int, r: int, ranges: Sequence[Floats]) -> Entered:

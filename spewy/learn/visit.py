@@ -16,7 +16,7 @@ from lockers import Reads, Store
 from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from spewy.chunks.layout import Layout
-from spewy.chunks.part import Parts
+from spewy.chunks.subgame import Subgames
 from spewy.learn.leaves import Stored, build_chunk, one_view, root_payoffs, row_reach
 from spewy.learn.playdown import PlayDown
 from spewy.learn.seam import Leaf, LiveLeaf, MatrixLeaf, kinds
@@ -81,7 +81,7 @@ class Improver:
         layout: Layout,
         store: Reads,
         settings: VisitSettings,
-        parts: Parts | None = None,
+        parts: Subgames | None = None,
         threads: int = 1,
     ) -> None:
         self.layout = layout
@@ -89,7 +89,7 @@ class Improver:
         schedule = variant(settings.variant)
         self._payoffs = Stored(layout, store)
         self._stored = MatrixLeaf(layout, store, schedule, self._payoffs)
-        self._live = LiveLeaf(parts or Parts(layout), store, schedule, threads)
+        self._live = LiveLeaf(parts or Subgames(layout), store, schedule, threads)
         self._sums = Chunks(layout, store)
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
@@ -139,7 +139,7 @@ class Visitor:
         layout: Layout,
         store: Store,
         settings: VisitSettings,
-        parts: Parts | None = None,
+        parts: Subgames | None = None,
         threads: int = 1,
     ) -> None:
         self.layout = layout

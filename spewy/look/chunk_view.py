@@ -21,7 +21,8 @@ import numpy as np
 
 from solvers.tree import Floats
 from spewy.game.amounts import Unit
-from spewy.game.tree import Node, terminal_rake, terminal_stakes
+from spewy.game.nodes import Node
+from spewy.game.tree import terminal_rake, terminal_stakes
 from spewy.game.treeconfig import TreeConfig
 from spewy.look.pairs import Pairs
 from spewy.records.leaves import Pair

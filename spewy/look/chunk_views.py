@@ -14,7 +14,7 @@ import numpy as np
 from buckets.cards import blocked
 from solvers.tree import Floats
 from spewy.chunks.problem import Ints
-from spewy.game.tree import entry
+from spewy.game.nodes import entry_line
 from spewy.look.chunk_view import ChunkView, reaches
 from spewy.look.pairs import Pairs, pairs
 from spewy.records.chunk_policy import ChunkPolicy
@@ -60,7 +60,7 @@ class ChunkViews:
         if not line:
             return self._problem.ranges[0][hands[0]], self._problem.ranges[1][hands[1]]
         sizes = np.cumsum(self._problem.game.num_board_cards)
-        before, t = entry(line[:-1]), self._problem.first_round + line.count("/")
+        before, t = entry_line(line[:-1]), self._problem.first_round + line.count("/")
         board = cards[: sizes[t - 1]]
         left = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
         above = self.hands(board)

@@ -19,7 +19,7 @@ from solvers.tree import Floats
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
-from spewy.game.nodes import Line, Node, told_line
+from spewy.game.nodes import Line, Node, line_as_written
 from spewy.look.chunk_view import NodeTotals
 from spewy.look.node import NodeView
 from spewy.look.report import words_of
@@ -184,13 +184,15 @@ def compare(a: Solution, b: Solution, line: str = "", board: str | None = None) 
     if seats[0] != seats[1]:
         told = " and ".join(SEAT_NAMES[seat] for seat in seats if seat is not None)
         raise InputError(
-            f"line {told_line(line)!r}: expected the same player to act in A and B, found {told}"
+            f"line {line_as_written(line)!r}: expected the same player to act in A and B, found {told}"
         )
     first, second = (solution.node(line, board) for solution in sides)
     actions = tuple(dict.fromkeys((*first.actions, *second.actions)))
     found = _aligned(first, second, actions)
     if not len(found.hands):
-        raise InputError(f"line {told_line(line)!r}: expected hands that are in both ranges, found none")
+        raise InputError(
+            f"line {line_as_written(line)!r}: expected hands that are in both ranges, found none"
+        )
     return Comparison(
         first.line,
         (first.board, second.board),

@@ -14,7 +14,7 @@ from spewy.records.bucket_numbers import drop_numbers
 from spewy.records.progress import saved_sweeps
 from spewy.records.status import STOP
 from spewy.records.strategy_locker import FOLDER, StrategyLocker
-from spewy.run.logfile import LogFile
+from spewy.run.log import LogFile
 
 DROPPED = ("regrets", "sums")
 

@@ -16,7 +16,7 @@ from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_
 from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
-from spewy.game.handclass import NUM_HANDS
+from spewy.game.ranges.classes import NUM_HANDS
 
 SIZE = 13
 

@@ -1,8 +1,8 @@
 """Choosing hands by what they are: ``pair+&flushdraw, set`` is a pair or better with a flush draw, or a set.
 
-A comma is *or*, ``&`` is *and* and binds closer. A name is one of `spewy.game.hand_kinds`, or of a group of them;
-blanks, hyphens and capitals do not count. ``+`` after a made hand or a draw is that or a better one, in their order
-there; of a group, its weakest or better.
+A comma is *or*, ``&`` is *and* and binds closer. A name is one of `spewy.game.ranges.hand_kinds`, or of a group of
+them; blanks, hyphens and capitals do not count. ``+`` after a made hand or a draw is that or a better one, in their
+order there; of a group, its weakest or better.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from spewy.errors import InputError, shown
 from spewy.game.gamefile import Game
-from spewy.game.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
+from spewy.game.ranges.hand_kinds import BLOCKERS, DRAWS, MADE, Bools, HandKinds
 from spewy.look.node import NodeView
 
 GROUPS: dict[str, tuple[str, ...]] = {

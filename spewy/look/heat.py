@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers.tree import Floats
 from spewy.errors import InputError, shown
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.node import NodeView
 

@@ -27,11 +27,12 @@ from spewy.look.play import play_folder
 from spewy.look.unpacked import Decoder, Parcel
 from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.strategy_locker import StrategyLocker, saved_deals
-from spewy.system.cluster import Cluster, DaskCrew
-from spewy.system.crew import Crew, Parent
+from spewy.system.dask_pool import worker_pool
 from spewy.system.interrupts import interruptible
 from spewy.system.scratch import scratch_folder
 from spewy.system.textfile import as_path
+from spewy.system.worker import Parent
+from spewy.system.worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,10 @@ def judge_folder(
     flops: int | None,
     seed: int,
     workers: int | None = None,
-    cluster: Cluster | None = None,
 ) -> WholeGameResult:
     """Judge the strategies that were saved last.
+
+    Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
 
     Args:
         folder: folder of a solve, or a copy of its play locker.
@@ -102,7 +104,6 @@ def judge_folder(
         flops: number of flops to draw; None for all. Small games are judged on all in any case.
         seed: seed of the draws.
         workers: number of processes; None for one on each core.
-        cluster: a cluster whose workers judge instead of processes here.
 
     Raises:
         NotSolvedError: nothing was saved yet.
@@ -124,14 +125,15 @@ def judge_folder(
         with ResponseCache.within(as_path(folder, "folder"), averages.manifest) as kept:
             found = kept.of(mark, game.shape)
             missing = [first for first in game.to_judge(draw) if first not in found]
-            crew, work = _crew(workers, cluster, len(missing)), _Work(play, decoded, decoder, cluster)
+            pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
+            work = _Work(play, decoded, decoder, pool)
             had = len(game.to_judge(draw)) - len(missing)
             report.begin(
                 decoder.job.name,
-                JudgingCost(len(missing), had, crew.size, decoder.n_bytes, game.desk().n_bytes),
+                JudgingCost(len(missing), had, pool.size, decoder.n_bytes, game.desk().n_bytes),
             )
             start = None
-            with closing(_findings(crew, work, missing)) as findings:
+            with closing(_findings(pool, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
                     found[first] = finding
                     kept.keep(mark, first, finding)
@@ -147,26 +149,17 @@ def judge_folder(
         )
 
 
-def _crew(workers: int | None, cluster: Cluster | None, tasks: int) -> Crew:
-    """Who judges so many first boards."""
-    if cluster is not None:
-        return DaskCrew(cluster)
-    return Crew(max(1, min(workers or joblib.cpu_count(), tasks)))
-
-
 class _Work:
     """What judging a first board takes: files here, which processes map together; on a cluster, what is sent."""
 
-    def __init__(self, play: Path, decoded: Path, decoder: Decoder, cluster: Cluster | None) -> None:
+    def __init__(self, play: Path, decoded: Path, decoder: Decoder, pool: WorkerPool) -> None:
         self._here = play, decoded
-        self._sent = (
-            None if cluster is None else (cluster.given(decoder.parcel(), everywhere=True), decoded.name)
-        )
+        self._sent = None if pool.shares_files else (pool.share(decoder.parcel()), decoded.name)
 
     @property
     def function(self) -> Callable[..., FlopFinding]:
         """What judges a first board."""
-        return _task if self._sent is None else _task_elsewhere
+        return _task if self._sent is None else _task_of_parcel
 
     def arguments(self, first: int) -> tuple[Any, ...]:
         """Its arguments."""
@@ -174,13 +167,13 @@ class _Work:
 
 
 def _findings(
-    crew: Crew, work: _Work, missing: Sequence[int]
+    pool: WorkerPool, work: _Work, missing: Sequence[int]
 ) -> Generator[tuple[int, FlopFinding], None, None]:
-    """Have a crew judge first boards, until they are done or a signal comes."""
-    with interruptible() as stop, closing(crew):
-        for word in crew.results(work.function, [work.arguments(first) for first in missing]):
-            if word is not None:
-                yield missing[word.task], word.value
+    """Have a pool judge first boards, until they are done or a signal comes."""
+    with interruptible() as stop, closing(pool):
+        for message in pool.results(work.function, [work.arguments(first) for first in missing]):
+            if message is not None:
+                yield missing[message.task], message.value
             if stop.is_set():
                 raise KeyboardInterrupt
 
@@ -191,7 +184,7 @@ def _task(parent: Parent, play: Path, decoded: Path, first: int) -> FlopFinding:
     return game.flop(first, desk, parent.is_set)
 
 
-def _task_elsewhere(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
+def _task_of_parcel(parent: Parent, parcel: Parcel, name: str, first: int) -> FlopFinding:
     """Judge one first board in a worker that has nothing but what was sent."""
     if name not in _unpacked:
         _unpacked.clear()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from buckets.cards import cards_name, parse_hand
 from solvers.tree import Floats
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.hand_kinds import HandKinds, kinds_of
+from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ from spewy.chunks.rounds import ChunkTree
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.job.job import Job
 from spewy.learn.averaged import Averaged
 from spewy.learn.leaves import (

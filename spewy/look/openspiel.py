@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from buckets.cards import hand_name
 from spewy.errors import InputError, MissingError
 from spewy.game.gamefile import Game, load_game
-from spewy.game.tree import BettingTree, Node, build_tree
+from spewy.game.nodes import Node
+from spewy.game.tree import BettingTree, build_tree
 
 if TYPE_CHECKING:
     from solvers.tree import Floats

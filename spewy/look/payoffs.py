@@ -31,8 +31,10 @@ from spewy.look.unpacked import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
 from spewy.records.strategy_locker import StrategyLocker, saved_deals
-from spewy.system.crew import Crew, Parent
 from spewy.system.interrupts import interruptible
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
+from spewy.system.worker_pool import WorkerPool
 
 CLASSES = 64
 """Whose matrices a worker keeps."""
@@ -126,11 +128,11 @@ def make_payoffs(
             cost = _cost(work, rounds, boards, total, n)
             report.begin(work.name, cost)
             done, begun = 0, time.monotonic()
-            with closing(Crew(n)) as crew:
+            with closing(LocalPool(n)) as pool:
                 for t in rounds:
                     drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
                     tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
-                    for number, matrices in _made(crew, tasks):
+                    for number, matrices in _made(pool, tasks):
                         kept.put(t, missing[t][number], matrices)
                         done += 1
                         left = (time.monotonic() - begun) / done * (total - done)
@@ -165,13 +167,13 @@ def _cost(work: Work, rounds: Sequence[int], boards: int, missing: int, processe
 
 
 def _made(
-    crew: Crew, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
+    pool: WorkerPool, tasks: Sequence[tuple[Path, Path, int, int, Drawn]]
 ) -> Generator[tuple[int, Floats], None, None]:
     """Make classes in processes, until they are done or a signal comes."""
-    with interruptible() as stop, closing(crew.results(_task, tasks)) as words:
-        for word in words:
-            if word is not None:
-                yield word.task, word.value
+    with interruptible() as stop, closing(pool.results(_task, tasks)) as messages:
+        for message in messages:
+            if message is not None:
+                yield message.task, message.value
             if stop.is_set():
                 raise KeyboardInterrupt
 

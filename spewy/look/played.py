@@ -10,8 +10,7 @@ from buckets.cards import blocked, hand_name
 from solvers.tree import Floats
 from spewy.chunks.locate import board_cards
 from spewy.chunks.problem import Ints
-from spewy.game.nodes import Line
-from spewy.game.tree import entry, way
+from spewy.game.nodes import Line, entry_line, path_to
 from spewy.look.grid import is_holdem
 from spewy.look.node import NodeView
 from spewy.records.policy import Decision, Policy
@@ -53,7 +52,7 @@ def _view(
     if problem.units is not None:
         reach = reach * problem.units[player][hands]
     sizes = np.cumsum(problem.game.num_board_cards)
-    for node, action in way(problem.tree.entered(entry(line)), line):
+    for node, action in path_to(problem.tree.entered(entry_line(line)), line):
         if node.kind == "decision" and node.player == player:
             cards = board_cards(problem, node.round, found.board[: sizes[node.round]])
             earlier = policy.decision(Line(node.line), cards)

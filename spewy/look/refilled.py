@@ -15,10 +15,10 @@ from lockers import Store
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import solved_board
-from spewy.chunks.part import part_at
 from spewy.chunks.problem import by_hand
+from spewy.chunks.subgame import subgame_at
 from spewy.errors import InputError, shown
-from spewy.game.tree import Node
+from spewy.game.nodes import Node
 from spewy.job.job import Job
 from spewy.job.units import parse_target, unit_chips
 from spewy.look.chunk_views import Cards, ChunkViews
@@ -108,7 +108,7 @@ class Refilled:
         Returns:
             Its layout, and per player ``[row's hand]``, the range at its root.
         """
-        part = part_at(self._problem, number, history, line)
+        part = subgame_at(self._problem, number, history, line)
         return part, self._ranges(part, line, part.board(0, 0).cards)
 
     def _leaves(self, line: str, cards: Cards, play: ChunkPlay) -> Pair:

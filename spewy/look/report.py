@@ -20,11 +20,9 @@ from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.lines import read_line
-from spewy.game.linewords import line_words
+from spewy.game.lines import line_words, read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.nodes import told_line
-from spewy.game.tree import Node, entry
+from spewy.game.nodes import Node, entry_line, line_as_written
 from spewy.look.chunk_view import NodeTotals
 from spewy.look.solution import Solution
 
@@ -232,7 +230,7 @@ def report(
 
 def words_of(solution: Solution, node: Node) -> str:
     """A node's line in words."""
-    return line_words(solution.problem.tree.entered(entry(node.line)), node.line)
+    return line_words(solution.problem.tree.entered(entry_line(node.line)), node.line)
 
 
 def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
@@ -248,7 +246,9 @@ def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
         return node, solution.chunk_view(node.line, solution.job.board).totals(node.line)
     node = _after_deal(solution, line)
     if node.round > problem.first_round + 1:
-        raise InputError(f"line {told_line(line)!r}: expected one of the first two rounds, found a later one")
+        raise InputError(
+            f"line {line_as_written(line)!r}: expected one of the first two rounds, found a later one"
+        )
     found = [totals for _, totals in _deals(solution, node, None, None)[1]]
     weight = sum(totals.weight for totals in found)
     rows = [CardRow.of((), totals.weight / weight if weight else 0.0, totals, 1.0) for totals in found]
@@ -285,18 +285,18 @@ def _after_deal(solution: Solution, line: str) -> Node:
     problem = solution.problem
     line = read_line(problem.tree, line)
     node = problem.tree.alone(line)
-    if not line or line != entry(line):  # else it enters a round
+    if not line or line != entry_line(line):  # else it enters a round
         if node.kind == "chance":
             node = problem.tree.alone(f"{line}/")
         elif node.kind != "decision" or node.round == problem.first_round:
             found = {"decision": "the first round's betting", "fold": "a fold", "showdown": "a showdown"}
             raise InputError(
-                f"line {told_line(line)!r}: expected one that a deal of cards follows or that goes on after a deal, "
-                f"found {found[node.kind]}"
+                f"line {line_as_written(line)!r}: expected one that a deal of cards follows or that goes on after a "
+                f"deal, found {found[node.kind]}"
             )
     if not problem.game.num_board_cards[node.round]:
         raise InputError(
-            f"line {told_line(line)!r}: expected a deal of public cards before it, found a round without"
+            f"line {line_as_written(line)!r}: expected a deal of public cards before it, found a round without"
         )
     return node
 

@@ -31,7 +31,7 @@ from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.job.units import parse_memory, parse_target, unit_chips
 from spewy.records.patched_reads import PatchedReads
-from spewy.run.ready import make_ready
+from spewy.run.warmup import warm_up
 
 CHECK_EVERY = 10
 MAX_ITERATIONS = 2000
@@ -99,7 +99,7 @@ def _solvers(order: Order, game: LiveGame, n_rounds: int, subject: str) -> Itera
     """Solvers of a chunk, one after another; the second is asked for where the first one leaves no finite numbers."""
     threads = order.job.solve.threads
     if supports(game, variant(EXACT_VARIANT)):
-        make_ready("exact", n_rounds, False, order.note)
+        warm_up("exact", n_rounds, False, order.note)
         yield ExactCfr(game, variant(EXACT_VARIANT), threads=useful_threads(game, threads))
         order.note(f"{subject}: single precision has left numbers that are not finite; solving it in double")
     yield Cfr(game, variant(DEFAULT_VARIANT), threads=threads)

@@ -15,8 +15,7 @@ from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
-from spewy.game.nodes import told_line
-from spewy.game.tree import Node, decision_at, entry
+from spewy.game.nodes import Node, decision_at, entry_line, line_as_written
 
 Cards = tuple[int, ...]
 
@@ -51,7 +50,7 @@ class Selection:
             InputError: no such line, board or round, or nothing is left.
         """
         line = None if line is None else line_to(problem, line, board)
-        node = None if line is None else decision_at(problem.tree.entered(entry(line)), line)
+        node = None if line is None else decision_at(problem.tree.entered(entry_line(line)), line)
         rounds = set(range(problem.first_round, problem.game.num_rounds) if node is None else (node.round,))
         if round_name is not None:
             rounds &= {_round_number(problem, round_name)}
@@ -66,7 +65,7 @@ class Selection:
         }
         chunks = {t: tuple(nodes for nodes in kept[t] if nodes) for t in kept if any(kept[t])}
         if not chunks:
-            told = [None if line is None else f"line {told_line(line)!r}", board and f"board {board}"]
+            told = [None if line is None else f"line {line_as_written(line)!r}", board and f"board {board}"]
             told += [round_name, None if player is None else SEAT_NAMES[player]]
             asked = ", ".join(text for text in told if text)
             raise InputError(f"decisions of {asked or 'this solve'}: expected at least one, found none")

@@ -22,7 +22,7 @@ from spewy.chunks.locate import board_cards, line_to
 from spewy.chunks.problem import by_hand
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
-from spewy.game.tree import Node, entry
+from spewy.game.nodes import Node, entry_line
 from spewy.job.job import Job
 from spewy.look.chunk_view import ChunkView, NodeTotals
 from spewy.look.folder import require_solved, walked_job
@@ -182,8 +182,8 @@ class Solution(Closing):
             cards: public cards, the root's first.
             ev: whether to find EVs and equities.
         """
-        self.reads.require(entry(line), cards)
-        return self.reads.views.of(entry(line), cards, values=ev)
+        self.reads.require(entry_line(line), cards)
+        return self.reads.views.of(entry_line(line), cards, values=ev)
 
     def chunk(
         self,

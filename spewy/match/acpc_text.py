@@ -243,7 +243,7 @@ def parse_logged(game: Game, line: bytes | str) -> LoggedHand:
 
 
 @dataclass(frozen=True)
-class Score:
+class FinalScore:
     """The last line of a match's log: chips won, and names, in the order of the seats."""
 
     totals: tuple[float, float]
@@ -255,7 +255,7 @@ class Score:
         return f"SCORE:{'|'.join(map(_value_text, self.totals))}:{'|'.join(self.names)}"
 
 
-def parse_score(line: bytes | str) -> Score:
+def parse_score(line: bytes | str) -> FinalScore:
     """Read a ``SCORE`` line.
 
     >>> parse_score("SCORE:-120|120:Alice|Bob").totals
@@ -270,7 +270,7 @@ def parse_score(line: bytes | str) -> Score:
     values = fields[1].split("|") if len(fields) == 3 and fields[0] == "SCORE" else []
     if len(values) != 2 or not all(_VALUE.fullmatch(value) for value in values):
         raise InputError(f"{subject}: expected SCORE:value|value:name|name, found {shown(text)}")
-    return Score((float(values[0]), float(values[1])), _names(subject, fields[2]))
+    return FinalScore((float(values[0]), float(values[1])), _names(subject, fields[2]))
 
 
 def check_name(name: str) -> str:

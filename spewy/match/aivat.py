@@ -23,7 +23,7 @@ from buckets.cards import blocked, hands
 from solvers.tree import Floats
 from spewy.bot.bot import Mix
 from spewy.game.betting import Betting
-from spewy.match.shares import shares
+from spewy.match.odds import shares
 from spewy.match.table import Played, Step
 
 BOARDS = 200

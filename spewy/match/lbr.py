@@ -24,8 +24,8 @@ from spewy.errors import InputError, shown
 from spewy.game.betting import Betting
 from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
-from spewy.match.replay import by_action, decisions
-from spewy.match.shares import shares
+from spewy.match.odds import shares
+from spewy.match.table import by_action, decisions
 
 N_SIZES = 56
 

@@ -1,31 +1,48 @@
-"""Logs of matches as the ACPC's dealer writes them.
+"""Logs of matches as the ACPC's dealer writes them; the log of a run grows hand by hand, and the run goes on from it.
 
-Lines that begin with ``#`` are comments. Of these we write two kinds, which stand before the hand that they are about:
-``# aivat HAND:VALUE``, player 0's chips with the luck taken out, and ``# fault HAND:PLAYER:WHAT``.
+Lines that begin with ``#`` are comments. The comments about a hand stand before its ``STATE`` line, so a hand is whole
+once that line is:
+
+- ``# aivat HAND:VALUE``: player 0's chips without luck;
+- ``# fault HAND:PLAYER:TEXT``: something that a player did wrong;
+- ``# sources HAND:PLAYER:SOURCE TIMES, ...``: a player's decisions by source;
+- ``# failure HAND:PLAYER:REASON: TEXT``: a decision or re-solve that failed.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from spewy.errors import InputError, path_text
+from spewy.bot.tally import SOURCES, Failure, Tally
+from spewy.errors import InputError, one_line, path_text, short, shown
 from spewy.game.gamefile import Game
-from spewy.match.acpc_text import LoggedHand, parse_logged
-from spewy.match.phh import SUFFIXES, read_phh
-from spewy.system.textfile import read_text
+from spewy.match.acpc_text import MOST_TOLD, LoggedHand, parse_logged
+from spewy.match.table import Played
+from spewy.system.textfile import exists, read_text, replace_text
+
+_WHOLE = re.compile(r"^STATE:.*\n", re.MULTILINE)
+_SCORE = re.compile(r"^SCORE:.*\n", re.MULTILINE)
+_COMMENT = re.compile(r"^# (aivat|fault|sources|failure) ([0-9]{1,18}):(.*)$", re.MULTILINE)
+_FAULT = re.compile(r"([01]):(.*)")
+_SOURCE = rf"(?:{'|'.join(SOURCES)}) [0-9]{{1,9}}"
+_SOURCES = re.compile(rf"([01]):({_SOURCE}(?:, {_SOURCE})*)")
+_FAILURE = re.compile(r"([01]):([A-Za-z0-9_]{1,100}): (.*)")
 
 
 def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator[LoggedHand]:
-    """The hands of a log; comments and scores are skipped.
+    """Read the hands of a log; comments and scores are skipped.
 
     Args:
-        game: what was played.
-        lines: of the log.
-        subject: begins the texts of errors.
+        game: the game that was played.
+        lines: lines of the log.
+        subject: first words of errors.
 
     Raises:
-        InputError: a line is something else, or cannot have been played.
+        InputError: a line is no hand, or a hand that cannot have been played.
     """
     for number, raw in enumerate(lines, start=1):
         line = raw.strip()
@@ -37,18 +54,198 @@ def read_log(game: Game, lines: Iterable[str], subject: str = "log") -> Iterator
             raise InputError(f"{subject}, line {number}: {error}") from None
 
 
-def read_hands(game: Game, path: Path) -> Iterator[LoggedHand]:
-    """The hands of a file: of a PHH by its name's end, else of a log.
+@dataclass(frozen=True)
+class Note:
+    """Something that a player did wrong in a hand."""
 
-    Raises:
-        InputError: it cannot be read, has no hands, or tells what cannot have been played.
+    number: int
+    player: int
+    text: str
+
+
+@dataclass(frozen=True)
+class HandTally:
+    """The tally of one player in one hand."""
+
+    number: int
+    player: int
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class RunRead:
+    """The content of a run's log.
+
+    Attributes:
+        records: the hands.
+        aivat: player 0's chips without luck in each hand; None if the log has no estimate.
+        notes: faults.
+        tallies: decisions by source, and failures, by hand and player.
     """
-    subject = f"file {path_text(path)}"
-    text = read_text(path, subject)
-    is_phh = path.suffix.lower() in SUFFIXES
-    found = read_phh(game, text, subject) if is_phh else read_log(game, text.splitlines(), subject)
-    first = next(found, None)
-    if first is None:
-        raise InputError(f"{subject}: expected hands that were played, found none")
-    yield first
-    yield from found
+
+    records: tuple[LoggedHand, ...]
+    aivat: tuple[float | None, ...]
+    notes: tuple[Note, ...]
+    tallies: tuple[HandTally, ...]
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """The log of one run of a match.
+
+    Attributes:
+        path: path of the file.
+        game: the game that is played.
+        hands: number of hands in the whole run.
+        seed: seed of the cards.
+        names: names of the bots, by seat.
+        aivat: whether hands are estimated without luck.
+    """
+
+    path: Path
+    game: Game
+    hands: int
+    seed: int
+    names: tuple[str, str]
+    aivat: bool
+
+    def begin(self) -> int:
+        """Cut off a hand that was not written to its end; return the number of hands.
+
+        Raises:
+            InputError: the log is that of another run.
+        """
+        text = self._whole() or self._head
+        replace_text(self.path, text)
+        return len(_WHOLE.findall(text))
+
+    def add(self, number: int, played: Played, names: tuple[str, str], aivat: float | None) -> None:
+        """Add a hand; names are in the order of players."""
+        lines = [f"# fault {number}:{fault.player}:{one_line(fault.text)}" for fault in played.faults]
+        for player, tally in enumerate(played.tallies):
+            if tally.sources:
+                lines.append(f"# sources {number}:{player}:{_sources_text(tally.sources)}")
+            lines += [
+                f"# failure {number}:{player}:{failure.reason}: {one_line(failure.text)}"
+                for failure in tally.failures
+            ]
+        if aivat is not None:
+            lines.append(f"# aivat {number}:{aivat:.6g}")
+        lines.append(LoggedHand(number, played.hand, names).text)
+        self._append("\n".join(lines) + "\n")
+
+    def end(self) -> None:
+        """Add the score: chips by seat."""
+        totals = [0, 0]
+        for record in self.read().records:
+            for value, name in zip(record.hand.net(), record.names, strict=True):
+                totals[self.names.index(name)] += value
+        self._append(f"SCORE:{totals[0]}|{totals[1]}:{'|'.join(self.names)}\n")
+
+    def count(self) -> int:
+        """Number of hands in the log.
+
+        Raises:
+            InputError: the log is that of another run.
+        """
+        return len(_WHOLE.findall(self._whole()))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the log holds the whole run."""
+        return _SCORE.search(self._text()) is not None
+
+    def read(self) -> RunRead:
+        """Read the whole log.
+
+        Raises:
+            InputError: the log is damaged, or that of another run.
+        """
+        text, subject = self._whole(), f"log {path_text(self.path)}"
+        records = tuple(read_log(self.game, text.splitlines(), subject))
+        for number, record in enumerate(records):
+            if record.number != number or set(record.names) != set(self.names):
+                raise InputError(
+                    f"{subject}: expected hand {number} of {' and '.join(self.names)}, "
+                    f"found hand {record.number} of {' and '.join(record.names)}"
+                )
+        estimates, notes, tallies = dict[int, float](), list[Note](), list[HandTally]()
+        for kind, number, rest in _COMMENT.findall(text):
+            if kind == "aivat":
+                estimates[int(number)] = _number(rest, subject)
+            elif kind == "fault":
+                notes.append(_note(int(number), rest, subject))
+            else:
+                tallies.append(_hand_tally(kind, int(number), rest, subject))
+        aivat = tuple(estimates.get(record.number) for record in records)
+        return RunRead(records, aivat, tuple(notes), tuple(tallies))
+
+    @property
+    def _head(self) -> str:
+        luck = "with" if self.aivat else "without"
+        return (
+            f"# name/game/hands/seed {self.path.stem} {self.game.name} {self.hands} {self.seed}\n"
+            f"# seats {'|'.join(self.names)}, {luck} aivat\n"
+        )
+
+    def _text(self) -> str:
+        return read_text(self.path, f"log {path_text(self.path)}") if exists(self.path) else ""
+
+    def _whole(self) -> str:
+        """The head and the hands that were written to their ends."""
+        text, head = self._text(), self._head
+        if not text.startswith(head):
+            if head.startswith(text):
+                return ""
+            lines = zip(head.split("\n"), [*text.split("\n"), ""], strict=False)
+            expected, other = next((first, second) for first, second in lines if first != second)
+            raise InputError(
+                f"log {path_text(self.path)}: expected one with the line {short(expected, MOST_TOLD)!r}, "
+                f"found {short(other, MOST_TOLD)!r}; another match is in another folder"
+            )
+        ends = [match.end() for match in _WHOLE.finditer(text)]
+        return text[: ends[-1]] if ends else head
+
+    def _append(self, text: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _number(text: str, subject: str) -> float:
+    if not re.fullmatch(r"-?[0-9.]{1,20}(e[-+]?[0-9]{1,3})?", text):
+        raise InputError(f"{subject}: expected # aivat HAND:VALUE, found {shown(text)}")
+    return float(text)
+
+
+def _note(number: int, text: str, subject: str) -> Note:
+    fields = _FAULT.fullmatch(text)
+    if fields is None:
+        raise InputError(f"{subject}: expected # fault HAND:PLAYER:WHAT, found {shown(text)}")
+    return Note(number, int(fields.group(1)), fields.group(2))
+
+
+def _sources_text(sources: Counter[str]) -> str:
+    return ", ".join(f"{source} {sources[source]}" for source in SOURCES if sources[source])
+
+
+def _hand_tally(kind: str, number: int, text: str, subject: str) -> HandTally:
+    fields = (_SOURCES if kind == "sources" else _FAILURE).fullmatch(text)
+    if fields is None or (kind == "sources" and _has_equal(fields.group(2))):
+        wanted = "SOURCE TIMES, ... with each source once" if kind == "sources" else "REASON: WHAT"
+        raise InputError(f"{subject}: expected # {kind} HAND:PLAYER:{wanted}, found {shown(text)}")
+    player = int(fields.group(1))
+    if kind == "failure":
+        return HandTally(number, player, Tally(failures=[Failure(fields.group(2), fields.group(3))]))
+    sources = {source: int(times) for source, times in _sources(fields.group(2))}
+    return HandTally(number, player, Tally(Counter(sources)))
+
+
+def _sources(text: str) -> list[list[str]]:
+    """``[source, times]`` of each entry."""
+    return [each.rsplit(" ", 1) for each in text.split(", ")]
+
+
+def _has_equal(text: str) -> bool:
+    """Whether a source comes twice."""
+    names = [source for source, _ in _sources(text)]
+    return len(set(names)) < len(names)

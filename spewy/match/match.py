@@ -1,85 +1,85 @@
 """Duplicate matches: each seed's cards are played twice, with the bots' seats swapped.
 
-A *run* is the hands of one seed with one seating, and has a log, to which each hand is added when it is over. All that
-a bot draws in a hand comes from the seed, the hand's number and its position, so a run that was interrupted goes on
-from its log as if nothing had happened. That holds for bots that learn nothing from one hand to the next.
+A *run* is the hands of one seed with one seating, and has a log, to which each hand is added when it is over. All
+random choices of a bot in a hand come from the seed, the hand's number and the bot's position, so a run that was
+interrupted goes on from its log as if nothing had happened. That holds for bots that learn nothing from hand to hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
-import joblib
 import numpy as np
 
 from spewy.bot.bot import Bot
 from spewy.bot.tally import Tally
 from spewy.errors import InputError, shown
-from spewy.game.gamefile import Game
+from spewy.game.gamefile import Game, load_game
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import estimate
 from spewy.match.cards import MOST_SEED, Dealt, deals
-from spewy.match.names import apart
-from spewy.match.run_log import RunLog, RunRead
-from spewy.match.runs import side_by_side
-from spewy.match.score import Result, Score, score
-from spewy.match.table import Played, Seated, play_hand
+from spewy.match.entrant import Entrant, apart, parse_entrant, shipped
+from spewy.match.log import RunLog, RunRead
+from spewy.match.runs import Watcher, play_runs
+from spewy.match.score import Result, Score
+from spewy.match.seat import Seat
+from spewy.match.table import Played, play_hand
 from spewy.system.clock import MOST_SECONDS
-from spewy.system.interrupts import interruptible
-
-Watcher = Callable[[int, int], None]
-"""Hears how many hands were played so far, and how many there are in all."""
 
 MOST_HANDS = 10**7
 
 
-class Entrant(Protocol):
-    """Whoever can be asked to a match; it is sent to other processes."""
+class Opens(Protocol):
+    """What a match asks of an entrant; it is sent to other processes."""
 
     @property
     def name(self) -> str:
-        """What logs call it."""
+        """The bot's name in tables and logs."""
         ...
 
     @property
     def needs_other(self) -> bool:
-        """Whether it plays only against a bot that it knows."""
+        """Whether the bot plays only against a bot that it knows."""
         ...
 
     @property
     def alone(self) -> bool:
-        """Whether it plays one run after the other only."""
+        """Whether the bot can play one run at a time only."""
         ...
 
-    def open(self, game: Game, other: Bot | None = None, begun: int = 0) -> Bot:
-        """The bot, for one run, of which so many hands were played before.
-
-        Raises:
-            InputError: it does not play this game, or cannot be opened.
-        """
+    def open(
+        self,
+        game: Game,
+        other: Bot | None = None,
+        begun: int = 0,
+        seconds: float | None = None,
+        log: Path | None = None,
+    ) -> Bot:
+        """Open the bot for one run, as `spewy.match.entrant.Entrant.open`."""
         ...
 
 
 @dataclass(frozen=True)
 class Match:
-    """What is played.
+    """A match to be played.
 
     Attributes:
         game: the rules.
         entrants: the two bots.
-        hands: of each run.
-        seeds: of the cards.
-        aivat: whether to ask bots for their strategies, and to estimate hands without luck where one tells it.
-        seconds: how long an answer may take; None: forever.
+        hands: number of hands in each run.
+        seeds: seeds of the cards.
+        aivat: whether to ask bots for their strategies, and to estimate hands without luck if a bot tells its own.
+        seconds: time limit of an answer; None: no limit.
     """
 
     game: Game
-    entrants: tuple[Entrant, Entrant]
+    entrants: tuple[Opens, Opens]
     hands: int
     seeds: tuple[int, ...]
     aivat: bool = True
@@ -101,7 +101,7 @@ class Match:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The bots' names, told apart where they are the same."""
+        """The bots' names; the second one gets a suffix if both are the same."""
         return apart(self.entrants[0].name, self.entrants[1].name)
 
     @property
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def file_name(self) -> str:
-        """Of its log."""
+        """Name of the run's log."""
         return f"seed-{self.seed}{'-swapped' if self.swapped else ''}.log"
 
     def seat(self, entrant: int) -> int:
@@ -135,113 +135,134 @@ class Run:
         return 0 if self.position(0, number) == player else 1
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a match so far.
+def play_match(
+    first: str | Path,
+    second: str | Path,
+    *,
+    game: str | Path | None = None,
+    hands: int = 1000,
+    seeds: Sequence[int] = (1,),
+    folder: str | Path | None = None,
+    aivat: bool = True,
+    seconds: float | None = 600.0,
+    workers: int | None = None,
+    **how: Any,
+) -> Score:
+    """Play a duplicate match between two bots, or go on with one, and return the score of the first bot.
 
-    Attributes:
-        score: score of the hands that were played.
-        faults: faults of each bot, in order.
-        complete: whether all hands were played.
-        tallies: decisions by source, and failures with run and hand, of each bot.
+    Args:
+        first: word that gives the first bot, as `spewy.match.entrant` lists them.
+        second: word that gives the second bot.
+        game: name of a shipped game, or path of a game file; None: the game of a bot's folder.
+        hands: number of hands in each run; each seed has two runs, the second with the seats swapped.
+        seeds: seeds of the cards.
+        folder: folder of the logs, from which an interrupted match goes on; None: keep no logs.
+        aivat: whether to estimate the score without luck.
+        seconds: time limit of an answer; None: no limit.
+        workers: number of processes; None: one for each core.
+        how: keywords of `spewy.open_bot` for bots from folders, such as ``resolve``.
+
+    Raises:
+        InputError: a word gives no bot, the folder holds another match, or an argument is out of range.
+        BotError: the program of a bot in this process has a bug.
     """
+    settings = tuple(how.items())
+    entrants = parse_entrant(str(first), settings), parse_entrant(str(second), settings)
+    match = Match(game_of(game, entrants), entrants, hands, tuple(seeds), aivat, seconds)
+    if folder is not None:
+        return run_match(match, Path(folder), workers=workers)
+    with TemporaryDirectory(prefix="spewy-match-") as temporary:
+        return run_match(match, Path(temporary), workers=workers)
 
-    score: Score
-    faults: tuple[tuple[str, ...], tuple[str, ...]]
-    complete: bool
-    tallies: tuple[Tally, Tally]
+
+def game_of(name: str | Path | None, entrants: Sequence[Entrant]) -> Game:
+    """The game that is named, or that of the first bot from a folder.
+
+    Raises:
+        InputError: there is no such game, or neither a name nor a bot from a folder.
+    """
+    if name is not None:
+        return load_game(str(name))
+    for entrant in entrants:
+        if entrant.kind == "folder":
+            return shipped(entrant.game())
+    raise InputError("--game: expected a game, as no bot plays from a folder, found none")
 
 
-def play_match(match: Match, folder: Path, watcher: Watcher, workers: int | None = None) -> Outcome:
+def run_match(
+    match: Match, folder: Path, watcher: Watcher = lambda done, total: None, workers: int | None = None
+) -> Score:
     """Play a match, or go on with one; Ctrl-C ends it after the hands that are being played.
 
     Args:
         match: the match to play.
         folder: folder of its logs.
-        watcher: called as hands are played.
-        workers: number of processes, if both bots can play several runs at once; None for one on each core.
+        watcher: called with the numbers of hands that were played, and of all.
+        workers: number of processes, if both bots can play several runs at once; None: one for each core.
 
     Raises:
         InputError: the folder holds another match, or a bot cannot be opened.
         BotError: the program of a bot in this process has a bug.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    done = {run: _log(match, run, folder).count() for run in match.runs}
+    counts = {run: _log(match, run, folder).count() for run in match.runs}
     to_do = runs_to_play(match, folder)
-    total = match.hands * len(match.runs)
-    at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers or joblib.cpu_count()
-    n = max(1, min(len(to_do), at_once))
-    watcher(sum(done.values()), total)
-    with interruptible() as stop:
-        for number, played in side_by_side(play_run, [(match, run, folder) for run in to_do], stop, n):
-            done[to_do[number]] = played
-            watcher(sum(done.values()), total)
-    if stop.is_set():
-        raise KeyboardInterrupt
-    return outcome(match, folder)
+    done = [counts[run] for run in to_do] + [n for run, n in counts.items() if run not in to_do]
+    tasks = [(match, run, folder) for run in to_do]
+    at_once = 1 if any(entrant.alone for entrant in match.entrants) else workers
+    play_runs(play_run, tasks, watcher, match.hands * len(match.runs), at_once, done)
+    return score(match, folder)
 
 
 def runs_to_play(match: Match, folder: Path) -> list[Run]:
-    """Runs of a match that are not whole by their logs."""
+    """Runs of a match whose logs do not hold all hands."""
     return [run for run in match.runs if not _log(match, run, folder).ended]
 
 
-def outcome(match: Match, folder: Path) -> Outcome:
-    """How a match stands by its logs.
+def score(match: Match, folder: Path) -> Score:
+    """The score of a match by its logs, whether it is complete or not.
 
     Raises:
-        InputError: they are those of another match, or damaged.
+        InputError: the logs are damaged, or those of another match.
     """
-    found, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
+    results, faults, tallies = list[Result](), (list[str](), list[str]()), (list[Tally](), list[Tally]())
     for run in match.runs:
-        read = _log(match, run, folder).read()
-        found.extend(_results(run, read))
-        for note in read.notes:
+        log = _log(match, run, folder).read()
+        results.extend(_results(run, log))
+        for note in log.notes:
             place = f"{run.file_name}, hand {note.number}"
             faults[run.entrant(note.player, note.number)].append(f"{place}: {note.text}")
-        for counted in read.tallies:
-            place = f"{run.file_name}, hand {counted.number}"
-            tallies[run.entrant(counted.player, counted.number)].append(counted.tally.at(place))
-    complete = len(found) == match.hands * len(match.runs)
-    total = Tally.of(tallies[0]), Tally.of(tallies[1])
-    return Outcome(score(found, match.game), (tuple(faults[0]), tuple(faults[1])), complete, total)
-
-
-def results(match: Match, folder: Path) -> Iterator[Result]:
-    """What each hand that was played brought the first bot, run by run.
-
-    Raises:
-        InputError: as `outcome`.
-    """
-    for run in match.runs:
-        yield from _results(run, _log(match, run, folder).read())
-
-
-def _results(run: Run, read: RunRead) -> Iterator[Result]:
-    for record, clean in zip(read.records, read.aivat, strict=True):
-        player = run.position(0, record.number)
-        worth = None if clean is None else clean if player == 0 else -clean
-        yield Result(run.seed, run.swapped, record.number, record.hand.net()[player], worth)
+        for entry in log.tallies:
+            place = f"{run.file_name}, hand {entry.number}"
+            tallies[run.entrant(entry.player, entry.number)].append(entry.tally.at(place))
+    return Score(
+        match.names,
+        match.game.big_blind,
+        tuple(results),
+        len(results) == match.hands * len(match.runs),
+        (tuple(faults[0]), tuple(faults[1])),
+        (Tally.of(tallies[0]), Tally.of(tallies[1])),
+    )
 
 
 def records(match: Match, folder: Path) -> Iterator[LoggedHand]:
     """All hands that were played, run by run.
 
     Raises:
-        InputError: as `outcome`.
+        InputError: the logs are damaged, or those of another match.
     """
     for run in match.runs:
         yield from _log(match, run, folder).read().records
 
 
 def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
-    """Play what is left of a run, hand by hand: how many its log has."""
+    """Play the rest of a run, hand by hand, and yield the number of hands in its log."""
     log = _log(match, run, folder)
     begun = log.begin()
-    with closing(_Seats(match, run, begun)) as seats:
+    with closing(_Seats(match, run, folder, begun)) as seats:
         for number, dealt in islice(enumerate(deals(match.game, run.seed)), begun, match.hands):
-            played, worth = seats.play(number, dealt)
-            log.add(number, played, seats.by_position(match.names, number), worth)
+            played, aivat = seats.play(number, dealt)
+            log.add(number, played, seats.by_position(match.names, number), aivat)
             yield number + 1
     log.end()
 
@@ -249,52 +270,58 @@ def play_run(match: Match, run: Run, folder: Path) -> Generator[int]:
 class _Seats:
     """The bots of a run, opened."""
 
-    def __init__(self, match: Match, run: Run, begun: int) -> None:
+    def __init__(self, match: Match, run: Run, folder: Path, begun: int) -> None:
         self._match, self._run = match, run
         first, second = (
-            Seated(bot, match.seconds, name)
-            for bot, name in zip(_opened(match, begun), match.names, strict=True)
+            Seat(bot, match.seconds, name)
+            for bot, name in zip(_opened(match, folder, begun), match.names, strict=True)
         )
-        self._bots = first, second
+        self._seats = first, second
 
     def by_position(self, pair: Sequence[str], number: int) -> tuple[str, str]:
-        """What belongs to the entrants, in the order of players of a hand."""
+        """Names of the entrants in the order of players of a hand."""
         first = self._run.position(0, number)
         return (pair[0], pair[1]) if first == 0 else (pair[1], pair[0])
 
     def play(self, number: int, dealt: Dealt) -> tuple[Played, float | None]:
-        """Play a hand; also what it was worth to player 0 without luck."""
+        """Play a hand; return it, and player 0's chips without luck."""
         match, first = self._match, self._run.position(0, number)
-        bots = (self._bots[first], self._bots[1 - first])
-        seeds = [int(part) for part in np.random.SeedSequence((self._run.seed, number)).generate_state(3)]
-        played = play_hand(dealt, bots, match.game, (seeds[0], seeds[1]), match.aivat)
-        known = bots[0].reveals, bots[1].reveals
-        return played, estimate(played, known, seeds[2]) if match.aivat and any(known) else None
+        seats = (self._seats[first], self._seats[1 - first])
+        seeds = [int(word) for word in np.random.SeedSequence((self._run.seed, number)).generate_state(3)]
+        played = play_hand(dealt, seats, match.game, (seeds[0], seeds[1]), match.aivat)
+        reveals = seats[0].reveals, seats[1].reveals
+        return played, estimate(played, reveals, seeds[2]) if match.aivat and any(reveals) else None
 
     def close(self) -> None:
-        """Close both."""
-        for bot in self._bots:
-            bot.close()
+        """Close both bots."""
+        for seat in self._seats:
+            seat.close()
 
 
-def _opened(match: Match, begun: int) -> tuple[Bot, Bot]:
-    """Both bots; one that needs the other comes second."""
-    first, second = match.entrants
-    if first.needs_other and second.needs_other:
-        raise InputError(f"bots: expected one that plays by itself, found {first.name} and {second.name}")
-    if first.needs_other:
-        other = second.open(match.game, None, begun)
-        return _closing(first, match.game, other, begun), other
-    bot = first.open(match.game, None, begun)
-    return bot, _closing(second, match.game, bot, begun)
-
-
-def _closing(entrant: Entrant, game: Game, other: Bot, begun: int) -> Bot:
+def _opened(match: Match, folder: Path, begun: int) -> tuple[Bot, Bot]:
+    """Open both bots; a bot that needs the other is opened last."""
+    order = (1, 0) if match.entrants[0].needs_other else (0, 1)
+    if all(entrant.needs_other for entrant in match.entrants):
+        names = " and ".join(entrant.name for entrant in match.entrants)
+        raise InputError(f"bots: expected one that plays by itself, found {names}")
+    bots: dict[int, Bot] = {}
     try:
-        return entrant.open(game, other, begun)
+        for entrant in order:
+            log = folder / f"{match.names[entrant]}.err"
+            other = bots.get(1 - entrant)
+            bots[entrant] = match.entrants[entrant].open(match.game, other, begun, match.seconds, log)
     except BaseException:
-        other.close()
+        for bot in bots.values():
+            bot.close()
         raise
+    return bots[0], bots[1]
+
+
+def _results(run: Run, log: RunRead) -> Iterator[Result]:
+    for record, aivat in zip(log.records, log.aivat, strict=True):
+        player = run.position(0, record.number)
+        own = None if aivat is None else aivat if player == 0 else -aivat
+        yield Result(run.seed, run.swapped, record.number, record.hand.net()[player], own)
 
 
 def _log(match: Match, run: Run, folder: Path) -> RunLog:

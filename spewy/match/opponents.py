@@ -15,7 +15,7 @@ from spewy.game.gamefile import Game
 from spewy.game.hand import Hand
 
 if TYPE_CHECKING:
-    from spewy.match.hand_odds import HandOdds
+    from spewy.match.odds import HandOdds
 
 POT_SHARES = (0.5, 1.0, 2.0)
 """Raises that the random player makes beside the smallest and all-in."""
@@ -190,6 +190,6 @@ def pot_raise(betting: Betting, share: float) -> int:
 
 def _odds(game: Game) -> HandOdds:
     """Loaded where it is needed: with the kernels of equities."""
-    from spewy.match.hand_odds import HandOdds
+    from spewy.match.odds import HandOdds
 
     return HandOdds(game)

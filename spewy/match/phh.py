@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from buckets.cards import cards_name, parse_cards
@@ -52,13 +53,16 @@ def variant(game: Game) -> str:
     return "FT" if game.limit else "NT"
 
 
-def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[LoggedHand]:
-    """The hands of a file.
+def read_phh(
+    game: Game, text: str, subject: str = "hand history", *, own_stakes: bool = False
+) -> Iterator[LoggedHand]:
+    """Read the hands of a file.
 
     Args:
-        game: what was played.
-        text: of the file.
-        subject: begins the texts of errors.
+        game: the game that was played.
+        text: content of the file.
+        subject: first words of errors.
+        own_stakes: whether each hand keeps its own blinds and stacks; if not, these must be the game's.
 
     Raises:
         InputError: it is no such file, of another game, or tells what cannot have been played.
@@ -72,9 +76,23 @@ def read_phh(game: Game, text: str, subject: str = "hand history") -> Iterator[L
     tables = [found] if "variant" in found else list(found.values())
     for number, table in enumerate(tables, start=1):
         try:
-            yield _record(game, number, table)
+            yield _record(_with_stakes(game, table) if own_stakes else game, number, table)
         except InputError as error:
             raise InputError(f"{subject}, hand {number}: {error}") from None
+
+
+def _with_stakes(game: Game, table: Any) -> Game:
+    """The no-limit game with the blinds and stacks of a hand; unchanged if these are impossible."""
+    fields = table if isinstance(table, dict) else {}
+    blinds, stacks = (_two_amounts(fields.get(key)) for key in ("blinds_or_straddles", "starting_stacks"))
+    if game.limit or blinds is None or stacks is None or min(stacks) < max(blinds):
+        return game
+    return replace(game, blinds=blinds[::-1], stacks=stacks)
+
+
+def _two_amounts(value: Any) -> tuple[int, int] | None:
+    whole = isinstance(value, list) and len(value) == 2 and all(isinstance(n, int) and n > 0 for n in value)
+    return (value[0], value[1]) if whole else None
 
 
 def _stacks(game: Game) -> tuple[int, int]:

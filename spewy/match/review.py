@@ -1,43 +1,108 @@
-"""Hands that were played, held against what a bot would have done.
+"""Hands that were played, compared with a stored strategy.
 
-The cost of a decision is what the bot's own mix of actions would have won there, less what the action that was taken
-wins. Both are valued alike: the opponent's range is played down by the bot's strategy, both go on by it to the end of
-the round, and from there nobody bets, so what is left is the equity. A cost may be negative; of decisions that are
-drawn from the bot's mix the mean is 0.
+The cost of a decision is what the strategy's own mix of actions would have won there, less what the action that was
+played wins. Both are valued alike: the opponent's range is played down by the strategy, both players go on by it to
+the end of the round, and from there nobody bets, so only equity counts. A cost may be negative; over decisions that
+are drawn from the strategy the mean cost is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from buckets.cards import blocked, hands
+from buckets.cards import blocked, cards_name, hands
+from lockers import holds_store
 from solvers.tree import Floats
 from spewy.bot.bot import Mix, Reveals
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, path_text, shown
+from spewy.game.gamefile import Game
 from spewy.game.hand import Hand, HoleCards
+from spewy.game.names import SEAT_NAMES
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.aivat import stake
-from spewy.match.replay import acted, by_action, decisions
+from spewy.match.log import read_log
+from spewy.match.odds import shares
+from spewy.match.phh import SUFFIXES, read_phh
 from spewy.match.score import MBB
-from spewy.match.shares import shares
+from spewy.match.spot_strategy import NotInSpotError, SpotStrategy
+from spewy.match.table import acted, by_action, decisions
+from spewy.system.textfile import read_text
+
+if TYPE_CHECKING:
+    from spewy.bot.agent import LockerBot
+
+
+def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
+    """Open a folder's stored strategy for reviews: a whole game, a spot, or a batch of spots.
+
+    Raises:
+        InputError: the folder holds no solve.
+        lockers.LockerError: the folder is damaged.
+    """
+    from spewy.bot.agent import LockerBot  # which loads the solvers
+    from spewy.bot.options import Options
+    from spewy.look.play import play_folder
+    from spewy.look.policy import open_policy
+
+    folder = Path(folder)
+    folders = [folder]
+    if folder.is_dir() and not holds_store(play_folder(folder)):  # a batch
+        folders = sorted(each for each in folder.iterdir() if holds_store(play_folder(each))) or [folder]
+    with ExitStack() as opened:
+        policies = [opened.enter_context(open_policy(each)) for each in folders]
+        is_spot = all(policy.problem.is_spot for policy in policies)
+        if not is_spot and len(policies) > 1:
+            raise InputError(
+                f"folder {path_text(folder)}: expected one whole game or several spots, found both"
+            )
+        strategy = SpotStrategy(policies) if is_spot else LockerBot(policies[0], Options(resolve="never"))
+        opened.pop_all()
+        return strategy
+
+
+def read_hands(game: Game, path: Path, *, own_stakes: bool = False) -> Iterator[LoggedHand]:
+    """Read the hands of a file: a PHH file by its suffix, else a log of the ACPC's dealer.
+
+    Args:
+        game: the game that was played.
+        path: path of the file.
+        own_stakes: whether hands of a PHH file keep their own blinds and stacks; if not, these must be the game's.
+
+    Raises:
+        InputError: the file cannot be read, has no hands, or holds hands that cannot have been played.
+    """
+    subject = f"file {path_text(path)}"
+    text = read_text(path, subject)
+    if path.suffix.lower() in SUFFIXES:
+        logged = read_phh(game, text, subject, own_stakes=own_stakes)
+    else:
+        logged = read_log(game, text.splitlines(), subject)
+    first = next(logged, None)
+    if first is None:
+        raise InputError(f"{subject}: expected hands that were played, found none")
+    yield first
+    yield from logged
 
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision that was taken, and the bot's strategy at it.
+    """A decision that was taken, and the strategy there.
 
     Attributes:
         player: the player who acted.
         line: the betting before the decision.
         board: public cards, in `Game.board_order`.
-        action: the action that was taken.
-        actions: the bot's actions there.
-        frequencies: ``[action]``, the bot's frequencies for the hand that was held; None if the hand is not known.
-        values: ``[action]``: chips that each action wins over the whole hand.
-        cost: cost of the action in chips, as the module says; None if the hand is not known.
+        action: the action that was played.
+        actions: the strategy's actions.
+        frequencies: ``[action]``, frequencies of the hand that was held; None if the hand is unknown.
+        values: ``[action]``, chips that each action wins over the whole hand; None if the hand is unknown.
+        cost: cost of the action in chips; None if the hand is unknown.
     """
 
     player: int
@@ -51,27 +116,15 @@ class Decided:
 
     @property
     def frequency(self) -> float | None:
-        """How often the bot does what was done; None: the hand is not known."""
+        """Frequency of the action that was played; None if the hand is unknown."""
         if self.frequencies is None:
             return None
         return dict(zip(self.actions, self.frequencies, strict=True)).get(self.action, 0.0)
 
 
-def review_hand(bot: Reveals, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0) -> list[Decided]:
-    """All decisions of some players in a hand that is over.
-
-    Args:
-        bot: whose strategy is the measure.
-        hand: with the hole cards that are known.
-        players: whose decisions.
-        seed: of what is drawn before the flop, and of the bot.
-    """
-    return list(_Hand(bot, hand, seed).decisions(players))
-
-
 @dataclass(frozen=True)
 class Reviewed:
-    """A decision of a match: whose, in which hand, with which cards."""
+    """A decision of a file of hands: its hand's number, the player's name and cards, and the comparison."""
 
     number: int
     name: str
@@ -80,14 +133,44 @@ class Reviewed:
 
 
 @dataclass(frozen=True)
-class Total:
-    """What is told of a player.
+class Skipped:
+    """A hand, or the rest of a hand, that the stored strategy does not cover.
 
     Attributes:
-        hands: that it played.
-        decisions: whose cost is known.
-        cost: of all of them, in mbb per hand; None: of none.
-        won: in mbb per hand, of hands whose ends tell it; None: of none.
+        number: number of the hand.
+        reason: why it is not covered.
+        whole: whether no decision of the hand was reviewed.
+    """
+
+    number: int
+    reason: str
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Review:
+    """A review of hands.
+
+    Attributes:
+        hands: the hands that the stored strategy covers at least in part.
+        decisions: their decisions.
+        skipped: hands, and rests of hands, that lie outside of a spot.
+    """
+
+    hands: tuple[LoggedHand, ...]
+    decisions: tuple[Reviewed, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True)
+class Total:
+    """All decisions of one player.
+
+    Attributes:
+        hands: number of hands.
+        decisions: number of decisions with a known cost.
+        cost: sum of the costs in mbb per hand; None without such decisions.
+        won: chips won in mbb per hand, over hands whose result is known; None without such hands.
     """
 
     hands: int
@@ -96,13 +179,32 @@ class Total:
     won: float | None
 
 
-def review_hands(bot: Reveals, played: Iterable[LoggedHand], name: str | None = None) -> list[Reviewed]:
-    """All decisions of a match, or those of one player.
+def review_hand(
+    strategy: Reveals | SpotStrategy, hand: Hand, players: Sequence[int] = (0, 1), seed: int = 0
+) -> list[Decided]:
+    """Review all decisions of some players in a hand that is over.
+
+    Args:
+        strategy: the strategy to compare with.
+        hand: the hand with the hole cards that are known.
+        players: the players to review.
+        seed: seed of final boards that are drawn before the flop, and of the strategy.
 
     Raises:
-        InputError: nobody has that name, or both players of a hand have the same.
+        NotInSpotError: the hand, or a decision of it, lies outside of the strategy's spot.
     """
-    out, names = list[Reviewed](), set[str]()
+    return list(_Hand(strategy, hand, seed).decisions(players))
+
+
+def review_hands(
+    strategy: Reveals | SpotStrategy, played: Iterable[LoggedHand], name: str | None = None
+) -> Review:
+    """Review all decisions of some hands, or those of one player.
+
+    Raises:
+        InputError: no player has that name, or both players of a hand have the same name.
+    """
+    covered, out, skipped, names = list[LoggedHand](), list[Reviewed](), list[Skipped](), set[str]()
     for logged in played:
         if logged.names[0] == logged.names[1]:
             raise InputError(
@@ -110,70 +212,87 @@ def review_hands(bot: Reveals, played: Iterable[LoggedHand], name: str | None = 
             )
         names.update(logged.names)
         players = [player for player in (0, 1) if name in (None, logged.names[player])]
-        for decided in review_hand(bot, logged.hand, players) if players else ():
-            player = decided.player
-            out.append(Reviewed(logged.number, logged.names[player], logged.hand.hole[player], decided))
+        n_before = len(out)
+        try:
+            for decided in _Hand(strategy, logged.hand, 0).decisions(players) if players else ():
+                player = decided.player
+                out.append(Reviewed(logged.number, logged.names[player], logged.hand.hole[player], decided))
+        except NotInSpotError as error:
+            skipped.append(Skipped(logged.number, str(error), len(out) == n_before))
+            if len(out) == n_before:
+                continue
+        covered.append(logged)
     if name is not None and name not in names:
-        raise InputError(f"--player: expected one of {', '.join(sorted(names))}, found {shown(name)}")
-    return out
+        raise InputError(f"player {shown(name)}: expected one of {', '.join(sorted(names))}")
+    return Review(tuple(covered), tuple(out), tuple(skipped))
 
 
-def summary(
-    played: Sequence[LoggedHand], found: Iterable[Reviewed], big_blind: int, name: str | None = None
-) -> dict[str, Total]:
-    """Totals by player's name, of all or of one."""
-    known = sorted({each for logged in played for each in logged.names})
+def summary(review: Review, big_blind: int, name: str | None = None) -> dict[str, Total]:
+    """Totals by player's name, of all players or of one."""
+    known = sorted({each for logged in review.hands for each in logged.names})
     costs: dict[str, list[float]] = {each: [] for each in known if name in (None, each)}
-    for each in found:
+    for each in review.decisions:
         if each.decided.cost is not None:
             costs[each.name].append(each.decided.cost)
     mbb = MBB / big_blind
     out = {}
     for player, spent in costs.items():
-        hands_of = [logged for logged in played if player in logged.names]
-        won = [logged.hand.net()[logged.names.index(player)] for logged in hands_of if _told(logged.hand)]
+        hands_of = [logged for logged in review.hands if player in logged.names]
+        won = [logged.hand.net()[logged.names.index(player)] for logged in hands_of if _is_known(logged.hand)]
         mean = mbb * sum(won) / len(won) if won else None
         cost = mbb * sum(spent) / len(hands_of) if spent else None
         out[player] = Total(len(hands_of), len(spent), cost, mean)
     return out
 
 
-def _told(hand: Hand) -> bool:
-    """Whether it is known who won what."""
+def _is_known(hand: Hand) -> bool:
+    """Whether the result of a hand is known."""
     return hand.betting.folded is not None or None not in hand.hole
 
 
 class _Hand:
-    def __init__(self, bot: Reveals, hand: Hand, seed: int) -> None:
-        self.bot, self.hand, self.seed = bot, hand, seed
+    """A hand under review."""
+
+    def __init__(self, strategy: Reveals | SpotStrategy, hand: Hand, seed: int) -> None:
+        self.strategy, self.hand, self.seed = strategy, hand, seed
         self.deck = hands(hand.game.deck, hand.game.num_hole_cards)
         self.mixes: dict[str, Mix] = {}
-        player = 0 if hand.hole[0] is not None else 1
-        bot.new_hand(Hand.start(hand.game, hand.hole).seen_by(player), player, seed)
 
     def decisions(self, players: Sequence[int]) -> Iterator[Decided]:
-        ranges = [np.ones(len(self.deck)), np.ones(len(self.deck))]
-        for public, action in decisions(self.hand):
+        first, ranges = self._enter()
+        for public, action in list(decisions(self.hand))[first:]:
             player = public.to_act
             assert player is not None
             if player in players:
                 yield self.decided(public, action, player, ranges[1 - player])
             ranges[player] = ranges[player] * self.frequencies(public).get(action, 0.0)
 
+    def _enter(self) -> tuple[int, list[Floats]]:
+        """The number of decisions before the strategy begins, and both ranges there."""
+        if isinstance(self.strategy, SpotStrategy):
+            first, ranges = self.strategy.enter(self.hand)
+            return first, list(ranges)
+        player = 0 if self.hand.hole[0] is not None else 1
+        start = Hand.start(self.hand.game, self.hand.hole).seen_by(player)
+        self.strategy.new_hand(start, player, self.seed)
+        return 0, [np.ones(len(self.deck)), np.ones(len(self.deck))]
+
     def decided(self, public: Hand, action: str, player: int, other: Floats) -> Decided:
         mix, own = self.mix(public), self.hand.hole[player]
         line, board = public.betting.line, public.game.board_order(public.board)
         if own is None:
             return Decided(player, line, board, action, mix.actions, None, None, None)
+        number = self.hand.game.hand_number(own)
+        if number not in mix.hands:
+            raise NotInSpotError(f"{cards_name(own)} is not in the range of {SEAT_NAMES[player]}")
         possible = ~blocked(self.deck, [*own, *board])
-        weights = (
-            possible * other if (possible * other).any() else possible
-        )  # the bot never plays so: any hand
+        # The strategy may never play so; then the opponent may hold any hand.
+        weights = possible * other if (possible * other).any() else possible
         pair = _Pairs(self, player, own, public.board)
         taken, *values = (
             float(weights @ pair.after(public, each) / weights.sum()) for each in (action, *mix.actions)
         )
-        frequencies = mix.of(self.hand.game.hand_number(own))
+        frequencies = mix.of(number)
         return Decided(
             player,
             line,
@@ -186,19 +305,19 @@ class _Hand:
         )
 
     def mix(self, public: Hand) -> Mix:
-        """What the bot does, asked for once."""
+        """The strategy at a decision, asked for once."""
         key = f"{public.betting.line} {public.board}"
         if key not in self.mixes:
-            self.mixes[key] = self.bot.strategy(public)
+            self.mixes[key] = self.strategy.strategy(public)
         return self.mixes[key]
 
     def frequencies(self, public: Hand) -> Mapping[str, Floats]:
-        """Of each action, ``[hand of the deck]``."""
+        """Frequency of each action as ``[hand of the deck]``."""
         return by_action(self.mix(public), len(self.deck))
 
 
 class _Pairs:
-    """Values of one hand against each other one, to the end of the round."""
+    """Values of one hand against each other hand, to the end of the round."""
 
     def __init__(self, reviewed: _Hand, player: int, own: Sequence[int], board: tuple[int, ...]) -> None:
         self.reviewed, self.player = reviewed, player
@@ -219,7 +338,7 @@ class _Pairs:
         return self.of(replace(public, betting=betting))
 
     def of(self, public: Hand) -> Floats:
-        """The same where somebody goes on to act."""
+        """``[hand of the other]``: chips that are won if both go on by the strategy."""
         mine = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():

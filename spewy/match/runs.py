@@ -9,11 +9,49 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
+import joblib
+
 from spewy.learn.engine import Stop
-from spewy.system.crew import Crew, Parent
+from spewy.system.interrupts import interruptible
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker import Parent
 
 Run = Callable[..., Generator[int]]
 """A run; a worker has to be able to import it."""
+Watcher = Callable[[int, int], None]
+"""Called with the number of hands or matches that were played so far, and of all."""
+
+
+def play_runs(
+    run: Run,
+    tasks: Sequence[tuple[Any, ...]],
+    watcher: Watcher,
+    total: int,
+    workers: int | None,
+    done: Sequence[int] = (),
+) -> None:
+    """Play runs to their ends; Ctrl-C ends them after what is being played.
+
+    Args:
+        run: called with the arguments of each task.
+        tasks: arguments of each run.
+        watcher: called as hands or matches are played.
+        total: number of hands or matches in all runs.
+        workers: number of processes; None: one for each core.
+        done: number of hands or matches of each task that were played before, then of runs that are whole.
+
+    Raises:
+        KeyboardInterrupt: the runs were interrupted.
+    """
+    played = [*done] or [0] * len(tasks)
+    watcher(sum(played), total)
+    n = max(1, min(len(tasks), workers or joblib.cpu_count()))
+    with interruptible() as stop:
+        for task, number in side_by_side(run, tasks, stop, n):
+            played[task] = number
+            watcher(sum(played), total)
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def side_by_side(
@@ -53,19 +91,19 @@ def _here(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop) -> Iterator[tu
 
 def _there(run: Run, tasks: Sequence[tuple[Any, ...]], stop: Stop, workers: int) -> Iterator[tuple[int, int]]:
     stopping = False
-    with closing(Crew(workers)) as crew:
+    with closing(LocalPool(workers)) as pool:
         waiting = ((run, *arguments) for arguments in tasks if not stop.is_set())
-        for word in crew.work(run_in_worker, waiting):
+        for message in pool.work(run_in_worker, waiting):
             if stop.is_set() and not stopping:
                 stopping = True
-                crew.stop()
-            if word is None:
+                pool.stop()
+            if message is None:
                 continue
-            if word.kind == "failed":
-                raise word.value
-            if word.kind == "died":
-                raise ChildProcessError(f"worker process: expected it to finish its run, it {word.value}")
-            yield word.task, word.value
+            if message.kind == "failed":
+                raise message.value
+            if message.kind == "died":
+                raise ChildProcessError(f"a worker process {message.value} during its run")
+            yield message.task, message.value
 
 
 def run_in_worker(parent: Parent, run: Run, *arguments: Any) -> int:

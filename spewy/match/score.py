@@ -1,20 +1,29 @@
-"""What matches say: mbb per hand (thousandths of a big blind) with 95 % confidence intervals."""
+"""Scores of matches, with 95 % confidence intervals, and Elo ratings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solvers.tree import Floats
-from spewy.game.gamefile import Game
+from spewy.bot.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NORMAL_95 = 1.959964
-"""95 % of a normal distribution lie within so many standard deviations of its mean."""
+"""95 % of a normal distribution lie within this number of standard deviations of its mean."""
 MBB = 1000
+K, START = 12.0, 1500.0
+"""Elo: UPAC's largest change of a rating in one game, and the rating that every bot begins with."""
+_FAR_APART = 300
+"""Power of ten beyond which an expected score is nothing, and the power no number."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +31,9 @@ class Mean:
     """A mean of independent values.
 
     Attributes:
-        mean: of scores in mbb per hand.
-        half: half the width of the 95 % interval; nan of fewer than two values.
-        n: how many values.
+        mean: mean of the values.
+        half: half the width of the 95 % interval; nan for fewer than two values.
+        n: number of values.
     """
 
     mean: float
@@ -33,28 +42,28 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float] | Floats, big_blind: float) -> Mean:
-        """Of values in chips, as mbb."""
+        """Mean in mbb of values in chips."""
         return cls.plain(np.asarray(values, dtype=np.float64) * MBB / big_blind)
 
     @classmethod
     def plain(cls, values: Sequence[float] | Floats) -> Mean:
-        """Of values as they are."""
-        found = np.asarray(values, dtype=np.float64)
-        n = len(found)
-        half = NORMAL_95 * float(found.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-        return cls(float(found.mean()) if n else math.nan, half, n)
+        """Mean of values in their own unit."""
+        array = np.asarray(values, dtype=np.float64)
+        n = len(array)
+        half = NORMAL_95 * float(array.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        return cls(float(array.mean()) if n else math.nan, half, n)
 
 
 @dataclass(frozen=True)
 class Result:
-    """One hand of a match as it counts for the first-named bot.
+    """One hand of a match as it counts for the first bot.
 
     Attributes:
-        seed: of the cards.
+        seed: seed of the cards.
         swapped: whether the seats were swapped.
-        number: of the hand.
-        chips: that the bot won.
-        aivat: the same without luck; None: not estimated.
+        number: number of the hand in its run.
+        chips: chips that the bot won.
+        aivat: estimate of these chips without luck; None if there is no estimate.
     """
 
     seed: int
@@ -66,49 +75,124 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """What the first-named bot wins from the other.
+    """What the first bot of a match won from the second, in mbb per hand (thousandths of a big blind).
 
     Attributes:
-        plain: each hand for itself.
-        duplicate: pairs of hands with the same cards and the seats swapped, where both were played.
-        aivat: each hand for itself, without luck; None: some were not estimated.
-        aivat_duplicate: pairs of these.
+        names: names of both bots.
+        big_blind: the big blind in chips.
+        results: the hands that were played.
+        complete: whether these are all hands of the match.
+        faults: faults of each bot, in order.
+        tallies: each bot's decisions by source, and its failures.
     """
 
-    plain: Mean
-    duplicate: Mean
-    aivat: Mean | None
-    aivat_duplicate: Mean | None
+    names: tuple[str, str]
+    big_blind: int
+    results: tuple[Result, ...]
+    complete: bool = True
+    faults: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
+
+    @cached_property
+    def plain(self) -> Mean:
+        """Mean of all hands."""
+        return Mean.of([each.chips for each in self.results], self.big_blind)
+
+    @cached_property
+    def duplicate(self) -> Mean:
+        """Mean of pairs of hands with the same cards and the seats swapped, if both were played."""
+        values = {(each.seed, each.number, each.swapped): each.chips for each in self.results}
+        return Mean.of(pair_means(values), self.big_blind)
+
+    @cached_property
+    def aivat(self) -> Mean | None:
+        """Mean of the estimates without luck; None if a hand has no estimate."""
+        values = self._without_luck
+        return None if values is None else Mean.of(list(values.values()), self.big_blind)
+
+    @cached_property
+    def aivat_duplicate(self) -> Mean | None:
+        """Mean of pairs of the estimates without luck; None if a hand has no estimate."""
+        values = self._without_luck
+        return None if values is None else Mean.of(pair_means(values), self.big_blind)
+
+    @property
+    def sources(self) -> tuple[Counter[str], Counter[str]]:
+        """Number of each bot's decisions by source; empty for a bot that does not count them."""
+        return self.tallies[0].sources, self.tallies[1].sources
 
     def rows(self) -> Mapping[str, Mean]:
-        """What was estimated, by name."""
-        named = {name: getattr(self, name) for name in ("plain", "duplicate", "aivat", "aivat_duplicate")}
-        return {name: mean for name, mean in named.items() if mean is not None}
+        """The means that are known, by name."""
+        means = {name: getattr(self, name) for name in ("plain", "duplicate", "aivat", "aivat_duplicate")}
+        return {name: mean for name, mean in means.items() if mean is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain values; what was not estimated is None."""
-        return asdict(self)
+        """The means as plain values; None for a mean that is unknown."""
+        rows = self.rows()
+        names = ("plain", "duplicate", "aivat", "aivat_duplicate")
+        return {name: asdict(rows[name]) if name in rows else None for name in names}
+
+    def frame(self) -> pd.DataFrame:
+        """The hands as a frame with the columns seed, swapped, number, chips and aivat."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(each) for each in self.results], columns=[*Result.__dataclass_fields__])
+
+    @cached_property
+    def _without_luck(self) -> dict[tuple[int, int, bool], float] | None:
+        values = {
+            (each.seed, each.number, each.swapped): each.aivat
+            for each in self.results
+            if each.aivat is not None
+        }
+        return values if values and len(values) == len(self.results) else None
 
 
-def score(results: Iterable[Result], game: Game) -> Score:
-    """The score of a match."""
-    every = list(results)
-    chips = {(result.seed, result.number, result.swapped): result.chips for result in every}
-    clean = {(r.seed, r.number, r.swapped): r.aivat for r in every if r.aivat is not None}
-    told = bool(every) and len(clean) == len(every)
-    blind = game.big_blind
-    return Score(
-        Mean.of(list(chips.values()), blind),
-        Mean.of(_pairs(chips), blind),
-        Mean.of(list(clean.values()), blind) if told else None,
-        Mean.of(_pairs(clean), blind) if told else None,
-    )
+def pair_means(values: Mapping[Any, float], *, singles: bool = False) -> list[float]:
+    """Means of values that belong together: two matches or hands with the same cards and the seats swapped.
+
+    Args:
+        values: values by keys whose last item says whether the seats were swapped.
+        singles: whether a value without a partner counts by itself.
+
+    >>> pair_means({(1, False): 4.0, (1, True): 2.0, (2, False): 7.0})
+    [3.0]
+    """
+    out = []
+    for (*key, swapped), value in values.items():
+        partner = values.get((*key, not swapped))
+        if partner is None and singles:
+            out.append(value)
+        elif partner is not None and not swapped:
+            out.append((value + partner) / 2)
+    return out
 
 
-def _pairs(values: Mapping[tuple[int, int, bool], float]) -> list[float]:
-    """The mean of each two hands with the same cards."""
-    return [
-        (value + values[seed, number, True]) / 2
-        for (seed, number, swapped), value in values.items()
-        if not swapped and (seed, number, True) in values
-    ]
+def expected_score(rating: float, other: float) -> float:
+    """The score that Elo's formula expects of a player, from 0 to 1.
+
+    >>> expected_score(1500, 1500), round(expected_score(1900, 1500), 4)
+    (0.5, 0.9091)
+    """
+    return float(1 / (1 + 10 ** min((other - rating) / 400, _FAR_APART)))
+
+
+def rated(ratings: tuple[float, float], score: float, k: float = K) -> tuple[float, float]:
+    """Both ratings after a game in which the first player had this score.
+
+    >>> rated((1500.0, 1500.0), 0.8)
+    (1503.6, 1496.4)
+    """
+    change = k * (score - expected_score(*ratings))
+    return ratings[0] + change, ratings[1] - change
+
+
+def elo_difference(score: float) -> float:
+    """By how much a player's rating exceeds another's if this mean score is expected of that player.
+
+    >>> round(elo_difference(0.64)), elo_difference(1.0)
+    (100, inf)
+    """
+    if not 0 < score < 1:
+        return math.copysign(math.inf, score - 0.5) if score == score else math.nan
+    return 400 * math.log10(score / (1 - score))

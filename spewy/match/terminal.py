@@ -1,6 +1,6 @@
-"""A person against a bot, hand after hand, in words; after each hand, what the bot would have done in their place.
+"""A person plays a bot in words, and reads after each hand what the bot would have done with the person's cards.
 
-Nothing here knows a terminal: lines are asked for and told by functions.
+Nothing here knows a terminal: functions ask for lines and print text.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from spewy.errors import InputError, error_line
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.cards import Dealt, deals, hand_seed
-from spewy.match.replay import decisions
 from spewy.match.review import Decided, review_hand
+from spewy.match.table import Table, decisions
 from spewy.match.words import HELP, action_text, parse_words, words_text
 
 LEAST_TOLD = 0.005
-"""A frequency below this is not told, unless it is of what was done."""
+"""Smallest frequency in a verdict, except for the action that was played."""
 
 Tell = Callable[[str], None]
 Ask = Callable[[str], str | None]
-"""From a prompt to a line; None: there is no more."""
+"""Returns a line for a prompt; None at the end of input."""
 
 
 Review = Callable[[Reveals, Hand, Sequence[int], int], Sequence[Decided]]
-"""From a bot, a hand that is over, the players that are judged, and the hand's seed."""
+"""Judges decisions, given a bot, a hand that is over, the players to judge, and the hand's seed."""
 
 
 class Terminal:
@@ -35,11 +35,15 @@ class Terminal:
 
     Args:
         bot: the other player.
-        ask: for the person's lines.
-        tell: what the person reads.
-        log: hears of each hand that is over as a line of an ACPC log.
-        review: who judges the person's decisions.
-        seed: of the cards and of what the bot draws.
+        ask: asks the person for a line.
+        tell: prints a text for the person.
+        log: called with each hand that is over, as a line of an ACPC log.
+        review: judges the person's decisions.
+        seed: seed of the cards and of the bot's random choices.
+
+    Attributes:
+        hands: number of hands that were played to their ends.
+        chips: chips that the person has won.
     """
 
     def __init__(
@@ -51,41 +55,36 @@ class Terminal:
         self._seed = seed
 
     def play(self, hands: int | None = None) -> None:
-        """Play so many hands, or until there are no more lines; a hand that is not over counts for nothing."""
+        """Play a number of hands, or until the end of input; a hand that is not over does not count."""
         for number, dealt in enumerate(islice(deals(self._bot.game, self._seed), hands)):
             if not self._hand(number, dealt):
                 return
 
     def _hand(self, number: int, dealt: Dealt) -> bool:
-        """Play a hand; whether the person stayed."""
-        person = (number + 1) % 2
-        hand = Hand.start(self._bot.game, dealt.hole)
-        self._bot.new_hand(hand.seen_by(1 - person), 1 - person, hand_seed(self._seed, number))
+        """Play a hand; False at the end of input."""
+        person, table = (number + 1) % 2, Table(self._bot.game, dealt)
+        self._bot.new_hand(table.view(1 - person), 1 - person, hand_seed(self._seed, number))
         place = "on the button" if person == 1 else "out of position"
         self._tell(f"\nHand {number + 1}: {place}, with {cards_name(dealt.hole[person])}")
-        while not hand.is_over:
-            if hand.to_deal:
-                hand = self._dealt(hand, dealt)
-                continue
-            action = self._asked(hand) if hand.to_act == person else self._bots(hand)
+        while (player := table.to_act) is not None:
+            before = table.hand.betting
+            action = self._asked(table) if player == person else self._bots(table.view(player))
             if action is None:
                 return False
-            who = "You" if hand.to_act == person else "The bot"
-            self._tell(f"{who}: {action_text(hand.betting, action)}")
-            hand = hand.apply(action)
-        self._over(hand, number, person)
+            self._tell(f"{'You' if player == person else 'The bot'}: {action_text(before, action)}")
+            for board in table.step(action):
+                self._tell_board(table, board)
+        self._over(table.hand, number, person)
         return True
 
-    def _dealt(self, hand: Hand, dealt: Dealt) -> Hand:
-        size = hand.to_deal
-        hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + size])
-        name = hand.game.round_names[hand.game.board_sizes.index(len(hand.board))].capitalize()
-        self._tell(f"{name}: {cards_name(hand.game.board_order(hand.board))}, pot {sum(hand.betting.spent)}")
-        return hand
+    def _tell_board(self, table: Table, board: tuple[int, ...]) -> None:
+        game = self._bot.game
+        name = game.round_names[game.board_sizes.index(len(board))].capitalize()
+        self._tell(f"{name}: {cards_name(game.board_order(board))}, pot {sum(table.hand.betting.spent)}")
 
-    def _asked(self, hand: Hand) -> str | None:
-        """A legal action of the person; None at the end of lines."""
-        betting, player = hand.betting, hand.to_act
+    def _asked(self, table: Table) -> str | None:
+        """A legal action of the person; None at the end of input."""
+        betting, player = table.hand.betting, table.to_act
         assert player is not None
         due = max(betting.spent) - betting.spent[player]
         price = f", {due} to call" if due else ""
@@ -100,8 +99,9 @@ class Terminal:
         return None
 
     def _bots(self, hand: Hand) -> str:
+        """A legal action of the bot; a check or a fold if the bot fails."""
         try:
-            action = self._bot.act(hand.seen_by(hand.to_act or 0))
+            action = self._bot.act(hand)
             hand.apply(action)
         except Exception as error:  # whatever it is, the hand goes on
             self._tell(f"WARNING: the bot failed: {error_line(error)}")

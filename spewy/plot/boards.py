@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour
 from spewy.plot.cards import UNSEEN, add_legend, percent_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, action_colours, hex_colour
 from spewy.plot.figures import SIZES, SUIT_COLOURS, SUIT_SIGNS, axes_for, font, new_figure, sign, signs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from buckets.cards import preflop_classes
-from spewy.game.linewords import action_words
+from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
 from spewy.plot.figures import SIZES, axes_for, font, new_figure

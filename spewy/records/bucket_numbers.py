@@ -13,6 +13,7 @@ ahead; that many visits then learn nothing for the class. So each visit of each 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -126,13 +127,12 @@ def finish_save(store: Store, before: int, mark: Mark, visits: Sequence[Ints]) -
     store.flush()
 
 
-def read_buckets(opened: Callable[[], Store], numbers: Numbers, *, every_round: bool = True) -> None:
+def read_buckets(opened: Callable[[], AbstractContextManager[Store]], numbers: Numbers) -> None:
     """Put what is kept into numbers that are still zero; nothing where no save was finished.
 
     Args:
         opened: opens the store to read it. That is done often: what was read stays mapped until it is closed.
         numbers: of the game.
-        every_round: whether a deal visits a class of each round, or one class only.
 
     Raises:
         lockers.DamagedLockerError: it is not what was written, or deals were made and nothing is there of them.
@@ -156,7 +156,7 @@ def read_buckets(opened: Callable[[], Store], numbers: Numbers, *, every_round: 
     with opened() as store:
         _read_ahead(store, deals, numbers)
     found = [bool(visits.any()) for visits in numbers.visits]
-    if not (all(found) if every_round else any(found)):
+    if not all(found):
         raise DamagedLockerError(
             f"locker {VISITS!r}, round {found.index(False)}: expected classes that {deals:,} deals have visited, "
             "found none"

@@ -16,8 +16,7 @@ from spewy.chunks.locate import board_cards, dealt_error
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes
 from spewy.game.gamefile import Game
-from spewy.game.nodes import Node
-from spewy.game.tree import entry
+from spewy.game.nodes import Node, entry_line
 from spewy.records.keys import CLASSES
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, Stacked
 from spewy.records.strategy_locker import StrategyLocker
@@ -78,7 +77,7 @@ class BucketPolicy(Policy):
         bucket, rows = self._rows(node.round, cards)
         hands = np.flatnonzero(rows >= 0)
         by_row = self.strategies.frequencies(
-            node.round, bucket, entry(node.line), player, free, len(node.actions)
+            node.round, bucket, entry_line(node.line), player, free, len(node.actions)
         )
         deck = self.problem.hands
         return Decision(node.line, cards, player, node.actions, deck, hands, by_row[:, rows[hands]])
@@ -120,7 +119,7 @@ class BucketPolicy(Policy):
     def _several(self, lines: tuple[str, ...]) -> tuple[list[Node], int, list[tuple[str, int, int]]]:
         """The decisions at lines, their player, and the arguments of `StrategyLocker.many_frequencies`."""
         slots = [self._slot(line) for line in lines]
-        wanted = [(entry(node.line), free, len(node.actions)) for node, free, _ in slots]
+        wanted = [(entry_line(node.line), free, len(node.actions)) for node, free, _ in slots]
         return [node for node, _, _ in slots], slots[0][2], wanted
 
     def _slot(self, line: str, board: str | Sequence[int] | None = None) -> tuple[Node, int, int]:
@@ -130,7 +129,7 @@ class BucketPolicy(Policy):
         assert player is not None
         before = sum(
             other.player == player and slot < first
-            for other, slot in self._betting(entry(node.line))[0].values()
+            for other, slot in self._betting(entry_line(node.line))[0].values()
         )
         return node, first - before, player
 

@@ -23,7 +23,7 @@ from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import chunk_nodes
 from spewy.errors import InputError
-from spewy.game.tree import Node, entry
+from spewy.game.nodes import Node, entry_line
 from spewy.records.chunks import Kind, require_size, split
 from spewy.records.patched_reads import PatchedReads
 from spewy.records.policy import BOARDS, ChunkPlay, Decision, Policy, SolvedBoard
@@ -109,7 +109,7 @@ class ChunkPolicy(Policy):
         size = slots[0] * n_rows[0] + slots[1] * n_rows[1]
         if not size:  # nobody has a decision, or the board leaves neither player a hand
             return _nothing(slots, n_rows)
-        key = held.key(node.round, entry(node.line))
+        key = held.key(node.round, entry_line(node.line))
         found = self._reads.get(Kind.SUMS, key)
         if found is None and dropped is not None and node.round >= dropped:
             raise dropped_error(subject, dropped, self.problem.game.num_rounds)

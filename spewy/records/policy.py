@@ -24,7 +24,7 @@ from spewy.chunks.rounds import chunk_exits, decision_slots
 from spewy.errors import InputError, shown
 from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
-from spewy.game.tree import Action, Node, decision_at, entry, find_node
+from spewy.game.nodes import Action, Node, decision_at, entry_line, find_node
 from spewy.system import html
 from spewy.system.closing import Closing
 
@@ -226,13 +226,13 @@ class Policy(Closing):
         """The decision at a line on a board, its first slot, and both players' slots in its chunk."""
         line = read_line(self.problem.tree, line)
         try:
-            decisions, slots = self._betting(entry(line))
+            decisions, slots = self._betting(entry_line(line))
             return *decisions[line], slots
         except (InputError, KeyError):
             further = line_to(self.problem, line, board)
             if further != line:
                 return self._node(further)
-            decision_at(self.problem.tree.entered(entry(line)), line)  # says where the line goes wrong
+            decision_at(self.problem.tree.entered(entry_line(line)), line)  # says where the line goes wrong
             raise
 
     def _entered(self, line: str) -> tuple[dict[str, tuple[Node, int]], tuple[int, int]]:

@@ -60,6 +60,12 @@ def write_trace(store: Store, trace: Trace, target: str) -> None:
     store.transact(TRACE_KEY, write)
 
 
+def saved_seconds(store: Reads) -> float:
+    """Seconds of work before the last check of what a store holds; 0 without a check."""
+    sweeps = saved_sweeps(store)
+    return next((seconds for done, seconds, _ in reversed(read_trace(store)) if done <= sweeps), 0.0)
+
+
 def last_target(store: Reads) -> str | None:
     """What the last solve was to reach; a job that is read from its folder does not say it."""
     array = store.get(META, TARGET_KEY)

@@ -284,26 +284,38 @@ def create(
     """
     store = open_store(folder, manifest, shards=1)
     try:
-        store.require_sound()
-        if found_saved(store) is None:
-            first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
-
-            def write(txn: Transaction) -> None:
-                for t, lines in enumerate(rounds):
-                    text = "\n".join(lines.names).encode()
-                    txn.put(LINES, _part(t, "names"), np.frombuffer(text, dtype=np.uint8))
-                    txn.put(LINES, _part(t, "lanes"), lines.lanes.astype(np.int32))
-                    txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
-                for name, array in arrays.items():
-                    txn.put(CLASSES, name.encode(), array)
-                txn.put(META, SAVED_KEY, _json(asdict(first)))
-
-            store.transact(SAVED_KEY, write)
-            store.flush()
+        begin(store, rounds, classes, arrays)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def begin(
+    store: Store, rounds: Sequence[LineIndex], classes: Sequence[int], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write what a strategy locker has before its first save, if the store is new; arguments as of `create`.
+
+    Raises:
+        lockers.DamagedLockerError: the structure of the store is damaged, and would not bear to be written to.
+    """
+    store.require_sound()
+    if found_saved(store) is not None:
+        return
+    first = Saved(tuple(classes), tuple(lines.n_rows for lines in rounds), 0, time.time())
+
+    def write(txn: Transaction) -> None:
+        for t, lines in enumerate(rounds):
+            text = "\n".join(lines.names).encode()
+            txn.put(LINES, _part(t, "names"), np.frombuffer(text, dtype=np.uint8))
+            txn.put(LINES, _part(t, "lanes"), lines.lanes.astype(np.int32))
+            txn.put(LINES, _part(t, "free"), lines.free.astype(np.int16))
+        for name, array in arrays.items():
+            txn.put(CLASSES, name.encode(), array)
+        txn.put(META, SAVED_KEY, _json(asdict(first)))
+
+    store.transact(SAVED_KEY, write)
+    store.flush()
 
 
 def kept_arrays(folder: Path, manifest: Mapping[str, Any]) -> dict[str, np.ndarray] | None:

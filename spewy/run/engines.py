@@ -1,9 +1,11 @@
-"""The engine that a plan names, bound to a store."""
+"""The engine that a plan names, bound to the stores of its solve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,59 +14,145 @@ from solvers.discount import variant
 from solvers.exact import ExactCfr
 from solvers.reference.cfr import Cfr
 from solvers.solver import Solver
+from spewy.chunks.abstractions import abstraction
 from spewy.job.sections import DaskSection, SolveSection
 from spewy.learn.engine import Engine
-from spewy.learn.live_engine import LiveEngine
+from spewy.learn.live import LiveEngine
 from spewy.learn.visit import VisitSettings
+from spewy.records import strategy_locker
 from spewy.run.cluster import open_cluster
-from spewy.run.plan import Plan
+from spewy.run.sampled_plan import SampledPlan
+from spewy.run.start_from import start_from
+from spewy.run.stores import Stores
+from spewy.run.walked_plan import WalkedPlan
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+    from spewy.learn.sampled import SampledEngine
+
+Note = Callable[[str], None]
 
 
-def open_engine(plan: Plan, store: Store, folder: Path | None, note: Callable[[str], None]) -> Engine:
-    """Get an engine ready; it goes on from what the store holds.
+def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Note) -> Engine:
+    """Make the engine of a job all of whose boards are walked through; the engine goes on from what the store holds.
 
     Args:
-        plan: of the job.
-        store: its lockers.
-        folder: where the store is; None: in memory.
-        note: hears of workers of a cluster that come and go.
+        plan: plan of the job.
+        store: the lockers.
+        folder: folder of the store; None: in memory.
+        note: told of a cluster's workers that come and go.
 
     Raises:
         MissingError: the job asks for a cluster, and Dask is not installed.
-        InputError: it asks for one that is not there, or of another version.
+        InputError: the job asks for a cluster that is not there, or is of another version.
     """
     solve, layout = plan.job.solve, plan.layout
     if plan.engine == "program":
-        from spewy.learn.lp_engine import LpEngine
+        from spewy.learn.lp import LpEngine
 
-        return LpEngine(layout, store, plan.threads)
+        return LpEngine(layout, store, plan.solvers)
     if plan.engine == "stored":
-        from spewy.learn.stored_engine import StoredEngine
+        from spewy.learn.stored import StoredEngine
 
         settings = visit_settings(solve, plan.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
         cluster = open_cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
-        return StoredEngine(layout, store, settings, solve.order, plan.threads, cluster)
+        return StoredEngine(layout, store, settings, solve.order, plan.solvers, cluster)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:
-        kept = plan.residence.kept
+        kept = plan.memory_plan.kept
         solver = ExactCfr(
             game,
             schedule,
-            threads=plan.threads,
+            threads=plan.solvers,
             short=solve.short,
             folder=folder if kept < 1 else None,
             kept=kept,
         )
     else:
         dtype = np.float32 if solve.precision == "single" else np.float64
-        solver = Cfr(game, schedule, threads=plan.threads, dtype=dtype)
+        solver = Cfr(game, schedule, threads=plan.solvers, dtype=dtype)
     layout.forget_live()  # the solver has what it needs of it
-    return LiveEngine(layout, store, solver, game.locks, exact=exact)
+    return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.solvers)
+
+
+def sampled_engine(
+    plan: SampledPlan,
+    stores: Stores,
+    made: Abstraction | None,
+    start: Path | None,
+    note: Note,
+    progress: Callable[[int, int], object],
+) -> Engine:
+    """Make the engine of a job whose boards are dealt, and its strategy locker.
+
+    Args:
+        plan: plan of the job.
+        stores: stores of the solve, from which the engine goes on.
+        made: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
+        start: folder of another solve, from whose numbers a new solve begins.
+        note: told what takes long, and of a cluster's workers that come and go.
+        progress: told (boards done, boards in all) while board buckets are made.
+
+    Raises:
+        InputError, MissingError: as `walked_engine`, or as `start_from`.
+        lockers.LockerError: what the stores hold is damaged.
+    """
+    found = made or abstraction(plan.wish, progress)
+    with ExitStack() as opened:
+        engine = _dealing_engine(plan, stores, found, note)
+        opened.callback(engine.close)
+        if start is not None and not engine.done:
+            mark = start_from(start, plan, engine, found)
+            note(f"{plan.job.name}: starting from {mark.deals:,} deals of {start}")
+        with stores.play_or_new() as store:
+            strategy_locker.begin(store, engine.lines, found.n_classes, found.arrays)
+        engine.save_to(stores.use, stores.play)
+        opened.pop_all()
+    return engine
 
 
 def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
     """How a job has stored chunks solved."""
     iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
     return VisitSettings(solve.integrate, solve.method, variant_name, iterations, solve.tremble, first_live)
+
+
+def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note: Note) -> SampledEngine:
+    """The engine, with threads here or with a cluster's workers."""
+    job, dealing = plan.job, plan.dealing
+    if job.solve.workers != "dask":
+        from spewy.learn.sampled import SampledEngine
+
+        return SampledEngine(
+            job.rules,
+            plan.rounds,
+            found,
+            dealing.seed,
+            threads=job.solve.workers,
+            short=job.solve.short,
+            answers=dealing.answers,
+            opened=stores.read,
+            check_flops=dealing.check_flops,
+        )
+    from spewy.learn.cluster_engine import ClusterEngine
+
+    settings = job.dask or DaskSection()
+    with ExitStack() as opened:
+        cluster = opened.enter_context(open_cluster(settings, note))
+        engine = ClusterEngine(
+            job.rules,
+            plan.rounds,
+            found,
+            dealing.seed,
+            short=job.solve.short,
+            answers=dealing.answers,
+            opened=stores.read,
+            cluster=cluster,
+            shares=settings.workers,
+            interval=settings.interval,
+            check_flops=dealing.check_flops,
+        )
+        opened.pop_all()  # the engine closes the cluster
+    return engine

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from spewy.errors import error_line
 from spewy.job.job import Job
 from spewy.records.status import Status
-from spewy.run.estimate import Estimate
+from spewy.run.cost import Cost
 
 Listener = TypeVar("Listener")
 _LOG = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class _Unfailing:
 class Reporter(Protocol):
     """Hears how a solve goes; `Silent` is the one that does nothing."""
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
-        """Before the first sweep: what it will cost, and how many sweeps earlier runs left."""
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
+        """Before the first sweep or deal: what the solve costs, and how much earlier runs have done."""
 
     def note(self, text: str) -> None:
         """Anything else that the user should know."""
@@ -53,23 +53,23 @@ class Reporter(Protocol):
     def sweep(self, number: int, done: int, total: int) -> None:
         """Within sweep ``number``: visits done so far and in all."""
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
-        """After a check: exploitability in the target's unit, and a forecast."""
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
+        """After a check: sweeps or deals, exploitability in the target's unit, and a forecast."""
 
     def boards(self, done: int, total: int) -> None:
-        """Of a job that deals boards, between deals: those whose classes are being found, or that are judged."""
+        """While boards are put into buckets, or are measured: boards done so far and in all."""
 
-    def stands(self, status: Status, threads: int) -> None:
-        """Every second or so of a solve that deals boards: how it stands; ``threads`` work on it."""
+    def status(self, status: Status, threads: int) -> None:
+        """Every second or so: how the solve stands; ``threads`` work on it."""
 
     def end(self) -> None:
-        """After the last sweep, also when interrupted."""
+        """After the last sweep or deal, also when interrupted."""
 
 
 class Silent:
     """Reports nothing."""
 
-    def begin(self, job: Job, cost: Estimate, done: int) -> None:
+    def begin(self, job: Job, cost: Cost, done: int) -> None:
         """Say nothing."""
 
     def note(self, text: str) -> None:
@@ -78,13 +78,13 @@ class Silent:
     def sweep(self, number: int, done: int, total: int) -> None:
         """Say nothing."""
 
-    def check(self, sweep: int, found: float, unit: str, seconds_left: float | None) -> None:
+    def check(self, done: int, found: float, unit: str, seconds_left: float | None) -> None:
         """Say nothing."""
 
     def boards(self, done: int, total: int) -> None:
         """Say nothing."""
 
-    def stands(self, status: Status, threads: int) -> None:
+    def status(self, status: Status, threads: int) -> None:
         """Say nothing."""
 
     def end(self) -> None:

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
+from buckets.cards import range_equity
+from spewy.errors import SolveError
 from spewy.game.amounts import CHIPS, Unit
+from spewy.job.job import Job
+from spewy.learn.engine import Check
+from spewy.run.memory import peak_rss_mib
+from spewy.run.stopping import INTERRUPTED, REACHED
 from spewy.system import html
 
 Trace: TypeAlias = tuple[tuple[int, float, float], ...]
 """(sweep, seconds, exploitability) of each check."""
+MOST_OFF = 1e-4
+"""How far EVs and rake may be from summing to the pot, as a share of the pot."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,52 @@ class SolveResult:
     peak_rss_mib: float
     trace: Trace
     unit: str = "chips"
+
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        done: int,
+        ended: str,
+        check: Check | None,
+        net: tuple[float, float] | None,
+        seconds: Mapping[str, float],
+        trace: Trace,
+    ) -> SolveResult:
+        """The result of a run, in chips.
+
+        Args:
+            job: the job.
+            done: number of sweeps or deals.
+            ended: why the run ended, in the words of `spewy.run.stopping`.
+            check: the measurement of the strategies as they are; None: nobody has measured them.
+            net: chips per deal of both players; None: not known.
+            seconds: the durations of the run.
+            trace: all checks.
+        """
+        chips = None if check is None else check.exploitability
+        pct, mbb = (None, None) if chips is None else job.problem.in_units(chips)
+        ev = equity = None
+        if job.spot is not None:
+            share = range_equity(job.board, job.problem.hands, *job.problem.ranges)
+            equity = (share, 1 - share)
+            ev = None if net is None else (job.pot / 2 + net[0], job.pot / 2 + net[1])
+        return cls(
+            name=job.name,
+            converged=ended == REACHED,
+            interrupted=ended == INTERRUPTED,
+            sweeps=done,
+            exploitability=chips,
+            exploitability_pct=pct,
+            exploitability_mbb=mbb,
+            ev=ev,
+            equity=equity,
+            value=None if job.spot is not None or net is None else net[0],
+            value_bracket=None if job.spot is not None or check is None else check.bracket,
+            seconds=seconds,
+            peak_rss_mib=peak_rss_mib(),
+            trace=trace,
+        )
 
     def in_unit(self, unit: Unit) -> SolveResult:
         """The same, which is in chips, in another unit."""
@@ -88,3 +142,24 @@ class SolveResult:
 def trace_in_unit(trace: Trace, unit: Unit) -> Trace:
     """Checks whose exploitability is in chips, in another unit."""
     return tuple((sweep, seconds, chips / unit.chips) for sweep, seconds, chips in trace)
+
+
+def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:
+    """Refuse net chips that one player wins and nobody loses.
+
+    Args:
+        job: the job.
+        net: chips per deal of both players.
+        most_rake: chips that the house takes at most.
+
+    Raises:
+        SolveError: the chips do not add up.
+    """
+    unit = job.pot if job.spot is not None else job.rules.big_blind
+    lost = -sum(net)
+    if not -MOST_OFF * unit <= lost <= most_rake + MOST_OFF * unit:
+        raise SolveError(
+            f"{job.name}: expected both players' net chips to sum to 0, less at most {most_rake:g} of rake, "
+            f"found {net[0]:g} and {net[1]:g}: more than this precision can tell apart; "
+            'solve.precision = "double" may help'
+        )

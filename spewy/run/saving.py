@@ -4,53 +4,61 @@ from __future__ import annotations
 
 import time
 
-from lockers import Store
 from spewy.learn.engine import Engine
-from spewy.records.progress import Trace, saved_sweeps, write_trace
 
-SAVE_SECONDS = 30.0
+SAVE_SECONDS, BACKGROUND_SECONDS = 30.0, 300.0
+"""Seconds between two saves, of an engine that waits for them and of one that saves in the background."""
+FIRST_SECONDS = 30.0
+"""Seconds before the first save in the background: a kill soon after the start loses little."""
 SAVE_SPEED = 150e6  # bytes a second that a save is expected to take, until one has been made
 SAVE_SHARE = 20.0  # where a save takes long: so many times as much work between two of them
 FIRST_SHARE = 4.0  # the first save waits for so many times its own expected duration, and for a check
 
 
 class Saving:
-    """Saves an engine's sweeps and checks; the first save comes soon, so that a kill loses little.
+    """Decides when an engine saves; the first save comes soon, so that a kill loses little.
 
     Args:
-        store: the store to save to.
-        engine: the engine whose sweeps are saved.
-        target: target of the checks, in the job file's words.
+        engine: the engine, which saves.
         every: seconds between two saves; None: as often as costs little.
         expected_bytes: expected size of a save.
     """
 
-    def __init__(
-        self, store: Store, engine: Engine, target: str, every: float | None, expected_bytes: int
-    ) -> None:
-        self._store, self._engine, self._target, self._every = store, engine, target, every
-        self._took = expected_bytes / SAVE_SPEED
+    def __init__(self, engine: Engine, every: float | None, expected_bytes: int) -> None:
+        self._engine, self._every = engine, every
+        self._expected = expected_bytes / SAVE_SPEED
+        self._background = engine.saves == "in background"
+        self._since = time.perf_counter()
+        self.saved = engine.saved()
+
+    def save_if_due(self, seconds: float) -> bool:
+        """Save, or begin to, if the last save is long enough ago; return whether a save has ended.
+
+        Args:
+            seconds: seconds of work so far, all runs together.
+        """
+        before, self.saved = self.saved, self._engine.saved()
+        if time.perf_counter() - self._since >= self._pause():
+            self.begin(seconds)
+            self.saved = self._engine.saved()
+        return self.saved != before
+
+    def begin(self, seconds: float) -> None:
+        """Save now, in the background if the engine can."""
+        self._engine.save(seconds, wait=False)
         self._since = time.perf_counter()
 
-    @property
-    def saved(self) -> int:
-        """Sweeps that the store holds."""
-        return saved_sweeps(self._store)
+    def finish(self, seconds: float, dropping: int | None = None) -> None:
+        """Save all that is done, but for rounds from ``dropping`` on."""
+        self._engine.save(seconds, dropping)
+        self.saved = self._engine.saved()
 
-    def save_if_due(self, trace: Trace, now: float) -> bool:
-        """Save if the last save is long enough ago, and return whether; ``now`` is a time of `time.perf_counter`."""
-        pause = max(SAVE_SECONDS, SAVE_SHARE * self._took) if self._every is None else self._every
-        if not self.saved:
-            pause = min(pause, FIRST_SHARE * self._took)
-        due = now - self._since > pause
-        if due:
-            self.save(trace)
-        return due
-
-    def save(self, trace: Trace, dropping: int | None = None) -> None:
-        """Save, but for rounds from ``dropping`` on, and note how long that takes."""
-        begun = time.perf_counter()
-        self._engine.save(dropping)
-        write_trace(self._store, trace, self._target)
-        self._since = time.perf_counter()
-        self._took = self._since - begun
+    def _pause(self) -> float:
+        """Seconds from one save to the next."""
+        took = self._expected if self._engine.save_took is None else self._engine.save_took
+        pause = self._every
+        if pause is None:
+            pause = max(BACKGROUND_SECONDS if self._background else SAVE_SECONDS, SAVE_SHARE * took)
+        if self.saved:
+            return pause
+        return min(pause, FIRST_SECONDS if self._background else FIRST_SHARE * took)

@@ -1,70 +1,77 @@
-"""A solve from start or resume to its target: sweeps, checks by exact best response, saving, interruption."""
+"""A solve from start or resume to its end, for every job: opening, the loop over the engine's work, the result."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lockers import MemoryStore, Store, open_store
-from solvers.measure import Exploitability
+from lockers import Store, holds_store, open_store
 from spewy.chunks.layout import Layout
-from spewy.errors import InputError, shown
+from spewy.errors import InputError, path_text, shown
 from spewy.job.job import Job
-from spewy.learn.engine import Engine, Goal, Stop, measured
+from spewy.learn.engine import Engine, Stop
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import require_numbers
+from spewy.records.bucket_policy import BucketPolicy, board_abstraction
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Policy
-from spewy.records.progress import (
-    first_dropped,
-    forget_result,
-    read_trace,
-    require_whole,
-    saved_sweeps,
-    write_result,
-)
+from spewy.records.progress import first_dropped, require_whole, saved_sweeps, write_result
 from spewy.records.status import STOP
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.run.cost import Cost
 from spewy.run.drop import drop
-from spewy.run.engines import open_engine
-from spewy.run.estimate import Estimate
-from spewy.run.finished import finished, held, start_again
-from spewy.run.logfile import LogFile, logged
+from spewy.run.engines import sampled_engine, walked_engine
+from spewy.run.folder_state import finished, held, start_again
+from spewy.run.log import logged
+from spewy.run.loop import Log, Loop
 from spewy.run.memory import require_address_space
 from spewy.run.plan import Plan
-from spewy.run.ready import make_ready
 from spewy.run.reporter import Reporter, Silent, unfailing
-from spewy.run.result import SolveResult
+from spewy.run.result import SolveResult, require_zero_sum
+from spewy.run.sampled_plan import SampledPlan
 from spewy.run.saving import Saving
-from spewy.run.target import Target
-from spewy.run.walked_progress import WalkedProgress
+from spewy.run.start_from import require_start
+from spewy.run.status import StatusWriter
+from spewy.run.stopping import INTERRUPTED, Stopping
+from spewy.run.stores import Stores
+from spewy.run.walked_cost import WalkedCost
+from spewy.run.walked_plan import WalkedPlan
+from spewy.run.warmup import warm_up
 from spewy.system.closing import Closing
 from spewy.system.folder_lock import FolderLock
 from spewy.system.interrupts import interruptible
 from spewy.system.textfile import as_path
 
 if TYPE_CHECKING:
-    from spewy.run.dealt_session import DealtSession
+    from buckets.abstraction import Abstraction
+
+LONG = 10.0
+"""Seconds of preparation that are announced."""
 
 
 class Session(Closing):
-    """A job bound to a store, which it solves.
+    """A job bound to its stores, which it solves.
 
     Args:
         job: the job to solve.
         folder: folder of the job's lockers, which may not exist yet; None keeps the lockers in memory.
-        save_every: seconds between two saves of a live solve; None: as often as costs little.
-        cost: the job's estimate, if it was made before.
+        save_every: seconds between two saves; None: as often as costs little.
+        cost: the job's cost, if it was estimated before.
+        start_from: folder of another solve of the same game by dealt boards, from whose numbers a new solve begins.
         again: whether to remove what the folder holds of this job, once it is known that the job can be solved.
 
     Attributes:
         plan: the plan of a solve.
 
     Raises:
-        InputError: an error that `solve` would raise, found before the folder is created. Or the folder lacks rounds
-            that were dropped, so that the solve cannot go on and is not what the job asks for. Or another process works
-            in the folder; a session holds its folder until it is closed.
-        lockers.ManifestMismatchError: the folder holds another job.
+        InputError: an error that `solve` would raise, found before the folder is created. Or the folder lacks rounds or
+            numbers that were dropped, so that the solve cannot go on and is not what the job asks for. Or another
+            process works in the folder; a session holds its folder until it is closed.
+        lockers.ManifestMismatchError: the folder holds another job, or board buckets that were made in another way.
+        lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
     def __init__(
@@ -72,8 +79,9 @@ class Session(Closing):
         job: Job,
         folder: str | Path | None = None,
         save_every: float | None = None,
-        cost: Estimate | None = None,
+        cost: WalkedCost | None = None,
         *,
+        start_from: Path | None = None,
         again: bool = False,
     ) -> None:
         started = time.perf_counter()
@@ -81,207 +89,200 @@ class Session(Closing):
             raise InputError(f"session: expected a Job, as Job.load reads it, found {shown(job)}")
         self.job = job
         self.folder = folder = None if folder is None else as_path(folder, "folder")
-        self.save_every = save_every
+        self.save_every, self.start_from = save_every, start_from
         with ExitStack() as opened:
             if folder is not None:
                 opened.enter_context(FolderLock(folder, "solve"))
-            self.plan = Plan.of(job, streaming=folder is not None, cost=cost)
-            self._target = Target(job, self.layout)
+            self._made = None if again else _kept_abstraction(job, folder)
+            self.plan = _plan(job, folder, cost, self._made)
+            self.stopping = Stopping.of(job)
             if folder is not None:
-                self.plan.require()
-                if again:
-                    start_again(job, folder)
-            manifest, shards = job.manifest(), self.plan.shards
-            self.store: Store = (
-                MemoryStore(manifest, shards=shards)
-                if folder is None
-                else open_store(folder, manifest, shards=shards)
-            )
-            opened.callback(self.store.close)
-            self.store.require_sound()
-            self._before = self._finished_before()
-            if self._before is None:
+                self.plan.require(folder)
+            if start_from is not None:
+                self._require_start(start_from, again=again)
+            if again and folder is not None:
+                start_again(job, folder)
+            shards = self.plan.shards if isinstance(self.plan, WalkedPlan) else 1
+            self.stores = opened.enter_context(Stores(job, folder, shards))
+            self._before = None if job.sampled else self._finished_before()
+            if self._before is None and not job.sampled:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")
             self._opened = opened.pop_all()
         self.build_seconds = time.perf_counter() - started
 
     @property
+    def store(self) -> Store:
+        """The lockers to go on from."""
+        return self.stores.store
+
+    @property
+    def strategies(self) -> Store:
+        """The store of the average strategies: the strategy locker of a solve by dealt boards, else `store`."""
+        return self.stores.strategies
+
+    @property
     def layout(self) -> Layout:
-        """Boards and betting of the job."""
+        """Boards and betting of a job all of whose boards are walked through."""
+        assert isinstance(self.plan, WalkedPlan)
         return self.plan.layout
 
     @property
-    def cost(self) -> Estimate:
+    def cost(self) -> Cost:
         """What the solve needs in memory and on disk."""
-        return self.plan.estimate
+        return self.plan.cost
 
     def solve(self, reporter: Reporter | None = None, stop: Stop | None = None) -> SolveResult:
-        """Sweep until the target or ``max_sweeps``. The first Ctrl-C saves and returns, the second one breaks off.
+        """Work until the target, or the last sweep, deal or second of the job.
 
-        SIGTERM and SIGHUP are as Ctrl-C. Where ``stop`` is given, it takes the place of the first Ctrl-C, and signals
-        are left alone. A ``reporter`` that raises is told of in the log, and the solve goes on without it.
+        The first Ctrl-C saves and returns, the second one breaks off; SIGTERM and SIGHUP are as Ctrl-C. If ``stop`` is
+        given, it takes the place of the first Ctrl-C, and signals are left alone. If ``reporter`` raises an error, the
+        log tells so, and the solve goes on without it.
 
         Raises:
-            InputError: the estimate exceeds ``solve.memory``, or the target's unit is not one of the problem's; or
-                the log in the folder cannot be written; or there is no cluster where the job says.
+            InputError: the cost exceeds ``solve.memory``; or the log in the folder cannot be written; or there is no
+                cluster where the job says.
             PeerError: the cluster went away, or answered nonsense; what came before is saved.
+            lockers.LockerError: what the folder holds is damaged, or it cannot be written.
         """
         report = unfailing(reporter or Silent())
         for line in self.job.left_out:
             report.note(line)
         if self._before is not None:
             return self._before
-        plan, name = self.plan, self.job.name
-        plan.require()
-        threads = 0 if self.job.solve.threads == 1 else self.job.solve.threads
-        require_address_space("spots", self.cost.memory_bytes, threads)
-        if plan.engine == "exact":
-            make_ready("exact", self.layout.n_rounds, self.job.solve.short, report.note)
-            dropped = self.job.rules.num_rounds - (self.job.first_dropped or self.job.rules.num_rounds)
-            if dropped:  # whoever looks at them solves them
-                make_ready("exact", dropped, False, report.note)
-        streamed = plan.residence.streamed_bytes
-        if streamed:
-            told = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
-            report.note(f"{name}: within {self.job.solve.memory} of memory, {told}")
-        begun = time.perf_counter()
-        if self.cost.program is not None and not saved_sweeps(self.store):
-            report.note(f"{name}: one linear program, {self.cost.program}; it has no steps to save")
-        with nullcontext() if self.folder is None else logged(self.folder) as log:
-            engine = open_engine(plan, self.store, self.folder, report.note)
-            building = self.build_seconds + time.perf_counter() - begun
-            try:
-                return self._run(engine, report, building, stop, log)
-            finally:
-                engine.close()
+        self.plan.require()
+        require_address_space(
+            "deals" if self.job.sampled else "spots", self.cost.memory_bytes, self.plan.threads
+        )
+        with _log_of(self.folder) as log:
+            done = self._done()
+            self._warm_up(report, done)
+            begun = time.perf_counter()
+            report.begin(self.job, self.cost, done)
+            with closing(self._engine(report)) as engine:
+                building = self.build_seconds + time.perf_counter() - begun
+                log("start", self._start_text(engine, done))
+                with interruptible() if stop is None else nullcontext(stop) as stopping:
+                    return self._run(engine, report, log, stopping, building)
 
     def policy(self) -> Policy:
-        """What was saved, to be asked for decisions, until the session is closed."""
-        return ChunkPolicy(self.layout.problem, self.store)
+        """The strategies that were saved, to be asked for decisions, until the session is closed."""
+        if not self.job.sampled:
+            return ChunkPolicy(self.layout.problem, self.store)
+        return BucketPolicy.of(self.job.problem, StrategyLocker(self.strategies))
 
     def close(self) -> None:
-        """Close the store and release the folder."""
+        """Close the stores and release the folder."""
         self._opened.close()
 
-    def _run(
-        self, engine: Engine, report: Reporter, building: float, outer: Stop | None, log: LogFile | None
-    ) -> SolveResult:
-        job, target, tell = self.job, self._target, _log_writer(log)
-        trace = [row for row in read_trace(self.store) if row[0] <= engine.sweeps]
-        earlier = trace[-1][1] if trace else 0.0
-        saving = Saving(self.store, engine, job.solve.target, self.save_every, self.cost.disk_bytes)
-        status = WalkedProgress(job, self.layout.problem, target.chips, self.folder, saving, earlier)
-        status.write(engine.sweeps, trace)  # raises an error if the file cannot be written
-        progress = unfailing(status)
-
-        def swept(number: int, done: int, total: int) -> None:
-            report.sweep(number, done, total)
-            progress.tell(engine.sweeps, trace)
-
-        report.begin(job, self.cost, engine.sweeps)
-        tell("start", f"{engine.sweeps} sweeps")
-        forget_result(self.store)
-        found: Exploitability | None = None
-        checking = 0.0
-        with interruptible() if outer is None else nullcontext(outer) as stop:
-            started = ended = time.perf_counter()
-            together = self.save_every is None  # else saves may be due between any two checks
-            goal = Goal(target.chips, job.last_sweep, job.check_sweeps, stop, swept, together=together)
-            if engine.sweeps:  # resumed: what was reached decides, freshly measured
-                check = measured(engine, stop.is_set)
-                found, checking = target.finite(check), check.took
-            for check in () if target.satisfied(found) else engine.checks(goal):
-                ended, found = check.at, target.finite(check)
-                checking += check.took
-                if found is not None:
-                    trace.append((check.sweeps, earlier + ended - started, found.value))
-                last = self._done(engine, found) or stop.is_set()
-                whole = check.sweeps == engine.sweeps  # if not, later checks follow at once
-                if whole and not last and self.folder is not None and saving.save_if_due(trace, ended):
-                    tell("save", f"{engine.sweeps} sweeps")
-                if found is not None:
-                    target.tell(report, trace)
-                progress.tell(engine.sweeps, trace)
-            interrupted = stop.is_set()
-            unmeasured = interrupted and found is None  # an interruption has ended the last check
-            dropping = self._done(engine, found) and not unmeasured
-            saving.save(trace, job.first_dropped if dropping else None)
+    def _run(self, engine: Engine, report: Reporter, log: Log, stop: Stop, building: float) -> SolveResult:
+        job = self.job
+        saving = Saving(engine, self.save_every, self.cost.disk_bytes)
+        status = StatusWriter(job, self.stopping, engine, saving, self.folder, report)
+        together = self.save_every is None  # else saves may be due between any two checks
+        loop = Loop(
+            job, self.stopping, engine, self.stores, saving, status, report, log, stop, together=together
+        )
+        ended = loop.run()
+        seconds, solving = loop.seconds, loop.solving
+        interrupted, dropping = ended == INTERRUPTED, job.first_dropped
+        if interrupted and engine.saves == "in background":  # large games take long to write
+            report.note(f"{job.name}: saving what was learnt; another interruption breaks off")
+        loop.finish(seconds, None if interrupted else dropping)
         report.end()
-        progress.end(engine.sweeps, trace)
-        tell("save", f"{engine.sweeps} sweeps")
-        if found is None and engine.sweeps and not interrupted:
-            check = measured(engine)
-            found, checking = target.finite(check), checking + check.took
-        solving = ended - started
-        seconds_of = {
+        status.end(seconds)
+        log("save", f"{engine.done} {engine.counted}, {seconds:.1f} s of work")
+        check = loop.current
+        net = None if check is None else check.net or engine.expected_values()
+        if net is not None:
+            require_zero_sum(job, net, self.plan.most_rake)
+        times = {
             "build": building,
             "solve": solving,
-            "best_response": checking,
+            "best_response": loop.checking,
             "total": building + solving,
         }
-        done = self._done(engine, found) and not unmeasured
-        result = target.result(engine, found, interrupted and not done, seconds_of, trace)
-        if not result.interrupted:
-            write_result(self.store, result.to_json())
-        if done and job.first_dropped is not None:
-            names = drop(job, self.store, job.first_dropped)
-            report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
-        tell(STOP, _ending(result))
+        result = SolveResult.of(job, engine.done, ended, check, net, times, tuple(loop.trace))
+        if not interrupted:
+            with self.stores.use() as store:
+                write_result(store, result.to_json())
+            if dropping is not None:
+                names = drop(job, self.store, dropping)
+                report.note(f"{job.name}: {' and '.join(names)} dropped, as save.rounds says")
+        log(STOP, ended)
         return result.in_unit(job.amounts)
 
+    def _done(self) -> int:
+        """Number of sweeps or deals that the stores hold."""
+        with self.stores.read() as store:
+            return saved_sweeps(store)
+
+    def _engine(self, report: Reporter) -> Engine:
+        """The engine of the plan, which goes on from the stores."""
+        plan = self.plan
+        if isinstance(plan, WalkedPlan):
+            return walked_engine(plan, self.store, self.folder, report.note)
+        assert isinstance(plan, SampledPlan)
+        return sampled_engine(plan, self.stores, self._made, self.start_from, report.note, report.boards)
+
+    def _warm_up(self, report: Reporter, done: int) -> None:
+        """Compile kernels, and tell what is unusual."""
+        plan, job = self.plan, self.job
+        if isinstance(plan, SampledPlan):
+            warm_up("sampled", len(plan.rounds), job.solve.short, report.note)
+            if plan.cost.making_seconds > LONG:
+                report.note(f"{job.name}: finding classes and rows of all boards, once: minutes")
+            return
+        assert isinstance(plan, WalkedPlan)
+        if plan.engine == "exact":
+            warm_up("exact", plan.layout.n_rounds, job.solve.short, report.note)
+            dropped = job.rules.num_rounds - (job.first_dropped or job.rules.num_rounds)
+            if dropped:  # whoever looks at them solves them
+                warm_up("exact", dropped, False, report.note)
+        streamed = plan.memory_plan.streamed_bytes
+        if streamed:
+            text = f"the last round streams from {streamed / 2**20:,.0f} MiB on disk"
+            report.note(f"{job.name}: within {job.solve.memory} of memory, {text}")
+        if plan.cost.program is not None and not done:
+            report.note(f"{job.name}: one linear program, {plan.cost.program}; it has no steps to save")
+
+    def _start_text(self, engine: Engine, done: int) -> str:
+        """The log's line for the start of a run."""
+        text = f"{engine.done} {engine.counted}, {engine.threads} threads"
+        if self.job.dealing is not None:
+            text = f"{text}, seed {self.job.dealing.seed}"
+        return (
+            text
+            if engine.done == done
+            else f"{text}, starting from {engine.done:,} deals of {self.start_from}"
+        )
+
+    def _require_start(self, start: Path, *, again: bool) -> None:
+        """Refuse a folder that this solve cannot start from.
+
+        Raises:
+            InputError: boards are not dealt, or as `spewy.run.start_from.require_start`.
+            lockers.LockerError: there are no lockers, or they are damaged.
+        """
+        if not isinstance(self.plan, SampledPlan):
+            raise InputError(
+                f"start from {path_text(start)}: expected a job with [boards], found {self.job.name}, which has none"
+            )
+        if not again and self.folder is not None and holds_store(self.folder):
+            with open_store(self.folder, read_only=True) as store:
+                if saved_sweeps(store):
+                    return  # it goes on from its own deals
+        require_start(start, self.plan)
+        if again and self.folder is not None and start.resolve() == self.folder.resolve():
+            raise InputError(
+                f"start from {path_text(start)}: expected another folder beside --again, which removes what this "
+                "folder holds"
+            )
+
     def _finished_before(self) -> SolveResult | None:
-        """The result that is in a folder which keeps no more than this job asks for, if there is nothing left to do."""
+        """The result in a folder which keeps no more than this job asks for, if there is nothing left to do."""
         if self.job.first_dropped is None or first_dropped(self.store) != self.job.first_dropped:
             return None
         return finished(self.job, held(self.store))
-
-    def _done(self, engine: Engine, found: Exploitability | None) -> bool:
-        """Whether there is nothing left to do for this job."""
-        return self._target.satisfied(found) or engine.sweeps >= self.job.last_sweep
-
-
-def _log_writer(log: LogFile | None) -> Callable[[str, str], None]:
-    """A function that adds a line to the log; it does nothing without a log."""
-    return (lambda event, text: None) if log is None else log.write
-
-
-def _ending(result: SolveResult) -> str:
-    """The reason why a run ended, in words."""
-    if result.interrupted:
-        return "interrupted"
-    return "target reached" if result.converged else "all sweeps made"
-
-
-def open_session(
-    job: Job,
-    folder: str | Path | None = None,
-    save_every: float | None = None,
-    cost: Estimate | None = None,
-    start_from: Path | None = None,
-    *,
-    again: bool = False,
-) -> Session | DealtSession:
-    """Bind a job to a store in the way in which it is solved.
-
-    Args:
-        job: what to solve.
-        folder: where its lockers are or shall be; None keeps them in memory, where boards are not dealt.
-        save_every: seconds between two saves; None: as often as costs little.
-        cost: the job's estimate, where it was made before.
-        start_from: the folder of another solve of the same game, where boards are dealt.
-        again: whether what the folder holds of this job is removed, once it is known that the job can be solved.
-
-    Raises:
-        InputError: as `Session` and `DealtSession`; or boards are not dealt, and it shall start from another folder.
-        lockers.LockerError: as they.
-    """
-    if job.sampled:
-        from spewy.run.dealt_session import DealtSession
-
-        return DealtSession(job, folder, save_every, start_from, again=again)
-    if start_from is not None:
-        raise InputError(f"--start-from: expected a job with [boards], found {job.name}, which has none")
-    return Session(job, folder, save_every, cost, again=again)
 
 
 def solve(
@@ -301,5 +302,37 @@ def solve(
         InputError: the file is no job, or as `Session` and `Session.solve`.
         lockers.ManifestMismatchError: the folder holds another job.
     """
-    with open_session(job if isinstance(job, Job) else Job.load(job), folder) as session:
+    with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:
         return session.solve(reporter)
+
+
+def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstraction | None) -> Plan:
+    if not job.sampled:
+        return WalkedPlan.of(job, streaming=folder is not None, cost=cost)
+    sizes = None if made is None else (made.n_classes, made.n_rows)
+    return SampledPlan.of(job, made=sizes, in_memory=folder is None)
+
+
+def _kept_abstraction(job: Job, folder: Path | None) -> Abstraction | None:
+    """Board buckets and rows that a folder's strategy locker holds; None if it holds none yet.
+
+    Raises:
+        InputError: the numbers to go on from were dropped.
+    """
+    if folder is None or not job.sampled:
+        return None
+    if holds_store(folder):
+        with open_store(folder, job.manifest(), read_only=True) as store:
+            require_numbers(store, f"folder {path_text(folder)}")
+    kept = strategy_locker.kept_arrays(folder / strategy_locker.FOLDER, job.manifest())
+    return None if kept is None else board_abstraction(job.rules, kept)
+
+
+@contextmanager
+def _log_of(folder: Path | None) -> Iterator[Log]:
+    """A function that adds a line to a folder's log; it does nothing without a folder."""
+    if folder is None:
+        yield lambda event, text: None
+        return
+    with logged(folder) as log:
+        yield log.write

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +45,18 @@ def start_python(
         )
 
 
-def end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int, last: Callable[[], object] = lambda: None) -> None:
     """Have this process end within a second after its parent, whatever it does.
 
     Args:
         parent: its process number, which the parent tells: it may be gone before this one has begun.
+        last: called before the end.
     """
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
+        last()
         os._exit(ORPHANED)
 
     threading.Thread(target=watch, daemon=True).start()

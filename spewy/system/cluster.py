@@ -1,4 +1,4 @@
-"""A cluster: processes on any machines, by dask.distributed, that work as a crew's do on one.
+"""A cluster: processes on any machines, by dask.distributed, that work as a pool's do on one.
 
 Workers need the same spewy and nothing else: no folder is shared, all that a task needs goes with it. A worker of
 another version is asked nothing. Workers may join and leave at any time; while there is none, the cluster waits for
@@ -14,27 +14,25 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import pickle
 import subprocess
 import sys
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, TimeoutError, wait
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 from spewy.errors import MOST_OF_ERROR, InputError, MissingError, PeerError, error_line, one_line, shown
 from spewy.system.child import HOME, start_python
 from spewy.system.closing import Closing
-from spewy.system.crew import POLL_SECONDS, Crew, Word
 from spewy.system.interrupts import deaf_children
 from spewy.system.scratch import scratch_folder
+from spewy.system.worker_pool import POLL_SECONDS
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -52,6 +50,8 @@ PAUSE_SECONDS = 1.0
 """Pause after an attempt from which nothing came back."""
 SOURCES = ("spewy", "solvers", "buckets", "lockers", "compiled")
 Note = Callable[[str], None]
+_LOG = logging.getLogger(__name__)
+_clusters: WeakKeyDictionary[Client, Cluster] = WeakKeyDictionary()
 
 
 class Stop(Protocol):
@@ -108,15 +108,17 @@ class Cluster(Closing):
         address: of a scheduler, such as ``tcp://10.0.0.1:8786``; None: one is started here.
         size: workers to start, where it is started here.
         note: hears of workers that come, go or are refused.
+        client: a connection to the scheduler, which stays open when this is closed; None to make one.
 
     Raises:
         MissingError: Dask is not installed.
         InputError: there is no scheduler, or all of its workers are of another version.
     """
 
-    def __init__(self, address: str | None, size: int, note: Note) -> None:
+    def __init__(self, address: str | None, size: int, note: Note, client: Client | None = None) -> None:
         require_dask()
         self._note, self._address = note, address
+        self._keeps_client = client is not None
         self._there: dict[str, int] = {}
         self._refused: set[str] = set()
         self._looked, self._spoke = float("-inf"), time.monotonic()
@@ -124,12 +126,24 @@ class Cluster(Closing):
         self._deaths = 0
         self._local = None if address is not None else _Local(size)
         try:
-            self.client: Client = _connected(self._local_address if address is None else address)
+            self.client: Client = client or _connected(self._local_address if address is None else address)
             self._wait_for_first()
             self._begun = True
+            _clusters[self.client] = self
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def of_client(cls, client: Client) -> Cluster:
+        """Return the cluster that a client is connected to; what happens there is logged.
+
+        Raises:
+            InputError: all of its workers are of another version.
+            PeerError: the scheduler is gone.
+        """
+        known = _clusters.get(client)
+        return cls(str(client.scheduler.address), 0, _LOG.warning, client) if known is None else known
 
     @property
     def _local_address(self) -> str:
@@ -221,7 +235,7 @@ class Cluster(Closing):
         try:
             return self.client.scatter([data], hash=False, broadcast=everywhere, timeout=LOOK_SECONDS)[0]
         except TimeoutError:
-            self._require_scheduler()
+            self.require_scheduler()
             self._looked = float("-inf")
             raise NoWorkerError(f"{self.name}: expected a worker, found that all have left") from None
         except (OSError, CancelledError) as error:
@@ -235,7 +249,7 @@ class Cluster(Closing):
     def close(self) -> None:
         """Leave the cluster; end the one that was started here."""
         client, self.__dict__["client"] = getattr(self, "client", None), None
-        if client is not None:
+        if client is not None and not self._keeps_client:
             with suppress(Exception):  # whatever is left of the connection
                 client.close(timeout=CONNECT_SECONDS)
         if self._local is not None:
@@ -255,7 +269,7 @@ class Cluster(Closing):
         try:
             return answer.result()
         except Exception as error:
-            self._require_scheduler()
+            self.require_scheduler()
             if isinstance(error, CancelledError) and future.status != "error":
                 self._looked = float("-inf")  # somebody has left
                 return Lost()
@@ -306,7 +320,7 @@ class Cluster(Closing):
             told = self.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, CancelledError, TimeoutError) as error:
             raise self._gone(error) from None
-        self._require_scheduler()
+        self.require_scheduler()
         return {address: int(one["nthreads"]) for address, one in told.items()}
 
     def _welcomed(self, came: Sequence[str], found: dict[str, int]) -> dict[str, int]:
@@ -326,151 +340,18 @@ class Cluster(Closing):
                     self._note(f"{self._why}; it is asked nothing")
         return good
 
-    def _require_scheduler(self) -> None:
+    def require_scheduler(self) -> None:
+        """Make sure that the scheduler has not left.
+
+        Raises:
+            PeerError: it has.
+        """
         if self.client.status != "running":
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> PeerError:
         told = "" if error is None else f" ({one_line(str(error), MOST_OF_ERROR)})"
         return PeerError(f"{self.name}: expected it to stay there, found it gone{told}")
-
-
-class DaskCrew(Crew):
-    """A crew whose processes are a cluster's workers, a task for each of their threads.
-
-    Args:
-        cluster: which stays open when the crew is closed.
-        workers: who works; None: all that are there at a time.
-    """
-
-    def __init__(self, cluster: Cluster, workers: Sequence[str] | None = None) -> None:
-        super().__init__(max(1, cluster.threads))
-        self._cluster, self._workers_asked = cluster, None if workers is None else list(workers)
-        self._token = uuid.uuid4().hex
-        self._running: dict[int, Any] = {}
-        self._ended = threading.Event()
-        self._stopping = False
-
-    def stop(self) -> None:
-        """Tell those who work to stop; what they return then is a result as any other. No other task is begun."""
-        self._stopping = True
-        self._cluster.tell_all(_stop, self._token)
-
-    def close(self) -> None:
-        """Give up what is running."""
-        self.stop()
-        with suppress(Exception):  # of a scheduler that is gone
-            self._cluster.client.cancel(list(self._running.values()))
-        self._running.clear()
-
-    def _work(
-        self, function: Callable[..., Any], tasks: Iterator[tuple[int, tuple[Any, ...]]], at_once: int | None
-    ) -> Iterator[Word | None]:
-        client, news = self._cluster.client, SimpleQueue[tuple[int, bytes]]()
-        self._stopping = False
-        client.subscribe_topic(self._token, lambda event: news.put(event[1]))
-        try:
-            more = True
-            while True:
-                there = self._threads_there()
-                most = there if at_once is None else min(at_once, there)
-                while more and not self._stopping and len(self._running) < most:
-                    number, arguments = next(tasks, (None, ()))
-                    if number is None:
-                        more = False
-                        break
-                    self._running[number] = client.submit(
-                        _called,
-                        self._token,
-                        number,
-                        function,
-                        *arguments,
-                        key=f"{self._token}-{uuid.uuid4().hex}",
-                        workers=self._workers_asked,
-                        pure=False,
-                    )
-                    self._running[number].add_done_callback(lambda _: self._ended.set())
-                if not self._running and (not more or self._stopping or self._workers_asked is not None):
-                    return
-                if not most:
-                    yield from self._lost()
-                yield from self._heard(news)
-        finally:
-            client.unsubscribe_topic(self._token)
-
-    def _threads_there(self) -> int:
-        """Threads of those who are to work, as far as they are there."""
-        there = self._cluster.there()
-        asked = there if self._workers_asked is None else self._workers_asked
-        return sum(there.get(worker, 0) for worker in asked)
-
-    def _lost(self) -> Iterator[Word]:
-        """Give up what runs on workers none of whom is there any more."""
-        self._cluster.client.cancel(list(self._running.values()))
-        while self._running:
-            yield Word(self._running.popitem()[0], "died", "left the cluster")
-
-    def _heard(self, news: SimpleQueue[tuple[int, bytes]]) -> Iterator[Word | None]:
-        """Words that there are; None where there is none for a while."""
-        said = False
-        self._ended.clear()
-        while True:
-            try:
-                number, value = news.get_nowait()
-            except Empty:
-                break
-            said = True
-            yield Word(number, "news", pickle.loads(value))
-        ended = [number for number, future in self._running.items() if future.done()]
-        for number in ended:
-            said = True
-            yield self._word(number, self._running.pop(number))
-        if not said:
-            self._ended.wait(POLL_SECONDS)
-            yield None
-
-    def _word(self, number: int, future: Any) -> Word:
-        from distributed.scheduler import KilledWorker
-
-        self._cluster._require_scheduler()
-        try:
-            return Word(number, "done", future.result())
-        except KilledWorker:
-            return Word(number, "died", "was lost, with one worker after the other")
-        except CancelledError:
-            self._cluster._require_scheduler()
-            return Word(number, "died", "was given up by the scheduler")
-        except Exception as error:
-            return Word(number, "failed", error)
-
-
-class _Elsewhere:
-    """What a task on a cluster knows of its parent, as `spewy.system.crew.Parent`."""
-
-    def __init__(self, token: str, number: int) -> None:
-        self._token, self._number = token, number
-
-    def is_set(self) -> bool:
-        """Whether the parent said to stop."""
-        return self._token in _stopped
-
-    def tell(self, news: object) -> None:
-        """Tell something before the task is done."""
-        from distributed import get_worker
-
-        get_worker().log_event(self._token, (self._number, pickle.dumps(news)))
-
-
-_stopped: set[str] = set()
-
-
-def _stop(token: str) -> None:
-    _stopped.add(token)
-
-
-def _called(token: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task in a worker."""
-    return function(_Elsewhere(token, number), *arguments)
 
 
 async def _result(future: Any) -> Any:

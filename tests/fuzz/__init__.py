@@ -10,7 +10,7 @@
 - `cases`: what a case runs; `case` knows its number, its folder and what it found;
 - `judge`: exit codes, streams and JSON; `truth`: what a result must say whatever the job;
 - `templates`: solved folders, which cases look at or damage copies of;
-- `crew`: cases in processes, with a limit on their time.
+- `workers`: cases in processes, with a limit on their time.
 
 A case is a function of its number, the seed and the templates.
 """

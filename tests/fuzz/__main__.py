@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .case import Found
-from .crew import SECONDS_PER_CASE, prepare, run_cases
+from .workers import SECONDS_PER_CASE, prepare, run_cases
 
 SECONDS_BETWEEN_LINES = 10.0
 

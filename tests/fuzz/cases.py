@@ -12,9 +12,9 @@ from spewy.batch.batch import Batch
 from spewy.errors import SpewyError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.dealt_plan import DealtPlan
-from spewy.run.least import least_cost
-from spewy.run.plan import Plan
+from spewy.run.bounds import lower_bounds
+from spewy.run.sampled_plan import SampledPlan
+from spewy.run.walked_plan import WalkedPlan
 
 from . import damage as damages
 from . import truth
@@ -371,7 +371,7 @@ def _try_dealt(case: Case, job: str, settings: list[str], estimated: Answer) -> 
 
 def _few_boards(job: Job) -> bool:
     """Whether its classes and rows are made, and its deals are walked, in little time."""
-    cost = DealtPlan.of(job).cost
+    cost = SampledPlan.of(job).cost
     return cost.memory_bytes <= SMALL_BYTES and cost.making_seconds < 1 and cost.seconds_per_deal < 0.01
 
 
@@ -383,12 +383,12 @@ def _jobs_of(job: str, overrides: Sequence[str]) -> list[Job] | None:
 
 
 def _is_small(job: Job) -> bool:
-    if not job.tree_count.complete or least_cost(job).memory_bytes > SMALL_BYTES:
+    if not job.tree_count.complete or lower_bounds(job).memory_bytes > SMALL_BYTES:
         return False
     if (job.solve.iterations or 1) > 50:
         return False
     try:
-        cost = Plan.counted(job, streaming=False).estimate
+        cost = WalkedPlan.counted(job, streaming=False).cost
     except SpewyError:
         return True  # it is refused, with little work
     most = SMALL_SETS if job.live and not job.one_program else SMALL_SETS // 10

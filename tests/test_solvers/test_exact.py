@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from random_games import locked, raked, random_tree, two_round_game
 
+from compiled.precision import DITHER_STEPS, HALF, LARGEST, store_as
 from compiled.threads import clock
-from compiled.vector import DROPPED, HALF, LARGEST, load16, store_kept
+from compiled.vector import load16
 from solvers.discount import VARIANTS, variant
 from solvers.errors import SolverError
 from solvers.exact import ExactCfr, supports
@@ -222,8 +223,8 @@ def test_storage_gives_back_what_was_written(short):
 def test_dither_is_evenly_spread():
     for n in (10, 100, 1000):
         found = np.sort(dither(np.arange(n)))
-        assert np.diff(found).max() < 3 / n * DROPPED
-        assert 0 <= found[0] < found[-1] < DROPPED
+        assert np.diff(found).max() < 3 / n * DITHER_STEPS
+        assert 0 <= found[0] < found[-1] < DITHER_STEPS
 
 
 def test_rounding_to_16_bits_is_right_on_average():
@@ -240,14 +241,14 @@ def test_rounding_to_16_bits_is_right_on_average():
 def test_16_bits_saturate():
     numbers = np.array([1e9, -1e9, 65504, 1e-9, -1e-9, 0, *range(10)], dtype=np.float32)
     kept = np.ones(16, dtype=np.float16)
-    _keep(numbers.ctypes.data, kept.ctypes.data, np.int32(DROPPED - 1))
+    _keep(numbers.ctypes.data, kept.ctypes.data, np.int32(DITHER_STEPS - 1))
     assert kept[:6].tolist() == [LARGEST, -LARGEST, LARGEST, 0, 0, 0]
     np.testing.assert_array_equal(kept[6:], np.arange(10))  # what needs no rounding stays
 
 
 @numba.njit
 def _keep(numbers, kept, fraction):
-    store_kept(HALF, kept, 0, load16(numbers, 0), fraction)
+    store_as(HALF, kept, 0, load16(numbers, 0), fraction)
 
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+", "lcfr", "dcfr", "dcfr-steep"])
@@ -306,7 +307,7 @@ def test_a_run_that_a_thread_does_not_come_to_ends_and_has_changed_nothing(monke
     for one in (engine, other):
         one.run(3)
     with monkeypatch.context() as patch:
-        patch.setattr(engine._rig, "_desks", FailingAt(engine._rig._desks, thread, error))
+        patch.setattr(engine._context, "_desks", FailingAt(engine._context._desks, thread, error))
         with pytest.raises(type(error)):
             engine.run(2)
     assert engine.iteration == 3
@@ -345,7 +346,7 @@ sys.path[:0] = {path!r}
 from test_exact import ExactCfr, FailingAt, two_round_game, variant
 
 engine = ExactCfr(two_round_game(1), variant("dcfr"), threads=3)
-rig, pool = engine._rig, engine._rig._threads
+rig, pool = engine._context, engine._context._threads
 shutdown = pool.shutdown
 
 def interrupted(*args, **options):
@@ -375,8 +376,8 @@ def test_its_memory_is_known_before(make, short):
     found = footprint(game, threads=2, short=short)
     engine = ExactCfr(game, variant("dcfr"), threads=2, short=short)
     assert found.state == engine.state_bytes
-    buffers = {id(a): a for own in engine._rig.scratch for pair in own for s in pair for a in s}
-    assert found.buffers == engine._rig.portions.nbytes + sum(a.nbytes for a in buffers.values())
+    buffers = {id(a): a for own in engine._context.workspaces for pair in own for s in pair for a in s}
+    assert found.buffers == engine._context.tasks.nbytes + sum(a.nbytes for a in buffers.values())
     engine.close()
 
 

@@ -14,7 +14,7 @@ from spewy.bot.bot import Bot
 from spewy.errors import InputError, PeerError, error_line, visible
 from spewy.match.acpc_text import VERSION, MatchState, is_comment, parse_state
 from spewy.match.cards import hand_seed
-from spewy.match.connection import Lines
+from spewy.match.connection import Connection
 
 PATIENCE = 1800.0
 """Seconds without a match state after which a dealer counts as gone: the other player may take 600 for an answer."""
@@ -40,7 +40,7 @@ class Match:
 
 
 def play(
-    lines: Lines, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
+    lines: Connection, bot: Bot, seed: int = 0, patience: float = PATIENCE, note: Note | None = None
 ) -> Match:
     """Play until the dealer closes the connection, which stays open on this side.
 
@@ -58,7 +58,7 @@ def play(
 
 
 class _Client:
-    def __init__(self, lines: Lines, bot: Bot, seed: int, patience: float, note: Note) -> None:
+    def __init__(self, lines: Connection, bot: Bot, seed: int, patience: float, note: Note) -> None:
         self._lines, self._bot, self._seed, self._patience, self._note = lines, bot, seed, patience, note
         self._last: MatchState | None = None
         self._over = False

@@ -1,8 +1,8 @@
-"""A dealer as the competition's reference dealer is: its messages, log, time limits, and what it does with bad replies.
+"""A dealer like the ACPC's reference dealer: its messages, log, time limits, and its treatment of bad replies.
 
-Two sets of rules: ``2.0.0``, the reference dealer's; ``2007``, the first competition's, where a player may fold where a
-check is free, and for a player out of time, or gone, the dealer folds to the end. Seats are numbers on the command
-line, 0 and 1, positions those of players; the seats change positions after each hand.
+There are two sets of rules. ``2.0.0`` is the reference dealer's. ``2007`` is the first competition's: a player may fold
+where a check is free, and the dealer folds to the end for a player who is out of time or gone. Seats are the players'
+numbers on the command line, 0 and 1; their positions in a hand change after each hand.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from spewy.game.hand import Hand
 from spewy.match.acpc_text import (
     COMMENTS,
     VERSION,
+    FinalScore,
     LoggedHand,
-    Score,
     check_name,
     is_spoken,
     read_action,
@@ -28,27 +28,28 @@ from spewy.match.acpc_text import (
     state_text,
 )
 from spewy.match.cards import Dealt, deals
-from spewy.match.connection import Doors, Lines
-from spewy.match.remote import heard_version
+from spewy.match.connection import Connection, Listener
+from spewy.match.remote import receive_version
+from spewy.match.table import Table
 
 RulesName = Literal["2.0.0", "2007"]
 MOST_WARNINGS = 1000
-"""Told of a match: a client may send nonsense for as long as it has time."""
-TOLD_EVERY = 100
-"""Hands after which the time that was used is told."""
+"""Largest number of warnings in a match: a client may send nonsense for as long as it has time."""
+TIMES_EVERY = 100
+"""Number of hands after which the dealer reports the time that was used."""
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a seat may take; None: any time.
+    """Time limits of a seat in seconds; None: no limit.
 
     Attributes:
         response: for one answer.
-        hand: for all its answers in one hand.
-        match: for all its answers.
-        start: for both seats to connect, and once more for both to tell their version.
+        hand: for all answers in one hand.
+        match: for all answers.
+        start: for both seats to connect, and again for both to send their version.
     """
 
     response: float | None = 600.0
@@ -58,17 +59,17 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A match to be dealt.
+class Terms:
+    """A match that is to be dealt.
 
     Attributes:
-        name: of the match.
-        game: what is played.
-        hands: how many.
-        seed: of the cards.
-        names: of the players by seat.
-        limits: of time.
-        rules: which rules.
+        name: name of the match.
+        game: the game to play.
+        hands: number of hands.
+        seed: seed of the cards.
+        names: names of the players by seat.
+        limits: time limits.
+        rules: the set of rules.
         fixed: whether seats keep their positions.
     """
 
@@ -92,13 +93,17 @@ class Table:
         next(deals(self.game, self.seed))
 
     def position(self, seat: int, number: int) -> int:
-        """Where a seat sits in a hand; as well the seat of a position."""
+        """The position of a seat in a hand; also the seat of a position."""
         return seat if self.fixed else (seat + number) % 2
+
+    def seat_name(self, seat: int) -> str:
+        """A seat's name in messages."""
+        return f"seat {seat + 1} ({self.names[seat]})"
 
 
 @dataclass(frozen=True)
 class Action:
-    """A line of the transaction log: what was done in which hand, when it was asked for, and when it came."""
+    """A line of the transaction log: an action, its hand, and the times of the question and of the answer."""
 
     action: str
     number: int
@@ -115,74 +120,69 @@ def parse_actions(text: str) -> list[Action]:
     """Read a transaction log.
 
     Raises:
-        InputError: a line is none of it.
+        InputError: a line is no line of a transaction log.
     """
-    found = []
+    actions = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             action, hand, sent, received = line.split()
-            found.append(Action(action, int(hand), float(sent), float(received)))
-            if not math.isfinite(found[-1].sent + found[-1].received):  # no clock could go on from there
+            actions.append(Action(action, int(hand), float(sent), float(received)))
+            if not math.isfinite(actions[-1].sent + actions[-1].received):  # no clock could go on from there
                 raise ValueError
         except ValueError:
             raise InputError(
                 f"transaction log, line {number}: expected action, hand and two times, found {shown(line)}"
             ) from None
-    return found
+    return actions
 
 
 @dataclass(frozen=True)
 class Logs:
-    """Who hears what: messages, lines of the match's log, and transactions."""
+    """Functions that receive messages, lines of the match's log, and transactions."""
 
     note: Note
     hand: Note
     action: Note
 
 
-def meet(doors: Doors, table: Table) -> tuple[Lines, Lines]:
+def accept_both(listener: Listener, terms: Terms) -> tuple[Connection, Connection]:
     """Wait for both players.
 
     Raises:
-        PeerError: one does not come in time.
+        PeerError: a player does not connect in time.
     """
-    start = table.limits.start
+    start = terms.limits.start
     deadline = None if start is None else time.monotonic() + start
-    first = doors.accept(0, seat_name(table, 0), deadline)
+    first = listener.accept(0, terms.seat_name(0), deadline)
     try:
-        return first, doors.accept(1, seat_name(table, 1), deadline)
+        return first, listener.accept(1, terms.seat_name(1), deadline)
     except BaseException:
         first.close()
         raise
-
-
-def seat_name(table: Table, seat: int) -> str:
-    """A seat as messages call it."""
-    return f"seat {seat + 1} ({table.names[seat]})"
 
 
 class Dealer:
     """Deals a match to two players who are connected.
 
     Args:
-        table: the match.
-        lines: to the players, by seat; nothing was read yet.
-        logs: who hears of it.
-        before: actions of an earlier run of this match, which are played again without asking anybody.
+        terms: the match.
+        connections: connections to the players, by seat; nothing was read yet.
+        logs: where messages and hands go.
+        before: actions of an earlier run of this match, which the dealer plays again without asking the players.
     """
 
     def __init__(
-        self, table: Table, lines: Sequence[Lines], logs: Logs, before: Sequence[Action] = ()
+        self, terms: Terms, connections: Sequence[Connection], logs: Logs, before: Sequence[Action] = ()
     ) -> None:
-        self.table = table
-        self._lines = lines
+        self.terms = terms
+        self._connections = connections
         self._logs = logs
         self._before = list(reversed(before))
-        self._clocks = [_Clock(table.limits) for _ in lines]
-        self._gone = [False for _ in lines]
+        self._clocks = [_Clock(terms.limits) for _ in connections]
+        self._gone = [False for _ in connections]
         self._warnings = 0
 
-    def play(self) -> Score:
+    def play(self) -> FinalScore:
         """Deal all hands.
 
         Raises:
@@ -191,44 +191,46 @@ class Dealer:
         """
         totals = [0, 0]
         self._logs.note(f"STARTED at {_now()}")
-        start = self.table.limits.start
+        start = self.terms.limits.start
         deadline = None if start is None else time.monotonic() + start
         for seat in (0, 1):
             self._greet(seat, deadline)
-        for number, dealt in zip(
-            range(self.table.hands), deals(self.table.game, self.table.seed), strict=False
-        ):
-            over = self._hand(number, dealt)
+        cards = deals(self.terms.game, self.terms.seed)
+        for number, dealt in zip(range(self.terms.hands), cards, strict=False):
+            result = self._hand(number, dealt)
             for seat in (0, 1):
-                totals[seat] += over.net()[self.table.position(seat, number)]
-            if (number + 1) % TOLD_EVERY == 0:
-                self._tell_time(number + 1)
+                totals[seat] += result[self.terms.position(seat, number)]
+            if (number + 1) % TIMES_EVERY == 0:
+                used = " ".join(f"{clock.match:.3f}" for clock in self._clocks)
+                self._logs.note(f"hand {number + 1}: seconds used by the seats: {used}")
         if self._before:
-            raise InputError(f"transaction log: expected {self.table.hands} hands, found more")
+            raise InputError(f"transaction log: expected {self.terms.hands} hands, found more")
         self._logs.note(f"FINISHED at {_now()}")
-        return Score((totals[0], totals[1]), self.table.names)
+        return FinalScore((totals[0], totals[1]), self.terms.names)
 
     def _greet(self, seat: int, deadline: float | None) -> None:
-        """Receive a client's version; after an unsupported version the match goes on, as with the reference dealer."""
-        version = heard_version(self._lines[seat], deadline)
+        """Receive a client's version; like the reference dealer, go on after an unsupported version."""
+        version = receive_version(self._connections[seat], deadline)
         if not is_spoken(version):
-            self._warn(f"ERROR: {self._lines[seat].peer}: expected {VERSION}, found {version}")
+            self._warn(f"ERROR: {self._connections[seat].peer}: expected {VERSION}, found {version}")
 
-    def _hand(self, number: int, dealt: Dealt) -> Hand:
+    def _hand(self, number: int, dealt: Dealt) -> tuple[int, int]:
+        """Deal a hand; return the chips that each position won."""
         for clock in self._clocks:
             clock.hand = 0.0
-        hand = _dealt(Hand.start(self.table.game, dealt.hole), dealt)
-        while not hand.is_over:
-            action = self._replayed(hand, number) if self._before else self._asked(hand, number)
-            hand = hand.given_up() if action == "f" else hand.apply(action)
-            hand = _dealt(hand, dealt)
+        # Folds are free for a player who is gone under either set of rules.
+        table = Table(self.terms.game, dealt, free_folds=True)
+        while not table.is_over:
+            ask = self._replayed if self._before else self._asked
+            table.step(ask(table.hand, number))
         if not self._before:
-            self._tell(hand, number)
-        first, second = (self.table.names[self.table.position(p, number)] for p in (0, 1))
-        self._logs.hand(LoggedHand(number, hand, (first, second)).text)
-        return hand
+            self._send_state(table.hand, number)
+        first, second = (self.terms.names[self.terms.position(p, number)] for p in (0, 1))
+        self._logs.hand(LoggedHand(number, table.hand, (first, second)).text)
+        return table.result
 
     def _replayed(self, hand: Hand, number: int) -> str:
+        """The next action of the earlier run."""
         action = self._before.pop()
         if action.number != number or read_action(hand, action.action, self._free_folds)[0] != action.action:
             raise InputError(
@@ -236,28 +238,28 @@ class Dealer:
                 f"found {shown(action.text)}"
             )
         assert hand.to_act is not None
-        self._clocks[self.table.position(hand.to_act, number)].add(action.received - action.sent)
+        self._clocks[self.terms.position(hand.to_act, number)].add(action.received - action.sent)
         return action.action
 
     def _asked(self, hand: Hand, number: int) -> str:
-        """What the player to act does."""
+        """The action of the player to act."""
         assert hand.to_act is not None
-        seat = self.table.position(hand.to_act, number)
-        self._tell(hand, number)
+        seat = self.terms.position(hand.to_act, number)
+        self._send_state(hand, number)
         sent = time.time()
         action = "f" if self._gone[seat] else self._answer(seat, hand, number)
         self._logs.action(Action(action, number, sent, time.time()).text)
         return action
 
-    def _tell(self, hand: Hand, number: int) -> None:
+    def _send_state(self, hand: Hand, number: int) -> None:
         """Send a state to both seats."""
         for seat in (0, 1):
             if self._gone[seat]:
                 continue
-            text = state_text(hand, self.table.position(seat, number), number)
+            text = state_text(hand, self.terms.position(seat, number), number)
             self._logs.note(f"TO {seat + 1} at {_now()} {text}")
             try:
-                self._lines[seat].send(text, self._clocks[seat].start())
+                self._connections[seat].send(text, self._clocks[seat].start())
             except PeerError as error:
                 if hand.is_over:  # a client may leave before the last state
                     self._note_gone(seat, error)
@@ -265,7 +267,7 @@ class Dealer:
                     self._leave(seat, error)
 
     def _answer(self, seat: int, hand: Hand, number: int) -> str:
-        sent = state_text(hand, self.table.position(seat, number), number)
+        sent = state_text(hand, self.terms.position(seat, number), number)
         clock = self._clocks[seat]
         deadline = clock.start()
         begun = time.monotonic()
@@ -277,25 +279,26 @@ class Dealer:
             return "f"
         action, wrong = read_action(hand, answer, self._free_folds)
         if wrong is not None:
-            self._warn(f"WARNING: {self._lines[seat].peer}: bad action, {wrong}; taken for {action}")
+            self._warn(f"WARNING: {self._connections[seat].peer}: bad action, {wrong}; taken for {action}")
         return action
 
     def _reply(self, seat: int, sent: str, deadline: float | None) -> str:
+        connection = self._connections[seat]
         while True:
-            line = self._lines[seat].receive(deadline)
+            line = connection.receive(deadline)
             if line is None:
-                raise PeerError(f"{self._lines[seat].peer}: expected an answer, found the connection closed")
-            told = line.decode("ascii", errors="backslashreplace")
+                raise connection.gone("an answer")
+            text = line.decode("ascii", errors="backslashreplace")
             answer = read_reply(sent, line)
             if answer is not None:
-                self._logs.note(f"FROM {seat + 1} at {_now()} {visible(told)}")
+                self._logs.note(f"FROM {seat + 1} at {_now()} {visible(text)}")
                 return answer
-            if not told.startswith(COMMENTS):
-                self._warn(f"WARNING: {self._lines[seat].peer}: passed over: {shown(told)}")
+            if not text.startswith(COMMENTS):
+                self._warn(f"WARNING: {connection.peer}: passed over: {shown(text)}")
 
     def _leave(self, seat: int, error: PeerError) -> None:
-        """A player is out of time or gone: the end of the match, or of that player's part in it."""
-        if self.table.rules != "2007":
+        """A player is out of time or gone, which ends the match, or that player's part in it."""
+        if self.terms.rules != "2007":
             raise error
         self._note_gone(seat, error)
 
@@ -305,7 +308,7 @@ class Dealer:
 
     @property
     def _free_folds(self) -> bool:
-        return self.table.rules == "2007"
+        return self.terms.rules == "2007"
 
     def _warn(self, text: str) -> None:
         self._warnings += 1
@@ -314,13 +317,9 @@ class Dealer:
         if self._warnings == MOST_WARNINGS:
             self._logs.note("WARNING: no further warnings are told")
 
-    def _tell_time(self, number: int) -> None:
-        used = " ".join(f"{clock.match:.3f}" for clock in self._clocks)
-        self._logs.note(f"hand {number}: seconds used by the seats: {used}")
-
 
 class _Clock:
-    """What a seat has used of its time."""
+    """The time that a seat has used."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -328,7 +327,7 @@ class _Clock:
         self.match = 0.0
 
     def start(self) -> float | None:
-        """When an answer that is asked for now is too late."""
+        """The deadline of an answer that is asked for now."""
         limits = self.limits
         left = [
             limit - used
@@ -338,15 +337,9 @@ class _Clock:
         return time.monotonic() + min(left) if left else None
 
     def add(self, seconds: float) -> None:
+        """Add the time of an answer."""
         self.hand += seconds
         self.match += seconds
-
-
-def _dealt(hand: Hand, dealt: Dealt) -> Hand:
-    """The hand with all public cards that come before anybody acts."""
-    while hand.to_deal:
-        hand = hand.deal(dealt.board[len(hand.board) : len(hand.board) + hand.to_deal])
-    return hand
 
 
 def _now() -> str:

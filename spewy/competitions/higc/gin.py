@@ -18,8 +18,8 @@ DRAW_UPCARD, DRAW_STOCK, PASS, KNOCK, MELDS = 52, 53, 54, 55, 56
 """Actions; those before are cards, and those after are melds."""
 
 
-class GinBrain:
-    """Plays one seat; a `spewy.competitions.higc.session.Brain`.
+class GinAgent:
+    """Plays one seat; a `spewy.competitions.higc.session.Agent`.
 
     Args:
         game: gin rummy with the standard deck and hands.

@@ -1,8 +1,9 @@
-"""A poker bot at a referee's table of the HIGC: it follows the states and answers with OpenSpiel's actions."""
+"""A poker bot at a HIGC referee's table: it follows the states and answers with OpenSpiel's actions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import count
 
 from spewy.bot.bot import Bot
 from spewy.bot.tally import tally_of
@@ -10,36 +11,38 @@ from spewy.competitions.higc.follow import Follower
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.competitions.higc.text import State
 from spewy.errors import InputError
+from spewy.match.cards import hand_seed
 
 
-class PokerBrain:
-    """Plays one seat of a poker game; a `spewy.competitions.higc.session.Brain`.
+class PokerAgent:
+    """Plays one seat of a poker game; a `spewy.competitions.higc.session.Agent`.
 
-    Where a state cannot follow from the last one, the rest of the hand is checked and called, in Kuhn's game passed.
+    After a state that cannot follow from the state before it, the agent checks and calls, and passes in Kuhn poker.
 
     Args:
         table: the game.
         bot: the bot that plays; `close` closes it.
         seat: number of the bot's player.
-        seeds: seeds of the bot's random choices, match by match.
+        seed: seed of the bot's random choices in all matches.
         note: called by `close` with the number of the bot's decisions by source, and with its failures.
     """
 
     def __init__(
-        self, table: PokerTable, bot: Bot, seat: int, seeds: Iterator[int], note: Callable[[str], None]
+        self, table: PokerTable, bot: Bot, seat: int, seed: int, note: Callable[[str], None]
     ) -> None:
-        self._table, self._bot, self._seat, self._seeds, self._note = table, bot, seat, seeds, note
+        self._table, self._bot, self._seat, self._note = table, bot, seat, note
+        self._seeds = (hand_seed(seed, number) for number in count())
         self.new_match()
 
     def new_match(self) -> None:
-        """A match begins."""
+        """Begin a match."""
         self._follower: Follower | None = Follower(self._table, self._seat)
 
     def see(self, state: State) -> None:
-        """The next state.
+        """Follow the match to its next state.
 
         Raises:
-            InputError: it cannot follow.
+            InputError: the state cannot follow.
         """
         if self._follower is None:
             return
@@ -51,14 +54,15 @@ class PokerBrain:
         self._follower = follower
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """A legal action.
+        """Choose a legal action.
 
         Raises:
-            InputError: the hand is not known, or it is not this player's turn.
+            InputError: the hand is unknown, or it is not this player's turn.
         """
         hand = None if self._follower is None else self._follower.hand
         if hand is None or hand.to_act != self._seat:
-            for number in self._passive:
+            # A check or a call, or a fold where neither is legal; in Kuhn poker a pass.
+            for number in (0,) if self._table.actions == "kuhn" else (1, 0):
                 if number in legal:
                     return number
             raise InputError("hand: expected this player's turn, found another")
@@ -72,8 +76,3 @@ class PokerBrain:
             self._note(f"decisions of {self._table.game.name}: {tally.sources_text}")
         if tally.failures:
             self._note(f"WARNING: failed: {tally.failures_text}")
-
-    @property
-    def _passive(self) -> tuple[int, ...]:
-        """Numbers of a check or a call, and what is done where none is legal."""
-        return (0,) if self._table.actions == "kuhn" else (1, 0)

@@ -1,23 +1,22 @@
-"""The referee of the HIGC: one match of a game between two players, whatever these do.
+"""The referee of the HIGC: one match of a game between two players, whatever the players do.
 
-By the rules of the competition: an action that is not legal is replaced by one drawn at random, and who has three of
-them, or three lines that nobody asked for, or one answer too late, is shut down; so is who is gone. For it actions are
-drawn to the end of the match. Where the rules say nothing: the counts are a match's own; the seconds for preparing are
-added to those for the first answer; a line that names no action is an illegal one; the last state is not shown.
+By the rules of the competition the referee replaces an illegal action by a random legal one. It shuts a player down
+after three illegal actions, after three lines that nobody asked for, or after one late answer, and when the player is
+gone; from then on it draws the player's actions. Where the rules say nothing: faults count within one match; the
+seconds for preparing are added to those for the first answer; a line that names no action is an illegal action; the
+last state is not shown.
 
-The older dialect's referee counts every fault together, and plays at random from the fourth one on.
+The referee of the older dialect counts all faults together, and plays at random from the fourth one on.
 """
 
 from __future__ import annotations
 
-import select
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
-from spewy.competitions.higc.peers import Peer
 from spewy.competitions.higc.spiel import SpielGame, SpielState, drawn_action, legal, with_actions
 from spewy.competitions.higc.text import (
     OVER,
@@ -30,12 +29,15 @@ from spewy.competitions.higc.text import (
     state_text,
 )
 from spewy.errors import InputError, PeerError, one_line, shown
+from spewy.match.connection import Channel, wait_for_any
 
 Kind = Literal["illegal", "stray", "late", "gone", "stayed", "silent"]
-"""Faults: an action that is not legal, a line that nobody asked for, an answer too late, an end, no end, no word."""
+"""Faults: an illegal action, a line that nobody asked for, a late answer, an early end, no end, no word."""
 
 MOST_STATES = 1_000_000
-"""Of a match, which a game that never ends would go beyond."""
+"""Largest number of states in a match; a match of a game without an end would have more."""
+SEND_SECONDS = 5.0
+"""Seconds that a player has to read a line."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,14 @@ class Limits:
     """What players may do.
 
     Attributes:
-        dialect: which is spoken.
+        dialect: dialect that the players speak.
         act: seconds for an answer.
-        chance: seconds that a state takes where chance acts.
-        prepare: seconds before the first answer, or to say that one is ready.
+        chance: seconds that a chance node takes.
+        prepare: seconds before the first answer, or until a player says that it is ready.
         leave: seconds for a process to end after the match.
-        word: seconds for words of the older dialect: that a match starts, that one ponders.
-        illegal, stray: so many of them are too many.
-        faults: more than so many of all kinds are too many in the older dialect.
+        word: seconds for words of the older dialect: that a match starts, that a player ponders.
+        illegal, stray: number of such faults that shuts a player down.
+        faults: number of faults of any kind that the older dialect allows.
     """
 
     dialect: Dialect = "rules"
@@ -69,10 +71,10 @@ class Fault:
     """Something that a player did wrong.
 
     Attributes:
-        seat: which player it was.
-        kind: what it is.
-        state: the number of the state of the match.
-        text: in words.
+        seat: the player's number.
+        kind: kind of the fault.
+        state: number of the state in the match.
+        text: description.
     """
 
     seat: int
@@ -86,10 +88,10 @@ class Played:
     """A match that is over.
 
     Attributes:
-        history: OpenSpiel's actions, chance's too.
+        history: OpenSpiel's actions, those of chance included.
         returns: what each player won.
-        faults: what was done wrong.
-        out: for whom actions were drawn at the end.
+        faults: faults of both players.
+        out: which players were shut down, so that their actions were drawn.
         slowest: seconds of each player's slowest answer.
     """
 
@@ -101,89 +103,92 @@ class Played:
 
     @property
     def late(self) -> tuple[bool, bool]:
-        """Who broke the time limit."""
-        found = {fault.seat for fault in self.faults if fault.kind == "late"}
-        return 0 in found, 1 in found
+        """Which players broke the time limit."""
+        seats = {fault.seat for fault in self.faults if fault.kind == "late"}
+        return 0 in seats, 1 in seats
 
 
-def greet(peers: Sequence[Peer], game: SpielGame, limits: Limits) -> list[Fault]:
-    """Tell players what they play and who they are; in the older dialect they get ready."""
-    chairs = [_Chair(seat, peer, limits) for seat, peer in enumerate(peers)]
-    for chair in chairs:
-        chair.tell(game.name)
-        chair.tell(str(chair.seat))
+def greet(channels: Sequence[Channel], game: SpielGame, limits: Limits) -> list[Fault]:
+    """Tell players the game and their seats; in the older dialect, wait until they are ready."""
+    players = [_Player(seat, channel, limits) for seat, channel in enumerate(channels)]
+    for player in players:
+        player.send(game.name)
+        player.send(str(player.seat))
     if limits.dialect == "older":
-        _words(chairs, READY, limits.prepare)
-    return [fault for chair in chairs for fault in chair.faults]
+        _expect_word(players, READY, limits.prepare)
+    return [fault for player in players for fault in player.faults]
 
 
 def play(
-    game: SpielGame, peers: Sequence[Peer], limits: Limits, seed: int, before: Iterable[Fault] = ()
+    game: SpielGame, channels: Sequence[Channel], limits: Limits, seed: int, before: Iterable[Fault] = ()
 ) -> Played:
     """Play one match with players that were greeted.
 
     Args:
-        game: what is played.
-        peers: players 0 and 1; they stay open.
-        limits: what they may do.
-        seed: of chance, and of actions that are drawn for players.
-        before: faults that their greeting found.
+        game: the game to play.
+        channels: lines to and from players 0 and 1; both stay open.
+        limits: what players may do.
+        seed: seed of chance, and of actions that are drawn for players.
+        before: faults of the greeting.
 
     Raises:
         InputError: the match has no end.
     """
-    return _Match(game, peers, limits, seed, before).played()
+    return _Match(game, channels, limits, seed, before).play()
 
 
-class _Chair:
-    """A player in a match: its faults, and whether it still plays."""
+class _Player:
+    """A player in a match: its channel, its faults, and whether it still plays."""
 
-    def __init__(self, seat: int, peer: Peer, limits: Limits) -> None:
-        self.seat, self.peer, self.limits = seat, peer, limits
+    def __init__(self, seat: int, channel: Channel, limits: Limits) -> None:
+        self.seat, self.channel, self.limits = seat, channel, limits
         self.faults: list[Fault] = []
         self.is_out = False
         self.slowest = 0.0
         self.answered = False
         self.state = 0
 
-    def tell(self, line: str) -> None:
-        """Say a line to who still plays."""
+    def send(self, line: str) -> None:
+        """Send a line, unless the player is out."""
         if not self.is_out:
             try:
-                self.peer.tell(line)
+                self.channel.send(line, time.monotonic() + SEND_SECONDS)
             except PeerError as error:
                 self.fault("gone", str(error))
 
     def line(self) -> str | None:
-        """The next line that it said."""
+        """The next line that the player has sent; None if there is none."""
         if self.is_out:
             return None
         try:
-            return self.peer.line()
+            line = self.channel.poll()
+            if line is None and self.channel.ended:
+                raise self.channel.gone("to be there")
         except PeerError as error:
             self.fault("gone", str(error))
             return None
+        return None if line is None else line.decode("ascii", errors="backslashreplace")
 
     def strays(self) -> None:
-        """Lines that nobody asked for."""
+        """Count lines that nobody asked for as faults."""
         while (line := self.line()) is not None:
             self.fault("stray", f"expected no line, found {shown(line)}")
 
     def fault(self, kind: Kind, text: str) -> None:
-        """Note a fault; whether it was one too many."""
+        """Add a fault, and shut the player down if it was one too many."""
         self.faults.append(Fault(self.seat, kind, self.state, one_line(text)))
-        counts = [fault.kind for fault in self.faults]
+        kinds = [fault.kind for fault in self.faults]
         if self.limits.dialect == "older":
-            self.is_out = kind == "gone" or len(counts) > self.limits.faults
+            self.is_out = kind == "gone" or len(kinds) > self.limits.faults
         elif kind in ("late", "gone"):
             self.is_out = True
-        elif kind in ("illegal", "stray"):
-            self.is_out = counts.count(kind) >= (
-                self.limits.illegal if kind == "illegal" else self.limits.stray
-            )
+        elif kind == "illegal":
+            self.is_out = kinds.count(kind) >= self.limits.illegal
+        elif kind == "stray":
+            self.is_out = kinds.count(kind) >= self.limits.stray
 
-    def acted(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
-        """The legal action that a line names; None where it names none."""
+    def action(self, line: str, menu: Sequence[int], seconds: float) -> int | None:
+        """The legal action that a line names; None for a line that names none."""
         self.slowest = max(self.slowest, seconds)
         action = parse_answer(line)
         if action in menu:
@@ -195,7 +200,7 @@ class _Chair:
 @dataclass
 class _Match:
     game: SpielGame
-    peers: Sequence[Peer]
+    channels: Sequence[Channel]
     limits: Limits
     seed: int
     before: Iterable[Fault] = ()
@@ -203,21 +208,21 @@ class _Match:
 
     def __post_init__(self) -> None:
         self._rng = Random(self.seed)
-        self._chairs = [_Chair(seat, peer, self.limits) for seat, peer in enumerate(self.peers)]
+        self._players = [_Player(seat, each, self.limits) for seat, each in enumerate(self.channels)]
         for fault in self.before:
-            self._chairs[fault.seat].fault(fault.kind, fault.text)
+            self._players[fault.seat].fault(fault.kind, fault.text)
 
-    def played(self) -> Played:
+    def play(self) -> Played:
         state = self.game.start()
         if self.limits.dialect == "older":
-            _words(self._chairs, START, self.limits.word)
+            _expect_word(self._players, START, self.limits.word)
         while not state.is_terminal():
             self._step(state)
-        for chair in self._chairs:
-            chair.strays()
-            chair.tell(over_text(state.returns()[chair.seat], self.limits.dialect))
+        for player in self._players:
+            player.strays()
+            player.send(over_text(state.returns()[player.seat], self.limits.dialect))
         self._end()
-        first, second = self._chairs
+        first, second = self._players
         return Played(
             tuple(state.history()),
             (float(state.returns()[0]), float(state.returns()[1])),
@@ -227,18 +232,18 @@ class _Match:
         )
 
     def _step(self, state: SpielState) -> None:
-        """Show a state, wait for answers, and go on to the next one."""
+        """Show a state, wait for answers, and go on to the next state."""
         self.number += 1
         if self.number > MOST_STATES:
             raise InputError(f"game {self.game.name!r}: expected an end, found {MOST_STATES:,} states")
         menus = [legal(state, seat) for seat in (0, 1)]
-        for chair, menu in zip(self._chairs, menus, strict=True):
-            chair.state = self.number
-            chair.strays()
-            chair.tell(state_text(self.game.tensors(state, chair.seat), menu, self.limits.dialect))
+        for player, menu in zip(self._players, menus, strict=True):
+            player.state = self.number
+            player.strays()
+            player.send(state_text(self.game.tensors(state, player.seat), menu, self.limits.dialect))
         begun = time.monotonic()
         if self.limits.dialect == "older":
-            _words([chair for chair in self._chairs if not menus[chair.seat]], PONDER, self.limits.word)
+            _expect_word([each for each in self._players if not menus[each.seat]], PONDER, self.limits.word)
         if state.is_chance_node():
             time.sleep(max(begun + self.limits.chance - time.monotonic(), 0.0))
             state.apply_action(drawn_action(state.chance_outcomes(), self._rng.random()))
@@ -250,57 +255,53 @@ class _Match:
         with_actions(state, actions)
 
     def _answers(self, menus: Sequence[Sequence[int]], begun: float) -> list[int | None]:
-        """What the acting players do; None for who did nothing that is legal."""
-        found: list[int | None] = [None, None]
-        waiting = [chair for chair in self._chairs if menus[chair.seat] and not chair.is_out]
-        ends = {chair.seat: begun + self._seconds(chair) for chair in waiting}
+        """Actions of the players to act; None for a player without a legal answer."""
+        actions: list[int | None] = [None, None]
+        waiting = [player for player in self._players if menus[player.seat] and not player.is_out]
+        ends = {player.seat: begun + self._seconds(player) for player in waiting}
         while waiting:
-            for chair in list(waiting):
-                line = chair.line()
+            for player in list(waiting):
+                line = player.line()
+                is_late = time.monotonic() >= ends[player.seat]
                 if line is not None:
-                    chair.answered = True
-                    found[chair.seat] = chair.acted(line, menus[chair.seat], time.monotonic() - begun)
-                elif time.monotonic() >= ends[chair.seat] and not chair.is_out:
-                    chair.fault("late", f"expected an answer within {self._seconds(chair):g} s, found none")
-                if line is not None or chair.is_out or time.monotonic() >= ends[chair.seat]:
-                    waiting.remove(chair)
-            _wait(waiting, min((ends[chair.seat] for chair in waiting), default=begun))
-        return found
+                    player.answered = True
+                    actions[player.seat] = player.action(line, menus[player.seat], time.monotonic() - begun)
+                elif is_late and not player.is_out:
+                    limit = f"{self._seconds(player):g} s"
+                    player.fault("late", f"expected an answer within {limit}, found none")
+                if line is not None or player.is_out or is_late:
+                    waiting.remove(player)
+            if waiting:
+                wait_for_any([each.channel for each in waiting], min(ends[each.seat] for each in waiting))
+        return actions
 
-    def _seconds(self, chair: _Chair) -> float:
-        first = self.limits.dialect == "rules" and not chair.answered
-        return self.limits.act + (self.limits.prepare if first else 0.0)
+    def _seconds(self, player: _Player) -> float:
+        is_first = self.limits.dialect == "rules" and not player.answered
+        return self.limits.act + (self.limits.prepare if is_first else 0.0)
 
     def _end(self) -> None:
-        """Processes end with the match, or have heard that it is over."""
+        """Wait for processes to end with the match; in the older dialect, for the word that they heard its end."""
         if self.limits.dialect == "older":
-            _words(self._chairs, OVER["older"], self.limits.prepare)
+            _expect_word(self._players, OVER["older"], self.limits.prepare)
             return
-        for chair in self._chairs:
-            was_out = chair.is_out
-            if not chair.peer.leave(0.0 if was_out else self.limits.leave) and not was_out:
-                chair.fault("stayed", f"expected to end within {self.limits.leave:g} s, found that it stays")
+        for player in self._players:
+            was_out = player.is_out
+            if not player.channel.leave(0.0 if was_out else self.limits.leave) and not was_out:
+                player.fault("stayed", f"expected to end within {self.limits.leave:g} s, found that it stays")
 
 
-def _words(chairs: Sequence[_Chair], word: str, seconds: float) -> None:
-    """Hear a word of the older dialect from players."""
+def _expect_word(players: Sequence[_Player], word: str, seconds: float) -> None:
+    """Wait for a word of the older dialect from players."""
     deadline = time.monotonic() + seconds
-    waiting = [chair for chair in chairs if not chair.is_out]
+    waiting = [player for player in players if not player.is_out]
     while waiting:
-        for chair in list(waiting):
-            line = chair.line()
+        for player in list(waiting):
+            line = player.line()
+            is_late = time.monotonic() >= deadline
             if line is not None and line.strip() != word:
-                chair.fault("stray", f"expected {word!r}, found {shown(line)}")
-            if line is None and time.monotonic() >= deadline and not chair.is_out:
-                chair.fault("silent", f"expected {word!r} within {seconds:g} s, found no line")
-            if line is not None or chair.is_out or time.monotonic() >= deadline:
-                waiting.remove(chair)
-        _wait(waiting, deadline)
-
-
-def _wait(chairs: Sequence[_Chair], deadline: float) -> None:
-    """Wait until one of these players says something, or until a deadline."""
-    files = [chair.peer.file for chair in chairs if chair.peer.file is not None]
-    left = deadline - time.monotonic()
-    if files and len(files) == len(chairs) and left > 0:
-        select.select(files, [], [], left)
+                player.fault("stray", f"expected {word!r}, found {shown(line)}")
+            if line is None and is_late and not player.is_out:
+                player.fault("silent", f"expected {word!r} within {seconds:g} s, found no line")
+            if line is not None or player.is_out or is_late:
+                waiting.remove(player)
+        wait_for_any([player.channel for player in waiting], deadline)

@@ -27,8 +27,8 @@ SEEING, LEAST_SEEING = 0.25, 0.2
 """Share of the time for an answer that one state may take to be followed, and seconds that it may always."""
 
 
-class SearchBrain:
-    """Plays one seat; a `spewy.competitions.higc.session.Brain`.
+class SearchAgent:
+    """Plays one seat; a `spewy.competitions.higc.session.Agent`.
 
     Args:
         game: what is played.

@@ -1,11 +1,12 @@
-"""A bot's side of the HIGC's protocol: what is said to what is heard, whatever that is.
+"""A bot's side of the HIGC's protocol: the answer to each line of the referee.
 
-A line that cannot be read is noted; where it asks for an action all the same, one of its legal actions answers it. A
-brain that fails is noted too, and a legal action drawn at random stands for its answer, as the referee would do it.
+The session reports a line that cannot be read, and answers with a random legal action if the line asks for one. It
+also reports an agent that fails, and plays a random legal action in its place, as the referee would.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from random import Random
 from typing import Protocol, TypeVar
@@ -26,111 +27,115 @@ from spewy.competitions.higc.text import (
     parse_seat,
 )
 from spewy.errors import InputError, one_line
+from spewy.match.connection import Channel
+
+PATIENCE = 1800.0
+"""Seconds without a line after which a referee counts as gone."""
+MOST_OF_LINE = 1 << 22
+"""Largest number of bytes in a line: where any raise is legal, the line lists all of them."""
 
 Note = Callable[[str], None]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-class Brain(Protocol):
+class Agent(Protocol):
     """Plays one seat of a game, match after match."""
 
     def new_match(self) -> None:
-        """A match begins."""
+        """Begin a match."""
         ...
 
     def see(self, state: State) -> None:
-        """A state of the match, as the player sees it; also those where others act, or chance does."""
+        """Take in a state of the match as the player sees it, also where other players or chance act."""
         ...
 
     def act(self, legal: tuple[int, ...]) -> int:
-        """One of the legal actions at the state that was seen last."""
+        """Choose one of the legal actions at the last state."""
         ...
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release files and memory."""
         ...
 
 
-class Talk:
+class Session:
     """One bot's conversation with a referee.
 
     Args:
-        prepare: makes the brain for a game's name and a player's number.
-        dialect: which is spoken.
-        note: hears what went wrong.
-        seed: of the actions that are drawn where the brain fails.
+        prepare: makes the agent for a game's name and a player's number.
+        dialect: the dialect of both sides.
+        note: called with a text for each failure.
+        seed: seed of the actions that are drawn if the agent fails.
 
     Attributes:
-        is_over: whether the process is to end.
-        scores: of the matches that ended.
-        faults: how often a line could not be read or the brain failed.
+        is_over: whether the bot's process is to end.
+        scores: scores of the matches that ended.
     """
 
     def __init__(
-        self, prepare: Callable[[str, int], Brain], dialect: Dialect, note: Note, seed: int = 0
+        self, prepare: Callable[[str, int], Agent], dialect: Dialect, note: Note, seed: int = 0
     ) -> None:
         self.is_over = False
         self.scores: list[float] = []
-        self.faults = 0
         self._prepare, self._dialect, self._note = prepare, dialect, note
         self._rng = Random(seed)
         self._game: str | None = None
-        self._brain: Brain | None = None
+        self._agent: Agent | None = None
 
     def hear(self, line: str) -> list[str]:
-        """The lines that answer a line.
+        """Return the lines that answer a line.
 
         Raises:
-            InputError: the beginning, which names game and player, names none that can be played.
+            InputError: the first two lines, game and player, name a game that the bot cannot play.
         """
         if self._game is None:
             self._game = line.strip()
             return []
-        if self._brain is None:
-            self._brain = self._prepare(self._game, parse_seat(line))
-            self._brain.new_match()
+        if self._agent is None:
+            self._agent = self._prepare(self._game, parse_seat(line))
+            self._agent.new_match()
             return [READY, START] if self._dialect == "older" else []
         try:
-            heard = parse_line(line, self._dialect)
+            message = parse_line(line, self._dialect)
         except InputError as error:
-            return self._unread(self._brain, line, error)
-        if isinstance(heard, State):
-            return self._seen(self._brain, heard)
-        return self._ended(self._brain, heard)
+            return self._unreadable(self._agent, line, error)
+        if isinstance(message, State):
+            return self._state(self._agent, message)
+        return self._end(self._agent, message)
 
     def close(self) -> None:
-        """No line follows."""
-        if self._brain is not None:
-            self._brain.close()
+        """Close the agent."""
+        if self._agent is not None:
+            self._agent.close()
 
-    def _seen(self, brain: Brain, state: State) -> list[str]:
-        self._tried(lambda: brain.see(state))
+    def _state(self, agent: Agent, state: State) -> list[str]:
+        self._try(lambda: agent.see(state))
         if not state.legal:
             return [PONDER] if self._dialect == "older" else []
-        return [str(self._action(brain, state.legal))]
+        return [str(self._action(agent, state.legal))]
 
-    def _action(self, brain: Brain, legal: tuple[int, ...]) -> int:
-        found = self._tried(lambda: brain.act(legal))
-        if found is not None and found not in legal:
-            self._fault(f"action: expected a legal one, found {found}")
-        return found if found in legal else self._rng.choice(legal)
+    def _action(self, agent: Agent, legal: tuple[int, ...]) -> int:
+        action = self._try(lambda: agent.act(legal))
+        if action is not None and action not in legal:
+            self._fault(f"action: expected a legal one, found {action}")
+        return action if action in legal else self._rng.choice(legal)
 
-    def _ended(self, brain: Brain, heard: MatchOver | TournamentOver) -> list[str]:
-        if isinstance(heard, TournamentOver):
+    def _end(self, agent: Agent, message: MatchOver | TournamentOver) -> list[str]:
+        if isinstance(message, TournamentOver):
             self.is_over = True
             return [TOURNAMENT_OVER]
-        self.scores.append(heard.score)
+        self.scores.append(message.score)
         if self._dialect == "rules":
             self.is_over = True
             return []
-        self._tried(brain.new_match)
+        self._try(agent.new_match)
         return [OVER["older"], START]
 
-    def _unread(self, brain: Brain, line: str, error: InputError) -> list[str]:
-        """A line that cannot be read may ask for an action all the same; an end without a score is an end."""
+    def _unreadable(self, agent: Agent, line: str, error: InputError) -> list[str]:
+        """Answer a line that cannot be read: it may list legal actions, or end the match without a score."""
         self._fault(str(error))
         if line.strip().startswith(OVER[self._dialect]):
-            return self._ended(brain, MatchOver(0.0))
+            return self._end(agent, MatchOver(0.0))
         try:
             legal = parse_actions(line.split()[N_TENSORS[self._dialect] :])
         except InputError:
@@ -139,7 +144,7 @@ class Talk:
             return [str(self._rng.choice(legal))]
         return [PONDER] if self._dialect == "older" else []
 
-    def _tried(self, function: Callable[[], Found]) -> Found | None:
+    def _try(self, function: Callable[[], Result]) -> Result | None:
         try:
             return function()
         except Exception as error:  # whatever it is, the match goes on
@@ -147,5 +152,24 @@ class Talk:
             return None
 
     def _fault(self, text: str) -> None:
-        self.faults += 1
         self._note(f"WARNING: {one_line(text)}")
+
+
+def converse(session: Session, referee: Channel, patience: float = PATIENCE) -> None:
+    """Answer a referee's lines until the match is over; in the older dialect, until the tournament is over.
+
+    Args:
+        session: answers lines.
+        referee: the other end of the conversation.
+        patience: seconds to wait for a line.
+
+    Raises:
+        PeerError: the referee vanished before the end, or sent nothing for too long.
+        InputError: the referee names a game that the bot cannot play.
+    """
+    while not session.is_over:
+        line = referee.receive(time.monotonic() + patience)
+        if line is None:
+            raise referee.gone("to hear the end of the match")
+        for answer in session.hear(line.decode("ascii", errors="replace")):
+            referee.send(answer, time.monotonic() + patience)

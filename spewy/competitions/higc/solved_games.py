@@ -1,4 +1,4 @@
-"""Poker games of the HIGC that are solved when they are first met, and kept in a folder to be played from."""
+"""Poker games of the HIGC that are solved when they are first met, and stored for later matches."""
 
 from __future__ import annotations
 
@@ -13,37 +13,38 @@ from tempfile import mkdtemp
 
 import numpy as np
 
+from spewy.bot.agent import LockerBot, open_bot
 from spewy.bot.options import Resolve
-from spewy.bot.player import LockerBot, open_bot
 from spewy.competitions.higc.spiel_poker import PokerTable
 from spewy.errors import InputError
 from spewy.game.gamefile import Game, format_game
 from spewy.learn.engine import Stop
+from spewy.match.entrant import same_rules
 
 MOST_DEALS = 20_000
-"""Hands times boards of a game that is solved when it is met."""
+"""Largest number of hands times boards of a game that is solved when it is first met."""
 TARGET = "0.5 mbb"
 BETS = (0.5, 1.0, 2.0, np.inf)
-"""Shares of the pot for games that allow any bet; inf: all-in."""
+"""Bets for games that allow any bet, as shares of the pot; inf: all-in."""
 
 
-def locker_bot(folders: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
-    """The bot of the first folder that has this game; None: no folder has it.
+def stored_bot(lockers: Sequence[Path], game: Game, resolve: Resolve = "off-tree") -> LockerBot | None:
+    """The bot of the first folder with a solve of this game; None if no folder has one.
 
     Raises:
-        lockers.LockerError: nothing is in a folder, or it is damaged.
+        lockers.LockerError: a folder holds nothing, or is damaged.
         InputError: a folder's lockers are not those of a whole game.
     """
-    for folder in folders:
+    for folder in lockers:
         bot = open_bot(folder, resolve=resolve)
-        if _rules(bot.game) == _rules(game):
+        if same_rules(bot.game, game):
             return bot
         bot.close()
     return None
 
 
 def is_small(game: Game) -> bool:
-    """Whether a game is solved when it is met."""
+    """Whether a game is solved when it is first met."""
     deals, left = comb(len(game.deck), game.num_hole_cards), len(game.deck)
     for cards in game.num_board_cards:
         deals *= comb(left, cards)
@@ -51,48 +52,52 @@ def is_small(game: Game) -> bool:
     return deals <= MOST_DEALS
 
 
-def kept_bot(
-    shelf: Path, table: PokerTable, seconds: float, note: Callable[[str], None], resolve: Resolve = "off-tree"
+def solved_bot(
+    solved: Path,
+    table: PokerTable,
+    seconds: float,
+    note: Callable[[str], None],
+    resolve: Resolve = "off-tree",
 ) -> LockerBot:
-    """The bot of a small game, which is solved first where the shelf lacks it.
+    """The bot of a small game; the game is solved first if it is new.
 
     Args:
-        shelf: folder of what is kept.
+        solved: folder of solved games.
         table: the game.
-        seconds: for solving, about.
-        note: hears what is solved.
-        resolve: as of `spewy.bot.player.open_bot`.
+        seconds: approximate time for solving.
+        note: called with a text for each solve.
+        resolve: when the bot re-solves, as of `spewy.bot.agent.open_bot`.
 
     Raises:
-        InputError: it cannot be solved within the memory that is allowed, or the folder cannot be written.
+        InputError: the game cannot be solved within the allowed memory, or the folder cannot be written.
     """
-    folder = shelf / shelf_name(table)
+    folder = solved / folder_name(table)
     if not folder.is_dir():
         _solve(folder, table, seconds, note)
     return open_bot(folder / "lockers", resolve=resolve)
 
 
-def keep(
-    shelf: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
+def solve_anew(
+    solved: Path, table: PokerTable, seconds: float, note: Callable[[str], None], stop: Stop | None = None
 ) -> None:
-    """Solve a small game anew, in place of what was kept of it.
+    """Solve a small game anew and replace its stored solve.
 
     Args:
-        shelf: folder of what is kept.
+        solved: folder of solved games.
         table: the game.
-        seconds: for solving, about.
-        note: hears what is solved.
-        stop: ends it too; what was found until then is kept.
+        seconds: approximate time for solving.
+        note: called with a text for each solve.
+        stop: ends the solve early; what it has reached is stored.
 
     Raises:
-        InputError: as `kept_bot`.
+        InputError: as `solved_bot`.
     """
-    _solve(shelf / shelf_name(table), table, seconds, note, stop, again=True)
+    _solve(solved / folder_name(table), table, seconds, note, stop, again=True)
 
 
-def shelf_name(table: PokerTable) -> str:
+def folder_name(table: PokerTable) -> str:
     """The name of a game's folder."""
-    text = f"{_rules(table.game)} {sorted(table.menu.items())} {table.actions}"
+    text = f"{format_game(table.game)} {sorted(table.menu.items())} {table.actions}"
     return f"{table.game.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -124,7 +129,7 @@ def _solve(
     stop: Stop | None = None,
     again: bool = False,
 ) -> None:
-    """Solve into a folder beside, which then takes its name; where somebody else was faster, theirs stays."""
+    """Solve into a temporary folder and rename it; if another process was faster, its folder stays."""
     from spewy.job.job import Job
     from spewy.run.session import Session
 
@@ -148,7 +153,7 @@ def _solve(
         try:
             work.rename(folder)
         except OSError as error:
-            if not folder.is_dir():  # it is nobody else's that is in the way
+            if not folder.is_dir():  # no other process has made the folder
                 raise InputError(
                     f"folder {folder}: expected one that can be made, found: {error.strerror}"
                 ) from error
@@ -159,15 +164,11 @@ def _solve(
 
 @dataclass(frozen=True)
 class _Deadline:
-    """Stops a solve at a time of `time.monotonic`, or when it is told to."""
+    """Stops a solve at a time of `time.monotonic`, or with another stop."""
 
     at: float
     stop: Stop | None = None
 
     def is_set(self) -> bool:
-        """Whether it is that time."""
+        """Whether the solve is to stop."""
         return time.monotonic() >= self.at or (self.stop is not None and self.stop.is_set())
-
-
-def _rules(game: Game) -> str:
-    return format_game(game)

@@ -1,22 +1,27 @@
 """The whole tree of a small game of OpenSpiel as arrays, for a solver.
 
-An information set is the stream of states that a player at the table sees (`spewy.competitions.higc.stream`). Where
-both players move at once, player 1's decision follows player 0's, which player 1 does not see.
+An information set is everything that a player at the table has seen and done, as a key of 64 bits. Tensors alone forget
+how betting went; all of them together are never less than the player's information state. They may be more: they also
+tell how many states passed, which a bot at the table knows. Where both players move at once, player 1's decision
+follows player 0's, which player 1 does not see.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from solvers.tree import Floats, Ints
-from spewy.competitions.higc import stream
 from spewy.competitions.higc.spiel import SpielGame, SpielState, legal
+from spewy.competitions.higc.text import State
 from spewy.learn.engine import Stop
 
 CHANCE, END = -1, -2
+START_KEY = bytes(8)
+"""Key of the information set before the first state."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class SpielTree:
         first: ``[set + 1]``: the first slot of each information set, and their number.
         player: ``[set]``: whose it is.
         actions: ``[slot]``: OpenSpiel's actions.
-        keys: ``[set]``: streams, as unsigned numbers.
+        keys: ``[set]``: keys of the information sets, as unsigned numbers.
     """
 
     levels: Ints
@@ -62,6 +67,20 @@ def spiel_tree(game: SpielGame, most: int, seconds: float, stop: Stop | None = N
     return _Walk(game, most, time.monotonic() + seconds, stop).tree()
 
 
+def key_after_state(key: bytes, state: State) -> bytes:
+    """Key of a player's information set after another state."""
+    digest = hashlib.blake2b(key, digest_size=8)
+    for tensor in state.tensors:
+        digest.update(tensor)
+    digest.update(repr(state.legal).encode())
+    return digest.digest()
+
+
+def key_after_action(key: bytes, action: int) -> bytes:
+    """Key of a player's information set after an action of that player."""
+    return hashlib.blake2b(key + str(action).encode(), digest_size=8).digest()
+
+
 @dataclass
 class _Walk:
     """Goes through a game; what is found of each node, in the order of the walk."""
@@ -78,7 +97,7 @@ class _Walk:
 
     def tree(self) -> SpielTree | None:
         """The tree; None where it is too large."""
-        keys = (stream.START, stream.START)
+        keys = (START_KEY, START_KEY)
         waiting: list[tuple[SpielState, int, int, int, float, tuple[bytes, bytes]]] = [
             (self.game.start(), 0, 0, -1, 1.0, keys)
         ]
@@ -98,7 +117,7 @@ class _Walk:
             self._note(depth, END, parent, slot, chance, state.returns()[0])
             return []
         views = self.game.seen(state, 0), self.game.seen(state, 1)
-        keys = stream.seen(keys[0], views[0]), stream.seen(keys[1], views[1])
+        keys = key_after_state(keys[0], views[0]), key_after_state(keys[1], views[1])
         if state.is_chance_node():
             node = self._note(depth, CHANCE, parent, slot, chance)
             return [
@@ -171,5 +190,5 @@ class _Walk:
 
 
 def _after(keys: tuple[bytes, bytes], player: int, action: int) -> tuple[bytes, bytes]:
-    key = stream.did(keys[player], action)
+    key = key_after_action(keys[player], action)
     return (key, keys[1]) if player == 0 else (keys[0], key)

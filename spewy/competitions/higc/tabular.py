@@ -17,9 +17,8 @@ from random import Random
 import numpy as np
 
 from solvers.tree import Floats, Ints
-from spewy.competitions.higc import stream
 from spewy.competitions.higc.spiel_cfr import SpielStrategy
-from spewy.competitions.higc.spiel_tree import SpielTree
+from spewy.competitions.higc.spiel_tree import START_KEY, SpielTree, key_after_action, key_after_state
 from spewy.competitions.higc.text import Dialect, State
 from spewy.errors import InputError, path_text
 
@@ -125,8 +124,8 @@ def tabular_path(shelf: Path, name: str, dialect: Dialect) -> Path:
     return shelf / f"{short}-{digest}.npz"
 
 
-class TabularBrain:
-    """Plays from a kept strategy; a `spewy.competitions.higc.session.Brain`.
+class TabularAgent:
+    """Plays from a kept strategy; a `spewy.competitions.higc.session.Agent`.
 
     Args:
         tabular: the strategy.
@@ -139,11 +138,11 @@ class TabularBrain:
 
     def new_match(self) -> None:
         """A match begins."""
-        self._key = stream.START
+        self._key = START_KEY
 
     def see(self, state: State) -> None:
         """The next state."""
-        self._key = stream.seen(self._key, state)
+        self._key = key_after_state(self._key, state)
 
     def act(self, legal: tuple[int, ...]) -> int:
         """A legal action.
@@ -156,7 +155,7 @@ class TabularBrain:
             raise InputError("stream: expected one of the game's, found none")
         weights = [max(found[action], 0.0) for action in legal]
         action = self._rng.choices(legal, weights if sum(weights) > 0 else None)[0]
-        self._key = stream.did(self._key, action)
+        self._key = key_after_action(self._key, action)
         return action
 
     def close(self) -> None:

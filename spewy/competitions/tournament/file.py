@@ -13,9 +13,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spewy.competitions.tournament.standings import START, K
 from spewy.errors import InputError, path_text, short, shown
 from spewy.job.load import explain
+from spewy.match.score import START, K
 from spewy.system.clock import MOST_SECONDS
 from spewy.system.textfile import read_text
 

@@ -17,9 +17,7 @@ from itertools import groupby
 from random import Random
 
 from spewy.errors import InputError, shown
-
-_FAR_APART = 300
-"""Powers of ten beyond which an expected score is nothing, and a power no number."""
+from spewy.match.score import START, K, rated
 
 Ranking = list[list[str]]
 Worth = Callable[[str, str], float]
@@ -29,8 +27,6 @@ SET_SIZE, PROCEED, MOST_FINALISTS, FEWER_THAN = 6, 3, 10, 10
 """Of qualifying rounds: bots of a set, how many proceed, the most bots that need none, and when they end."""
 BEST = 4
 """Bots among whom the total bankroll decides in the online learning competition."""
-K, START = 12.0, 1500.0
-"""The UPAC's largest change of a rating; where ratings begin, on which nothing depends."""
 
 
 @dataclass(frozen=True)
@@ -163,15 +159,6 @@ def place_of(ranking: Ranking) -> dict[str, int]:
     return out
 
 
-def expected_score(rating: float, other: float) -> float:
-    """The share of the chips that Elo's formula expects.
-
-    >>> expected_score(1500, 1500), round(expected_score(1900, 1500), 4)
-    (0.5, 0.9091)
-    """
-    return float(1 / (1 + 10 ** min((other - rating) / 400, _FAR_APART)))
-
-
 def elo(
     names: Sequence[str], games: Iterable[tuple[str, str, float]], k: float = K, start: float = START
 ) -> dict[str, float]:
@@ -196,8 +183,7 @@ def elo(
                 f"game of {shown(one)} and {shown(two)}: expected two of the bots and a score from 0 to 1, "
                 f"found {shown(score)}"
             )
-        change = k * (score - expected_score(out[one], out[two]))
-        out[one], out[two] = out[one] + change, out[two] - change
+        out[one], out[two] = rated((out[one], out[two]), score, k)
     return out
 
 

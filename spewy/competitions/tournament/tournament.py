@@ -1,4 +1,4 @@
-"""Tournaments: who plays whom, in processes and resumable, and the standing by the rules of a competition.
+"""Tournaments: all bots against all, in processes and resumable, ranked by the rules of a competition.
 
 Each pair of bots has a folder with the logs of its matches. A tournament that is called again goes on from these.
 """
@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Any
-
-import joblib
 
 from spewy.competitions.higc.referee import Limits
-from spewy.competitions.higc.series import (
-    TOO_LATE,
-    Contender,
-    Series,
-    contender,
-    is_played,
-    series_tasks,
-    standing,
-)
+from spewy.competitions.higc.series import TOO_LATE, Series, is_played, parse_bot, series_tasks
+from spewy.competitions.higc.series import outcome as series_outcome
 from spewy.competitions.higc.series import play_run as play_matches
 from spewy.competitions.tournament.file import (
     AcpcSection,
-    BotSection,
     HigcSection,
     TournamentFile,
     UpacSection,
@@ -52,29 +41,25 @@ from spewy.competitions.tournament.standings import (
 from spewy.errors import InputError, path_text, shown
 from spewy.game.gamefile import load_game, shipped_games
 from spewy.match.cards import MOST_SEED
-from spewy.match.entrant import entrant
-from spewy.match.match import Entrant, Match, outcome, results, runs_to_play
+from spewy.match.entrant import Entrant, parse_entrant
+from spewy.match.match import Match, runs_to_play, score
 from spewy.match.match import play_run as play_hands
-from spewy.match.names import parse_named
-from spewy.match.opponents import OPPONENTS
-from spewy.match.runs import side_by_side
+from spewy.match.runs import Watcher, play_runs
 from spewy.match.score import Mean
-from spewy.system.interrupts import interruptible
 from spewy.system.textfile import exists, read_text
 
-Watcher = Callable[[int, int], None]
 SEEDS_APART = 1_000_003
-"""Between the first seeds of two rounds of a tournament."""
+"""Distance between the first seeds of two stages."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """What one pair played.
+    """The matches of one pair.
 
     Attributes:
-        mean: what the first won from the second, in the game's unit a value.
-        total: the same in all.
-        faults: of both.
+        mean: mean that the first bot won from the second, in the unit of the stage.
+        total: sum of these values.
+        faults: number of faults of both.
     """
 
     mean: Mean
@@ -87,11 +72,11 @@ class Stage:
     """All against all in one game, or in one set of a qualifying round.
 
     Attributes:
-        title: what it is.
-        unit: of its scores.
-        names: of the bots.
-        played: by pairs in the order of the names.
-        ranking: by the rules; of a set, who proceeds first.
+        title: description of the stage.
+        unit: unit of its scores.
+        names: names of the bots.
+        played: matches by pair, in the order of the names.
+        ranking: ranking by the rules; of a set, first the bots that proceed.
     """
 
     title: str
@@ -101,24 +86,24 @@ class Stage:
     ranking: Ranking
 
     def mean(self, one: str, two: str) -> Mean:
-        """What one bot won from another one."""
+        """Mean that one bot won from another."""
         if (one, two) in self.played:
             return self.played[one, two].mean
-        found = self.played[two, one].mean
-        return replace(found, mean=-found.mean)
+        mean = self.played[two, one].mean
+        return replace(mean, mean=-mean.mean)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a tournament ended.
+    """The result of a tournament.
 
     Attributes:
-        name: of the tournament.
-        rules: by which it was scored.
-        stages: of it, in their order.
-        ranking: of all bots.
-        ratings: by Elo, where the rules are UPAC's.
-        notes: what else there is to say.
+        name: name of the tournament.
+        rules: rules by which it was scored.
+        stages: its stages, in order.
+        ranking: ranking of all bots.
+        ratings: Elo ratings, if the rules are UPAC's.
+        notes: further remarks, such as disqualifications.
     """
 
     name: str
@@ -133,32 +118,31 @@ def play_tournament(
     file: TournamentFile,
     base: Path,
     folder: Path,
-    shelf: Path,
+    solved: Path,
     watcher: Watcher,
     workers: int | None = None,
 ) -> Outcome:
     """Play a tournament, or go on with one; Ctrl-C ends it after what is being played.
 
     Args:
-        file: what to play.
-        base: the folder that paths in the file begin at.
-        folder: of the logs.
-        shelf: where the bot ``spewy`` keeps what it solves, if the file names no place.
-        watcher: told of hands or matches of the stage that is played.
-        workers: processes; None: one for each core.
+        file: the tournament's file.
+        base: folder that paths in the file begin at.
+        folder: folder of the logs.
+        solved: folder of games that the bot ``spewy`` solves, if the file names no other.
+        watcher: called with the numbers of hands or matches of the stage that were played, and of all.
+        workers: number of processes; None: one for each core.
 
     Raises:
         InputError: the folder holds another tournament, or a bot or a game cannot be played.
         MissingError: OpenSpiel is needed and not installed.
     """
-    n = workers or joblib.cpu_count()
     if file.upac is not None:
         return _rated(file, file.upac, base)
     folder.mkdir(parents=True, exist_ok=True)
     if file.acpc is not None:
-        return _Acpc(file, file.acpc, base, folder, watcher, n).outcome()
+        return _Acpc(file, file.acpc, base, folder, watcher, workers).outcome()
     assert file.higc is not None
-    return _higc(file, file.higc, base, folder, shelf, watcher, n)
+    return _Higc(file, file.higc, base, folder, solved, watcher, workers).outcome()
 
 
 @dataclass
@@ -170,12 +154,12 @@ class _Acpc:
     base: Path
     folder: Path
     watcher: Watcher
-    workers: int
+    workers: int | None
 
     def outcome(self) -> Outcome:
         names, stages, gone = self.file.names, list[Stage](), Ranking()
         if self.section.qualifying and len(names) > MOST_FINALISTS:
-            names, stages, gone = self._qualified(names)
+            names, stages, gone = self._qualify(names)
         final = self._stage("all against all", names, len(stages))
         table = _table(final)
         if self.file.rules == "acpc-online":
@@ -185,8 +169,12 @@ class _Acpc:
         stages.append(replace(final, ranking=ranking))
         return Outcome(self.file.name, self.file.rules, tuple(stages), ranking + gone)
 
-    def _qualified(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
-        """Rounds of random sets, until fewer than ten are left or nobody goes; who went last stands first."""
+    def _qualify(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[Stage], Ranking]:
+        """Play rounds of random sets until fewer than ten bots are left or no bot goes.
+
+        Returns:
+            The bots that are left, the stages, and the places of the others; the last to go stand first.
+        """
         stages, gone, rng = list[Stage](), Ranking(), Random(self.file.seed)
         number = 0
         while len(names) >= FEWER_THAN:
@@ -206,101 +194,110 @@ class _Acpc:
         return names, stages, gone
 
     def _stage(self, title: str, names: tuple[str, ...], number: int) -> Stage:
-        """Each two of these bots play."""
+        """Play all pairs of these bots."""
         matches = {pair: self._match(pair, number) for pair in combinations(names, 2)}
-        folders = {pair: self.folder / f"stage-{number}" / pair_name(*pair) for pair in matches}
-        tasks = []
-        for pair, match in matches.items():
-            folders[pair].mkdir(parents=True, exist_ok=True)
-            tasks += [(match, run, folders[pair]) for run in runs_to_play(match, folders[pair])]
+        folders = _folders(self.folder / f"stage-{number}", matches)
+        tasks = [
+            (match, run, folders[pair])
+            for pair, match in matches.items()
+            for run in runs_to_play(match, folders[pair])
+        ]
         hands = sum(match.hands for match, _, _ in tasks)
         alone = any(each.alone for match in matches.values() for each in match.entrants)
-        _play(play_hands, tasks, self.watcher, hands, 1 if alone else self.workers)
+        play_runs(play_hands, tasks, self.watcher, hands, 1 if alone else self.workers)
         played = {}
         for pair, match in matches.items():
-            chips = [result.chips for result in results(match, folders[pair])]
-            found = outcome(match, folders[pair])
-            faults = (len(found.faults[0]), len(found.faults[1]))
-            played[pair] = Played(found.score.duplicate, math.fsum(chips), faults)
+            each = score(match, folders[pair])
+            total = math.fsum(result.chips for result in each.results)
+            played[pair] = Played(each.duplicate, total, (len(each.faults[0]), len(each.faults[1])))
         return Stage(title, "mbb per hand", names, played, [])
 
     def _match(self, pair: tuple[str, str], number: int) -> Match:
         first = (self.file.seed + number * SEEDS_APART) % (MOST_SEED - self.section.series)
         seeds = tuple(range(first, first + self.section.series))
+        name, game_file = self.section.game, self.base / self.section.game
+        game = load_game(str(game_file) if name not in shipped_games() and exists(game_file) else name)
         entrants = self._entrant(pair[0]), self._entrant(pair[1])
-        game = load_game(_beside(self.base, self.section.game, shipped_games()))
         return Match(game, entrants, self.section.hands, seeds, False, self.section.seconds)
 
     def _entrant(self, name: str) -> Entrant:
         word = next(bot.bot for bot in self.file.bots if bot.name == name) or ""
-        _, bot = parse_named(word, self.base)
-        return replace(entrant(_beside(self.base, bot, OPPONENTS), self.section.seconds), called=name)
+        return replace(parse_entrant(word, base=self.base), called=name)
 
 
-def _higc(
-    file: TournamentFile,
-    section: HigcSection,
-    base: Path,
-    folder: Path,
-    shelf: Path,
-    watcher: Watcher,
-    workers: int,
-) -> Outcome:
-    """Instant run-off voting for each game, lexicographic over games; who breaks time limits too often is last."""
-    shelf = shelf if section.data is None else base / section.data
-    bots = {bot.name: _contender(bot, base, shelf, section) for bot in file.bots}
-    limits = Limits("rules", section.seconds, section.chance_seconds, section.prepare_seconds)
-    stages, late = list[Stage](), set[str]()
-    for number, game in enumerate(section.games):
+@dataclass
+class _Higc:
+    """A tournament of the HIGC's rules: instant run-off voting for each game, lexicographic over games.
+
+    Bots that break time limits too often in a game are last.
+    """
+
+    file: TournamentFile
+    section: HigcSection
+    base: Path
+    folder: Path
+    solved: Path
+    watcher: Watcher
+    workers: int | None
+
+    def outcome(self) -> Outcome:
+        stages, late = list[Stage](), set[str]()
+        for number, game in enumerate(self.section.games):
+            stage, disqualified = self._stage(game, self.folder / f"game-{number}")
+            stages.append(stage)
+            late |= disqualified
+        ranking = lexicographic([stage.ranking for stage in stages])
+        kept = [[name for name in place if name not in late] for place in ranking]
+        ranking = [place for place in kept if place] + ([sorted(late)] if late else [])
+        notes = tuple(
+            f"{name} broke the time limit in more than 1 % of the matches of a game" for name in sorted(late)
+        )
+        return Outcome(self.file.name, self.file.rules, tuple(stages), ranking, notes=notes)
+
+    def _stage(self, game: str, folder: Path) -> tuple[Stage, set[str]]:
+        """Play one game; return the stage, and the bots that are disqualified in it."""
+        names, bots = self.file.names, self._bots()
+        limits = Limits(
+            "rules", self.section.seconds, self.section.chance_seconds, self.section.prepare_seconds
+        )
         series = {
-            pair: Series(game, (bots[pair[0]], bots[pair[1]]), section.matches, file.seed, limits)
-            for pair in combinations(file.names, 2)
+            pair: Series(
+                game, (bots[pair[0]], bots[pair[1]]), pair, self.section.matches, self.file.seed, limits
+            )
+            for pair in combinations(names, 2)
         }
-        stage, out = _higc_stage(series, file.names, folder / f"game-{number}", watcher, workers)
-        stages.append(stage)
-        late |= out
-    ranking = lexicographic([stage.ranking for stage in stages])
-    kept = [[name for name in place if name not in late] for place in ranking]
-    ranking = [place for place in kept if place] + ([sorted(late)] if late else [])
-    notes = tuple(
-        f"{name} broke the time limit in more than 1 % of the matches of a game" for name in sorted(late)
-    )
-    return Outcome(file.name, file.rules, tuple(stages), ranking, notes=notes)
+        folders = _folders(folder, series)
+        tasks = [
+            task
+            for pair, each in series.items()
+            for task in series_tasks(each, folders[pair])
+            if not is_played(*task)
+        ]
+        total = sum(each.of_run(swapped) for each, swapped, _ in tasks)
+        play_runs(play_matches, tasks, self.watcher, total, self.workers)
+        played, late = {}, {name: list[bool]() for name in names}
+        for pair, each in series.items():
+            result = series_outcome(each, folders[pair])
+            mean, faults = result.mean, (len(result.faults(0)), len(result.faults(1)))
+            played[pair] = Played(mean, mean.mean, faults)
+            for bot, name in enumerate(pair):
+                late[name] += [record.late[bot] for record in result.records]
+        stage = Stage(game, "per match", names, played, [])
+        stage = replace(stage, ranking=voted(names, _table(stage).total))
+        return stage, {name for name, matches in late.items() if sum(matches) > TOO_LATE * len(matches)}
 
-
-def _higc_stage(
-    series: Mapping[tuple[str, str], Series],
-    names: tuple[str, ...],
-    folder: Path,
-    watcher: Watcher,
-    workers: int,
-) -> tuple[Stage, set[str]]:
-    """One game, and who is disqualified in it."""
-    folders = {pair: folder / pair_name(*pair) for pair in series}
-    tasks = []
-    for pair, each in series.items():
-        folders[pair].mkdir(parents=True, exist_ok=True)
-        tasks += [task for task in series_tasks(each, folders[pair]) if not is_played(*task)]
-    total = sum(each.of_run(swapped) for each, swapped, _ in tasks)
-    _play(play_matches, tasks, watcher, total, workers)
-    found = {pair: standing(each, folders[pair]) for pair, each in series.items()}
-    played = {
-        pair: Played(stands.mean, stands.mean.mean, (len(stands.faults(0)), len(stands.faults(1))))
-        for pair, stands in found.items()
-    }
-    game = next(iter(series.values())).game
-    stage = Stage(game, "per match", names, played, [])
-    stage = replace(stage, ranking=voted(names, _table(stage).total))
-    shares = {name: list[bool]() for name in names}
-    for pair, stands in found.items():
-        for n, name in enumerate(pair):
-            shares[name] += [record.late[n] for record in stands.records]
-    return stage, {name for name, late in shares.items() if sum(late) > TOO_LATE * len(late)}
-
-
-def _contender(bot: BotSection, base: Path, shelf: Path, section: HigcSection) -> Contender:
-    lockers = tuple(base / path for path in bot.lockers)
-    return contender(bot.bot or "", shelf, lockers, section.search_seconds, bot.name)
+    def _bots(self) -> dict[str, Entrant]:
+        solved = self.solved if self.section.data is None else self.base / self.section.data
+        return {
+            bot.name: parse_bot(
+                bot.bot or "",
+                solved,
+                [self.base / path for path in bot.lockers],
+                self.section.search_seconds,
+                self.base,
+            )
+            for bot in self.file.bots
+        }
 
 
 def _rated(file: TournamentFile, section: UpacSection, base: Path) -> Outcome:
@@ -322,35 +319,35 @@ def read_games(path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, flo
     """Games of UPAC from lines of JSON: two bots and the first one's share of the chips.
 
     A line is ``{"bots": ["a", "b"], "chips": [80, 20]}``; a bot that failed has null instead of chips, and the other
-    one all.
+    bot has all chips.
 
     Raises:
-        InputError: a line is none, or of other bots; or there are none.
+        InputError: a line is no game of these bots, or there are no games.
     """
     subject, none = f"results {path_text(path)}", True
     for number, line in enumerate(read_text(path, subject).splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            told = json.loads(line)
-            one, two = told["bots"]
-            score = _share(*told["chips"])
+            entry = json.loads(line)
+            one, two = entry["bots"]
+            share = _share(*entry["chips"])
         except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError(
                 f'{subject}, line {number}: expected {{"bots": ["a", "b"], "chips": [80, 20]}}, found {shown(line)}'
             ) from None
         if one == two or one not in names or two not in names:
             raise InputError(
-                f"{subject}, line {number}: expected two of the bots, found {shown(told['bots'])}"
+                f"{subject}, line {number}: expected two of the bots, found {shown(entry['bots'])}"
             )
         none = False
-        yield one, two, score
+        yield one, two, share
     if none:
         raise InputError(f"{subject}: expected games, found none")
 
 
 def _share(one: float | None, two: float | None) -> float:
-    """The first one's share; both failed: a half."""
+    """The first bot's share of the chips; a half if both failed."""
     if one is None or two is None:
         return 0.5 if one is two else float(two is None)
     if not (one >= 0 and two >= 0 and 0 < one + two < math.inf):
@@ -358,24 +355,13 @@ def _share(one: float | None, two: float | None) -> float:
     return float(one / (one + two))
 
 
-def _play(
-    run: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], watcher: Watcher, total: int, workers: int
-) -> None:
-    """Play what is left of a stage."""
-    done = [0] * len(tasks)
-    with interruptible() as stop:
-        n = max(1, min(len(tasks), workers))
-        for number, played in side_by_side(run, tasks, stop, n):
-            done[number] = played
-            watcher(sum(done), total)
-    if stop.is_set():
-        raise KeyboardInterrupt
+def _folders(parent: Path, pairs: Mapping[tuple[str, str], object]) -> dict[tuple[str, str], Path]:
+    """Make a folder for the logs of each pair."""
+    folders = {pair: parent / pair_name(*pair) for pair in pairs}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    return folders
 
 
 def _table(stage: Stage) -> Table:
     return Table(stage.names, {pair: played.total for pair, played in stage.played.items()})
-
-
-def _beside(base: Path, word: str, known: Collection[str]) -> str:
-    """A path beside the file, where there is something; else the word itself, and always one that is known."""
-    return str(base / word) if word and word not in known and exists(base / word) else word

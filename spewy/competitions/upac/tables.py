@@ -22,7 +22,7 @@ from spewy.competitions.upac.push_fold import equities, push_fold
 from spewy.competitions.upac.runtime.cards import PERMS, canonical
 from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
 from spewy.errors import InputError, path_text
-from spewy.game.tree import Node, entry, find_node
+from spewy.game.nodes import Node, entry_line, find_node
 from spewy.look.play import holds_play, open_play
 from spewy.records.bucket_policy import BucketPolicy, board_abstraction
 from spewy.records.strategy_locker import MOST
@@ -244,7 +244,7 @@ def tree_tables(root: Node) -> tuple[np.ndarray, list[Decides]]:
             n_slots[node.round] = slot + n - 1
             row[:4], row[5] = [node.player, node.round, n_queued, n], slot
             first = free.first(root, node)
-            decisions.append(Decides(node.round, node.player, entry(node.line), first, n, slot))
+            decisions.append(Decides(node.round, node.player, entry_line(node.line), first, n, slot))
             n_queued += n
             queue.extend(_followed(node))
         nodes.append(row)
@@ -272,7 +272,7 @@ class _FreeSlots:
 
     def first(self, root: Node, node: Node) -> int:
         """The first free slot of a decision."""
-        enters = entry(node.line)
+        enters = entry_line(node.line)
         if enters not in self._known:
             self._known[enters] = self._of(root, enters)
         return self._known[enters][node.line]

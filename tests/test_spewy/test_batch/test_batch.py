@@ -4,24 +4,22 @@ import json
 import os
 import signal
 import subprocess
-import threading
 import tomllib
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cli_runs import COMMAND, KUHN, POLARISED, SOLVE_FIELDS, TURN, good, good_json, refused, spewy, write
 
 from lockers import open_store
 from spewy.batch.batch import Batch, Outcome, same_up_to_suits
-from spewy.batch.run import BatchCost, _There, processes, run_batch
-from spewy.batch.work import News, estimate_job
+from spewy.batch.run import processes, run_batch
+from spewy.batch.work import News, estimate_job, job_text, solve_task
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.finished import finished, look
+from spewy.run.folder_state import finished, look
 from spewy.run.memory import memory_at_once
 from spewy.run.session import Session
-from spewy.system.crew import Word
 
 LOCK = '[[lock]]\nline = ""\nhands = { AhAd = [0.5, 0.5] }\n[solve]'
 BATCH_FIELDS = [*SOLVE_FIELDS, "board", "same_as", "folder", "skipped", "error"]
@@ -332,7 +330,7 @@ class Killer:
         if number == self.number:
             for task in Path("/proc/self/task").iterdir():
                 for child in (task / "children").read_text().split():
-                    if "spewy.system.crew" in Path(f"/proc/{child}/cmdline").read_text():
+                    if "joblib.externals.loky.backend.popen" in Path(f"/proc/{child}/cmdline").read_text():
                         os.kill(int(child), signal.SIGKILL)
 
     def __getattr__(self, name):
@@ -341,7 +339,7 @@ class Killer:
 
 @pytest.mark.slow
 def test_a_process_dies(tmp_path):
-    """What ran beside the one that always dies is tried again, alone, and done."""
+    """The jobs that run beside the one that always dies are submitted again, and done."""
     files = [write(tmp_path, rename(TURN, "turn", name), f"{name}.toml") for name in ("good", "bad", "last")]
     batch = Batch.load(files, [option for option in LONG if option != "--set"], tmp_path / "out")
     outcomes = run_batch(batch, Killer(1), 2)
@@ -349,29 +347,13 @@ def test_a_process_dies(tmp_path):
     assert "its process was ended by SIGKILL" in outcomes[1].error
 
 
-class Dying:
-    """Stands in for a crew whose first worker dies, before or after it has told something; keeps all arguments."""
-
-    def __init__(self, news):
-        self.words, self.asked = (
-            [*([Word(0, "news", News(1, 0.0, "%", None))] * news), Word(0, "died", "died")],
-            [],
-        )
-
-    def work(self, function, tasks, at_once):
-        self.asked += tasks
-        words, self.words = self.words, [Word(0, "done", Outcome())]
-        yield from words
-
-
-@pytest.mark.parametrize("news", [0, 1])
-def test_a_job_to_be_solved_again_is_until_its_process_has_begun(tmp_path, news):
-    batch = replace(Batch.load([write(tmp_path, KUHN)], out=tmp_path / "out"), again=True)
-    crew = Dying(news)
-    cost = BatchCost({0: estimate_job(batch.entries[0].job, "")}, 1, None)
-    found = list(_There(crew).solve(batch, cost, Killer(1), threading.Event()))
-    assert found == [(0, Outcome())]
-    assert [again for _, _, _, again, _ in crew.asked] == [True, not news]
+@pytest.mark.parametrize("heard", [False, True])
+def test_a_job_to_be_solved_again_is_until_an_attempt_has_begun_to_save(tmp_path, heard):
+    job, folder = Job.load(write(tmp_path, KUHN)), tmp_path / "out"
+    good("solve", tmp_path / "job.toml", "--out", folder)
+    parent = SimpleNamespace(heard=heard, tell=lambda news: None, is_set=lambda: False)
+    outcome = solve_task(parent, job_text(job), folder, None, True, estimate_job(job, ""))
+    assert outcome.skipped is heard  # what the folder holds is what the attempt before has saved
 
 
 def test_processes(tmp_path, monkeypatch):
@@ -521,7 +503,7 @@ def test_a_job_far_too_large_is_refused_before_processes_start(tmp_path, monkeyp
     def unasked(*args):
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("spewy.system.crew._Worker.start", unasked)
+    monkeypatch.setattr("spewy.system.local_pool.LocalPool._started", unasked)
     small = write(tmp_path, TURN, "small.toml")
     large = 'name = "large"\n[game]\nfile = "holdem.limit.2p.reverse_blinds"\n'
     line = refused(

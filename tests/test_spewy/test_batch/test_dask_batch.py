@@ -13,15 +13,17 @@ from dealt_jobs import numbers_in
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
-import crew_tasks  # noqa: E402
+import pool_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
 from spewy.batch.batch import Batch  # noqa: E402
-from spewy.batch.elsewhere import packed, unpack  # noqa: E402
-from spewy.batch.run import _Elsewhere, run_batch  # noqa: E402
+from spewy.batch.remote import packed, unpack  # noqa: E402
+from spewy.batch.run import _Remotely, run_batch  # noqa: E402
 from spewy.cli.batch import BatchLines  # noqa: E402
+from spewy.cli.dask import on_cluster  # noqa: E402
 from spewy.errors import InputError, PeerError  # noqa: E402
-from spewy.system.cluster import Cluster, DaskCrew  # noqa: E402
+from spewy.system.cluster import Cluster  # noqa: E402
+from spewy.system.dask_pool import DaskPool  # noqa: E402
 
 BOARDS = ("Qs 7h 2d 3c", "Kh 9d 6s 2c", "Jh 9d 6s 2c")
 BATCH = TURN.replace('board = "Qs 7h 2d 3c"', f"boards = {list(BOARDS)}")
@@ -86,16 +88,16 @@ def test_the_job_of_a_worker_that_dies_is_solved_by_another(cluster, tmp_path):
         cluster.kill_one()
         cluster.join()
 
-    with Cluster(cluster.address, 0, lambda note: None) as found:
-        outcomes = run_batch(batch, Telling(batch, die), cluster=found)
+    with on_cluster(cluster.address, None):
+        outcomes = run_batch(batch, Telling(batch, die))
     assert all(outcome.done for outcome in outcomes)
 
 
 def test_ctrl_c_brings_back_what_was_solved(cluster, tmp_path):
     job = write(tmp_path, BATCH)
     batch = Batch.load([job], ["solve.target=0 chips", "solve.max_sweeps=10000000"], tmp_path / "out")
-    with Cluster(cluster.address, 0, lambda note: None) as found:
-        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT)), cluster=found)
+    with on_cluster(cluster.address, None):
+        outcomes = run_batch(batch, Telling(batch, lambda: signal.raise_signal(signal.SIGINT)))
     stopped = [i for i, outcome in enumerate(outcomes) if outcome.result and outcome.result.interrupted]
     left = Batch.load([job], ["solve.target=0 chips"], tmp_path / "out").stored
     assert stopped
@@ -172,7 +174,7 @@ def test_files_that_a_worker_names_stay_in_their_folder(tmp_path, files):
 
 def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, monkeypatch):
     """The other jobs go on."""
-    monkeypatch.setattr(_Elsewhere, "function", staticmethod(crew_tasks.nonsense_for_one))
+    monkeypatch.setattr(_Remotely, "function", staticmethod(pool_tasks.nonsense_for_one))
     out = tmp_path / "out"
     result = spewy("solve", write(tmp_path, BATCH), "--out", out, *EXACT, "--dask", cluster.address, "--json")
     assert result.exit_code == 1
@@ -184,16 +186,16 @@ def test_a_worker_that_answers_nonsense_for_a_job_is_named(cluster, tmp_path, mo
 def test_ctrl_c_ends_a_batch_whose_workers_have_left(tmp_path):
     stop = threading.Event()
     with closing(DaskCluster(tmp_path, 1)) as found, Cluster(found.address, 0, lambda note: None) as cluster:
-        crew = DaskCrew(cluster)
+        pool = DaskPool(cluster)
         tasks = ((number,) for number in range(3) if not stop.is_set())
         found.kill_one()
         wait_until(lambda: not cluster.there())
-        for n, word in enumerate(crew.work(crew_tasks.square, tasks)):
-            assert word is None
+        for n, message in enumerate(pool.work(pool_tasks.square, tasks)):
+            assert message is None
             assert n < 20
             if not stop.is_set():
                 stop.set()
-                crew.stop()
+                pool.stop()
 
 
 def test_what_a_cluster_does_not_take_is_refused(cluster, tmp_path):

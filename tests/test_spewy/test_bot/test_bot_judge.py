@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from bot_games import LIMIT_GAME, SHORT_GAME, folder_of
 
+from benchmarks.studies.bot_judge import open_judge
 from lockers import open_store
 from spewy import open_policy
-from spewy.bot.judge import open_judge
 from spewy.bot.options import Options
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError

@@ -18,14 +18,16 @@ from buckets.cards import blocked, parse_cards
 from lockers import LockerError
 from solvers.exact import ExactCfr
 from spewy import InputError, Player, open_bot
-from spewy.bot import pace, parts, player
-from spewy.bot import resolve as resolving
-from spewy.bot.book import Book
+from spewy.bot import agent
+from spewy.bot.agent import LockerBot, bot_of
+from spewy.bot.blueprint import Blueprint
 from spewy.bot.options import Options
-from spewy.bot.parts import Parts
-from spewy.bot.player import LockerBot, bot_of
-from spewy.bot.resolve import Resolved, best_elsewhere
-from spewy.bot.subgames import Root, SubGames
+from spewy.bot.resolving import budget, subgame, warm_start
+from spewy.bot.resolving import resolve as resolving
+from spewy.bot.resolving.builder import Root, SubgameBuilder
+from spewy.bot.resolving.resolve import best_responses
+from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.subgame import Subgame
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
@@ -147,9 +149,10 @@ def test_a_solve_that_begins_with_the_locker_needs_fewer_iterations(folders, saf
         options = Options("always", 2, safe, iterations, seconds=None, warm=warm)
         with bot_of(folder, options) as bot:
             before = turn(bot)
-            ranges, part = bot.ranges(before), bot._track.at(before.apply(bet) if bet else before).part
-            assert bool(part.root.more) == bool(bet)
-            solved = [bot._track._parts._solved(part, 1 - p if safe else 0) for p in (0, 1)]
+            ranges, part = bot.ranges(before), bot._beliefs.at(before.apply(bet) if bet else before).subgame
+            assert bool(part.root.extra_bets) == bool(bet)
+            bot._beliefs._enter(part)
+            solved = [part._resolved(1 - p) for p in (0, 1)]
             return sum(ranges[p] @ solved[p].best_values(p) / ranges[1 - p].max() for p in (0, 1))
 
     assert lost(True, 5) < 0.8 * lost(False, 5)
@@ -163,10 +166,10 @@ def test_a_bet_that_the_locker_lacks_is_answered_the_same_whatever_was_asked_bef
     solved = []
 
     def told(games, root, *rest, **more):
-        solved.append(root.more)
+        solved.append(root.extra_bets)
         return resolving.resolve(games, root, *rest, **more)
 
-    monkeypatch.setattr(parts, "resolve", told)
+    monkeypatch.setattr(subgame, "resolve", told)
     options = Options("always", 2, safe, 20, seconds=None)
     with bot_of(folders["no-limit"], options) as bot:
         bet = off_tree(bot)
@@ -191,7 +194,7 @@ def test_where_there_is_no_time_to_ask_the_locker_it_is_played(folders, caplog):
 
 
 def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(folders, monkeypatch, caplog):
-    monkeypatch.setattr(Book, "several", lambda *args: fail(InputError("rivers were dropped")))
+    monkeypatch.setattr(Blueprint, "strategies", lambda *args: fail(InputError("rivers were dropped")))
     for safe in (False, True):
         with open_bot(folders["limit"], resolve="always", safe=safe, **QUICK) as bot:
             hand = turn(bot)
@@ -204,7 +207,9 @@ def test_where_the_locker_does_not_know_all_that_follows_the_solve_is_played(fol
 
 
 def test_where_the_locker_is_damaged_nothing_is_solved_unsafely_that_shall_be_safe(folders, monkeypatch):
-    monkeypatch.setattr(Book, "several", lambda *args: fail(LockerError("locker x: expected all of it")))
+    monkeypatch.setattr(
+        Blueprint, "strategies", lambda *args: fail(LockerError("locker x: expected all of it"))
+    )
     for safe in (False, True):
         with open_bot(folders["limit"], resolve="always", safe=safe, ready=False, **QUICK) as bot:
             hand = turn(bot)
@@ -216,22 +221,21 @@ def test_where_the_locker_is_damaged_nothing_is_solved_unsafely_that_shall_be_sa
 @pytest.mark.parametrize("safe", [False, True])
 def test_an_actual_bet_has_its_share_of_a_decisions_time(folders, monkeypatch, safe):
     """The round's own sub-game, in which nobody asked for an answer, took all of it; an iteration lasts a second."""
-    spent, run, solve, solved = [0], resolving._run, Parts._solve, []
+    spent, run, solve, solved = [0], resolving._run, Subgame._solve, []
 
     def timed(iterate, *rest):
         run(lambda few: iterate(few) or spent.append(spent[-1] + few), *rest)
 
-    def kept(self, part, mine):
-        found = solve(self, part, mine)
-        solved.append((part.root.more, found.iterations))
-        return found
+    def kept(self, player):
+        resolved = solve(self, player)
+        solved.append((self.root.extra_bets, resolved.iterations))
+        return resolved
 
     clock = SimpleNamespace(monotonic=lambda: float(spent[-1]))
-    monkeypatch.setattr(parts, "time", clock)
-    monkeypatch.setattr(resolving, "time", clock)
-    monkeypatch.setattr(pace, "time", clock)
+    for module in (resolving, budget, warm_start):
+        monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(resolving, "_run", timed)
-    monkeypatch.setattr(Parts, "_solve", kept)
+    monkeypatch.setattr(Subgame, "_solve", kept)
     options = Options("always", 2, "mixed" if safe else None, 1000, 200.0)
     with bot_of(folders["no-limit"], options) as bot:
         hand = turn(bot).apply("r37")
@@ -265,23 +269,25 @@ def best_against_the_locker(folder, hand):
             return Stacked.by_hand(np.concatenate([after(line, board) for line in lines]))
 
         root, mine = Root(hand.betting.round, base, None), bot.ranges(hand)[0]
-        return best_elsewhere(SubGames(policy.problem.tree.config), root, hand.board, 0, mine, plays)
+        return best_responses(SubgameBuilder(policy.problem.tree.config), root, hand.board, 0, mine, plays)
 
 
 @pytest.mark.parametrize("how", ["never", "off-tree", "always", "safe"])
 @pytest.mark.parametrize("game", ["limit", "no-limit", "a chip behind"])
 def test_what_decisions_need_is_loaded_and_timed_before_the_first(folders, game, how):
     with open_bot(folders[game], **HOWS[how]) as bot:
-        known = [bot._games.pace.seconds(stage, 100) > 0 for stage in ("read", "first", "iterate", "judge")]
+        known = [bot._builder.pace.seconds(stage, 100) > 0 for stage in ("read", "first", "iterate", "judge")]
         assert known == [how != "never"] * 4
     with open_bot(folders[game], **HOWS[how], ready=False) as bot:
-        assert not any(bot._games.pace.seconds(stage, 100) for stage in ("read", "first", "iterate", "judge"))
+        assert not any(
+            bot._builder.pace.seconds(stage, 100) for stage in ("read", "first", "iterate", "judge")
+        )
         assert not bot.tally.sources
         assert not bot.tally.failures
 
 
 def test_a_warm_up_that_fails_is_logged_and_the_bot_plays(folders, monkeypatch, caplog):
-    monkeypatch.setattr(player, "by_equity", lambda *args: fail(TypeError("a bug")))
+    monkeypatch.setattr(agent, "pot_odds", lambda *args: fail(TypeError("a bug")))
     with open_bot(folders["limit"], strict=True, **QUICK) as bot:
         assert play(bot, 0, 1)[0].is_over
     assert "warm-up: TypeError: a bug" in caplog.text
@@ -316,7 +322,7 @@ def test_where_re_solving_fails_the_stored_strategy_answers(folders, caplog, mon
         bot.new_hand(hand, 0, 1)
         bot.act(hand)
         assert (dict(bot.tally.sources), bot.tally.failures) == ({"re-solved": 1}, [])
-        monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+        monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
         bot.new_hand(hand, 0, 1)
         assert bot.answer(hand).source == "translated"
         hand.apply(bot.act(hand))
@@ -332,11 +338,11 @@ def test_a_strict_bot_raises_the_errors_of_its_program_alone(folders, monkeypatc
     with open_bot(folders["no-limit"], resolve="always", strict=True, **QUICK) as bot:
         hand = off_tree(bot)
         for error in (SolveError("no such luck"), MemoryError()):
-            monkeypatch.setattr(parts, "resolve", lambda *args, error=error: fail(error))
+            monkeypatch.setattr(subgame, "resolve", lambda *args, error=error: fail(error))
             bot.new_hand(hand, 0, 1)
             bot.act(hand)
         assert bot.tally.take().reasons.keys() == {"SolveError", "MemoryError"}
-        monkeypatch.setattr(parts, "resolve", lambda *args: fail(TypeError("a bug")))
+        monkeypatch.setattr(subgame, "resolve", lambda *args: fail(TypeError("a bug")))
         bot.new_hand(hand, 0, 1)
         for ask in (bot.strategy, bot.act):
             with pytest.raises(TypeError, match="a bug"):
@@ -363,7 +369,7 @@ def test_numbers_that_are_none_are_not_played(folders, caplog, monkeypatch):
         bot.new_hand(hand, 0, 1)
         assert bot.answer(hand).source == "translated"
         assert set(bot.tally.reasons) == {"SolveError"}
-    assert "expected numbers" in caplog.text
+    assert "values that are not finite" in caplog.text
 
 
 def test_where_the_locker_cannot_be_read_the_equity_answers(folders, caplog, monkeypatch):
@@ -401,12 +407,12 @@ def test_what_a_hand_solved_is_gone_with_it(folders, monkeypatch):
     """At once, and not when the collector next looks: a turn takes a hundred MiB."""
     solved = []
 
-    def remember(self, part, mine, solve=parts.Parts._solve):
-        found = solve(self, part, mine)
-        solved.append(weakref.ref(found))
-        return found
+    def remember(self, player, solve=Subgame._solve):
+        resolved = solve(self, player)
+        solved.append(weakref.ref(resolved))
+        return resolved
 
-    monkeypatch.setattr(parts.Parts, "_solve", remember)
+    monkeypatch.setattr(Subgame, "_solve", remember)
     gc.collect()
     gc.disable()
     try:
@@ -421,7 +427,9 @@ def test_what_a_hand_solved_is_gone_with_it(folders, monkeypatch):
 
 def test_what_is_no_bot_is_refused(folders, tmp_path):
     good("solve", write(tmp_path, POLARISED), "--out", tmp_path / "out", "--set", "solve.max_sweeps=20")
-    with pytest.raises(InputError, match="expected those of a whole game, found those of a spot"):
+    with pytest.raises(
+        InputError, match="a bot needs the strategy of a whole game; this folder holds a spot's"
+    ):
         open_bot(tmp_path / "out")
     for wrong, told in (
         ({"resolve": "sometimes"}, "resolve: expected one of never, off-tree, always, found 'sometimes'"),
@@ -501,7 +509,7 @@ def test_a_bot_plays_while_its_locker_is_improved(folders, tmp_path):
 @pytest.mark.parametrize("game", ["limit", "no-limit"])
 def test_several_decisions_are_each_what_is_read_alone(folders, game):
     with open_policy(folders[game]) as policy:
-        book = Book(policy)
+        blueprint = Blueprint(policy)
         river = policy.problem.tree.config.game.num_rounds - 1
         board = parse_cards("TdJhQsKdTs")
         nodes = [
@@ -510,8 +518,8 @@ def test_several_decisions_are_each_what_is_read_alone(folders, game):
         for player in (0, 1):
             lines = [node.line for node in nodes if node.player == player]
             assert len(lines) > 1
-            held = ~blocked(book.hands, board)
-            alone = np.concatenate([book.frequencies(line, board) for line in lines])
-            several = book.several(lines, board)
+            held = ~blocked(blueprint.hands, board)
+            alone = np.concatenate([blueprint.strategy(line, board) for line in lines])
+            several = blueprint.strategies(lines, board)
             assert np.array_equal(several.of(np.arange(len(held))), alone * held)
             assert len(several.frequencies[0]) == 12  # rows, of which many hands have the same

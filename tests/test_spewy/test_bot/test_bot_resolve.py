@@ -13,17 +13,17 @@ from jobs import toy
 from naive_spot import NaiveSpot
 
 from buckets.cards import blocked, hands, parse_cards
-from spewy.bot import pace
-from spewy.bot import resolve as resolving
+from spewy.bot.agent import LockerBot
 from spewy.bot.options import Options
-from spewy.bot.pace import OutOfTimeError, Pace
-from spewy.bot.player import LockerBot
-from spewy.bot.resolve import Limits, best_elsewhere, resolve, resolve_safely
-from spewy.bot.subgames import Root, SubGames, entered
+from spewy.bot.resolving import budget, warm_start
+from spewy.bot.resolving import resolve as resolving
+from spewy.bot.resolving.budget import OutOfTimeError, Pace
+from spewy.bot.resolving.builder import Root, SubgameBuilder, live_game
+from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.game.gamefile import parse_game
-from spewy.game.tree import game_config, player_sizes
+from spewy.game.treeconfig import game_config, player_sizes
 from spewy.job.job import Job
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Stacked
@@ -48,7 +48,7 @@ SIZES = player_sizes("50%, a", "100%")
 
 
 def river_games(job):
-    return SubGames(game_config(job.rules, {0: (SIZES, SIZES)}))
+    return SubgameBuilder(game_config(job.rules, {0: (SIZES, SIZES)}))
 
 
 class Table(NaiveSpot):
@@ -90,7 +90,7 @@ def test_a_re_solved_river_is_the_spots_exact_solve():
 
 def test_an_actual_bet_is_answered_as_where_it_is_a_size_of_the_tree():
     job, value = solved_river("50%, 65%, a")
-    games, root = river_games(job), Root(3, 100, 900, more=("r130",))
+    games, root = river_games(job), Root(3, 100, 900, extra_bets=("r130",))
     found = resolve(games, root, BOARD, job.problem.ranges, Limits(600))
     exploitability, mine = judged(job, found)
     assert exploitability < 0.2
@@ -100,7 +100,7 @@ def test_an_actual_bet_is_answered_as_where_it_is_a_size_of_the_tree():
 def test_a_bet_that_is_not_legal_is_refused():
     job, _ = solved_river()
     with pytest.raises(InputError, match="action 'r74' after '': expected c, r100 to r900"):
-        river_games(job).tree(Root(3, 100, 900, more=("r74",)))
+        river_games(job).tree(Root(3, 100, 900, extra_bets=("r74",)))
 
 
 def test_play_goes_on_within_a_round():
@@ -119,7 +119,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
     job, _ = solved_river()
     looks = count()
     clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
-    for module in (resolving, pace):
+    for module in (resolving, budget, warm_start):
         monkeypatch.setattr(module, "time", clock)
     games = river_games(job)
     found = resolve(games, Root(3, 100, 900), BOARD, job.problem.ranges, Limits(1_000_000, 20.0))
@@ -133,7 +133,7 @@ def test_a_budget_of_time_ends_a_solve(monkeypatch):
 def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(monkeypatch):
     """The machine becomes three times slower in the middle of the budget; both best responses still fit."""
     now, known = [0.0], Pace()
-    for module in (resolving, pace):
+    for module in (resolving, budget, warm_start):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def work(seconds):
@@ -149,7 +149,7 @@ def test_a_machine_that_becomes_slower_while_it_solves_has_time_left_for_that(mo
 
 def test_a_stage_that_does_not_fit_is_left_out_and_after_some_times_counts_as_fast_as_it_was(monkeypatch):
     now, known = [0.0], Pace()
-    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: now[0]))
     known.require(1e-6, 100, "read", "judge")  # neither stage was measured yet
     known.took("read", 100, 7.0)
     assert [known.seconds("read", size) for size in (100, 200)] == pytest.approx([7.0, 14.0])
@@ -161,7 +161,7 @@ def test_a_stage_that_does_not_fit_is_left_out_and_after_some_times_counts_as_fa
     for _ in range(100):  # too little also for the fastest
         with pytest.raises(OutOfTimeError):
             known.require(6.9, 100, "read")
-    for _ in range(pace.PATIENCE):
+    for _ in range(budget.PATIENCE):
         assert known.seconds("read", 100) > 8
         with pytest.raises(OutOfTimeError):
             known.require(7.1, 100, "read")
@@ -179,7 +179,7 @@ def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tri
     """A second for each solve; an iteration takes a tenth of it, and one of them, or all from then on, 2.5 seconds."""
     job, _ = solved_river()
     games, now, cost, run = river_games(job), [0.0], [0.1], resolving._run
-    for module in (resolving, pace):
+    for module in (resolving, budget, warm_start):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     def work(few):
@@ -201,9 +201,9 @@ def test_solves_go_on_after_the_machine_stood_still_and_slow_ones_are_seldom_tri
     cost[0] = 2.5 if slow_for_good else 0.1
     tried = [solves() for _ in range(100)]
     if slow_for_good:
-        assert 0 < sum(tried) <= 100 / pace.PATIENCE
+        assert 0 < sum(tried) <= 100 / budget.PATIENCE
     else:
-        assert all(tried[pace.PATIENCE :])
+        assert all(tried[budget.PATIENCE :])
 
 
 @pytest.mark.parametrize("known", [0, 1])
@@ -231,21 +231,23 @@ def test_a_solve_goes_on_from_what_could_be_read(known):
 def test_sub_games_that_are_too_large_or_of_nothing_are_refused():
     game = parse_game(LIMIT_GAME, "small")
     ones, board = np.ones(105), game.deck.cards[:4]
-    with pytest.raises(
-        InputError, match=r"sub-game after '' in round 2: expected at most 0 MiB, found 0 MiB"
-    ):
+    with pytest.raises(InputError, match=r"subgame after '' in round 2: expected at most 0 MiB, found 0 MiB"):
         resolve(
-            SubGames(game_config(game), most_bytes=1000), Root(2, 20, None), board, (ones, ones), Limits(1)
+            SubgameBuilder(game_config(game), most_bytes=1000),
+            Root(2, 20, None),
+            board,
+            (ones, ones),
+            Limits(1),
         )
-    with pytest.raises(InputError, match="sub-game in round 2: expected chips in the middle, found none"):
-        SubGames(game_config(game)).tree(Root(2, 0, None))
+    with pytest.raises(InputError, match="subgame in round 2: expected chips in the middle, found none"):
+        SubgameBuilder(game_config(game)).tree(Root(2, 0, None))
 
 
 # Safety: a turn of a small deck, solved well, whose rivers are solved again
 
 
 TURN = Root(2, 20, None)
-GAMES = SubGames(game_config(parse_game(LIMIT_GAME, "small")))
+GAMES = SubgameBuilder(game_config(parse_game(LIMIT_GAME, "small")))
 CARDS = GAMES.game.deck.cards[:12:3]
 
 
@@ -267,10 +269,10 @@ def exploitability_of(after):
     """In % of the pot, of strategies for both players on the turn and all rivers."""
     ranges, _ = blueprint()
     plays = stacked(after)
-    layout = GAMES.of(TURN, CARDS)
-    weight = entered(layout, ranges).deal_weight * ranges[0].max() * ranges[1].max()
+    layout = GAMES.layout(TURN, CARDS)
+    weight = live_game(layout, ranges).deal_weight * ranges[0].max() * ranges[1].max()
     best = [
-        best_elsewhere(GAMES, TURN, CARDS, 1 - p, ranges[1 - p], plays) * ranges[1 - p].max() for p in (0, 1)
+        best_responses(GAMES, TURN, CARDS, 1 - p, ranges[1 - p], plays) * ranges[1 - p].max() for p in (0, 1)
     ]
     return 50 * sum(float(ranges[p] @ best[p]) for p in (0, 1)) / weight / TURN.pot
 
@@ -302,8 +304,10 @@ def with_rivers(how):
             root, ranges = Root(3, 20 + spent, None), ranges_at(before, board)
             if how:
                 plays = stacked(lambda rest, cards: solved.frequencies(before + rest, cards))
-                values = best_elsewhere(GAMES, root, board, mine, ranges[mine], plays)
-                found = resolve_safely(GAMES, root, board, mine, tuple(ranges), values, how, Limits(100))
+                values = best_responses(GAMES, root, board, mine, ranges[mine], plays)
+                found = resolve(
+                    GAMES, root, board, tuple(ranges), Limits(100), safety=Safety(mine, values, how)
+                )
             else:
                 found = resolve(GAMES, root, board, tuple(ranges), Limits(100))
             done[before, board, mine] = found

@@ -24,9 +24,10 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError, PeerError
 from spewy.job.job import Job
 from spewy.look.buckets import BoardBuckets
-from spewy.run.plan import Plan
 from spewy.run.session import Session
-from spewy.system.crew import Crew, Word
+from spewy.run.walked_plan import WalkedPlan
+from spewy.system.local_pool import LocalPool
+from spewy.system.worker_pool import Message, WorkerPool
 
 RAINBOW_RIVERS = ("Ks7d2c9h3s", "AsKsQsJsTs", "2c2d2h2s3c")
 
@@ -83,7 +84,7 @@ def test_precompute_fills_what_is_missing_in_other_processes(locker, monkeypatch
     few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c", "2c2d3h")]
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
     done = []
-    peaks = locker.precompute(3, Crew(2), done.append)
+    peaks = locker.precompute(3, LocalPool(2), done.append)
     assert sum(done) == 3
     assert all(peak > 10 for peak in peaks)
     assert len(list(locker.store.keys("means"))) == 3
@@ -94,10 +95,10 @@ def test_trees_of_boards_that_nobody_asked_for_are_refused(locker, monkeypatch):
     few = [parse_cards("2c2d2h"), parse_cards("2c2d3c")]
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
 
-    class Swapping(Crew):
+    class Swapping(WorkerPool):
         def results(self, function, tasks):
             for number, (portion,) in enumerate(tasks):
-                yield Word(number, "done", function(None, portion[::-1]))
+                yield Message(number, "done", function(None, portion[::-1]))
 
     with pytest.raises(
         PeerError, match="expected the trees of boards 2c2d2h to 2c2d3c, found those of others"
@@ -179,8 +180,8 @@ def test_rows_are_counted_without_making_them(rows, leaves):
     solve = {"leaves": leaves}
     one = Job.of(job().model_dump(by_alias=True, exclude_none=True) | {"rows": rows, "solve": solve})
     made, counted = Layout.of(one.problem), Layout.counted(one.problem)
-    assert made.made
-    assert not counted.made
+    assert made.bucketed
+    assert not counted.bucketed
     found, expected = (
         np.array([layout.n_rows(t, b) for t in (0, 1) for b in range(len(made.boards[t].boards))])
         for layout in (counted, made)
@@ -188,9 +189,9 @@ def test_rows_are_counted_without_making_them(rows, leaves):
     assert (found >= expected).all()
     if counted_exactly(one.problem):
         np.testing.assert_array_equal(found, expected)
-        costs = [Plan.on(one, layout, streaming=True).estimate for layout in (counted, made)]
+        costs = [WalkedPlan.on(one, layout, streaming=True).cost for layout in (counted, made)]
         assert costs[0] == costs[1]
-    buckets = Plan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
+    buckets = WalkedPlan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
     np.testing.assert_array_equal(buckets.group, made.boards[1].boards[3].rows[0].group)
 
 
@@ -211,13 +212,13 @@ def test_nothing_is_refused_for_a_bound_on_its_rows(tmp_path, monkeypatch):
     options = ["rows.turn=3", "rows.river=3", "rows.weights=ranges"]
     file = write(tmp_path, TURN)
     one = Job.load(file, options)
-    needed = Plan.on(one, Layout.of(one.problem), streaming=True).estimate.memory_bytes
+    needed = WalkedPlan.on(one, Layout.of(one.problem), streaming=True).cost.memory_bytes
     monkeypatch.setattr(
         "spewy.chunks.boards.row_counts", lambda problem, t, boards, _: [(9, 9)] * len(boards)
     )
-    assert Plan.on(one, Layout.counted(one.problem), streaming=True).estimate.memory_bytes > needed
+    assert WalkedPlan.on(one, Layout.counted(one.problem), streaming=True).cost.memory_bytes > needed
     enough = Job.load(file, [*options, f"solve.memory={(needed + 1) / 2**10:.6f} KiB"])
-    assert Plan.of(enough, streaming=True).layout.made
+    assert WalkedPlan.of(enough, streaming=True).layout.bucketed
     with pytest.raises(InputError, match=r"solve\.memory"):
         Session(Job.load(file, [*options, f"solve.memory={(needed - 1) / 2**10:.6f} KiB"]), tmp_path / "out")
 

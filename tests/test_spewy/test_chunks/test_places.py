@@ -13,7 +13,9 @@ from spewy.chunks.place import Place
 from spewy.chunks.rounds import decision_slots
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
-from spewy.game.tree import BettingTree, entry, game_config, player_sizes
+from spewy.game.nodes import entry_line
+from spewy.game.tree import BettingTree
+from spewy.game.treeconfig import game_config, player_sizes
 
 JOBS = {
     "all suits differ": lambda: parsed_job(SUITED),
@@ -113,11 +115,11 @@ TREES = {
 def test_one_round_is_that_of_the_whole_tree(name):
     tree = BettingTree(TREES[name]())
     nodes = list(tree.nodes())
-    for line in {entry(node.line) for node in nodes if node.kind == "decision"}:
+    for line in {entry_line(node.line) for node in nodes if node.kind == "decision"}:
         whole, alone = tree.find(line), BettingTree(tree.config).entered(line)
         found, slots = decision_slots(BettingTree(tree.config).alone(line))
         assert alone.line == ""
-        expected = [node for node in nodes if node.kind == "decision" and entry(node.line) == line]
+        expected = [node for node in nodes if node.kind == "decision" and entry_line(node.line) == line]
         assert {*found} == {node.line for node in expected}
         for node in expected:
             mine = found[node.line][0]

@@ -8,11 +8,11 @@ from cli_runs import LEDUC, good, good_json, refused, spewy, write
 from stand_ins import fail
 
 from solvers.reference.cfr import Cfr
-from spewy.bot import parts
-from spewy.bot.player import LockerBot
+from spewy.bot.agent import LockerBot
+from spewy.bot.resolving import subgame
 from spewy.errors import SolveError
-from spewy.match.connection import Doors
-from spewy.match.match import play_match
+from spewy.match.connection import Listener
+from spewy.match.match import run_match
 
 TOLD = ("plain", "duplicate", "AIVAT", "AIVAT, duplicate")
 
@@ -61,7 +61,7 @@ def counted(leduc, *more):
 
 
 def failing(monkeypatch, error):
-    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+    monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
 
 
 def test_what_decisions_come_from_is_counted(leduc):
@@ -150,7 +150,7 @@ def test_nothing_is_played_that_cannot_be_written(tmp_path):
 
 
 def test_who_is_waited_for_is_told():
-    with Doors("127.0.0.1", (0,)) as doors:
+    with Listener("127.0.0.1", (0,)) as doors:
         (port,) = doors.ports
     result = spewy("match", f"tcp:{port}", "call", "--game", "kuhn", "--hands", 1, "--seconds", 0.1)
     assert result.exit_code == 1
@@ -177,7 +177,7 @@ def test_hands_are_written_and_reviewed_from_either_file(tmp_path):
 
 def test_a_review(played, leduc):
     text = good("review", played[1] / "seed-1.log", "--lockers", leduc)
-    assert "lockers do it" in text
+    assert "frequency" in text
     found = good_json("review", played[1] / "seed-1.log", "--lockers", leduc)
     mine, other = found["players"]["leduc"], found["players"]["random"]
     assert (mine["hands"], other["hands"]) == (40, 40)
@@ -208,17 +208,17 @@ def test_reviews_of_what_is_no_log(played, leduc, tmp_path):
     (tmp_path / "x.phh").write_text("=")
     assert "expected TOML" in refused("review", tmp_path / "x.phh", "--lockers", leduc)
     log = played[1] / "seed-1.log"
-    assert "--player: expected one of leduc, random, found 'x'" in refused(
+    assert "player 'x': expected one of leduc, random" in refused(
         "review", log, "--lockers", leduc, "--player", "x"
     )
 
 
 def test_ctrl_c_tells_the_score_so_far(monkeypatch, tmp_path):
     def some(match, folder, watcher, workers):
-        play_match(replace(match, seeds=match.seeds[:1]), folder, watcher, 1)
+        run_match(replace(match, seeds=match.seeds[:1]), folder, watcher, 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("spewy.match.match.play_match", some)
+    monkeypatch.setattr("spewy.match.match.run_match", some)
     arguments = (
         "match",
         "call",

@@ -8,7 +8,7 @@ from spewy import Job
 from spewy.batch.batch import Batch
 from spewy.job.presets import preset, presets
 from spewy.job.units import parse_memory
-from spewy.run.plan import Plan
+from spewy.run.walked_plan import WalkedPlan
 
 FLOP = "Ks 7h 2d"
 
@@ -33,7 +33,7 @@ def test_every_preset_writes_a_job_that_is_right(tmp_path, name):
 @pytest.mark.slow
 def test_the_largest_presets_fit_into_their_memory_on_a_flop(tmp_path, name):
     job = Job.load(written(tmp_path, "--preset", name, "--board", FLOP))
-    assert Plan.counted(job, streaming=False).estimate.memory_bytes < parse_memory(job.solve.memory)
+    assert WalkedPlan.counted(job, streaming=False).cost.memory_bytes < parse_memory(job.solve.memory)
 
 
 def test_a_job_that_was_written_solves_as_it_is(tmp_path):

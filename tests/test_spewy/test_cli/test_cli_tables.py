@@ -13,12 +13,12 @@ from cli_runs import COMMAND, LEDUC, good, refused, spewy, write
 from stand_ins import fail
 
 import spewy as spewy_package
-from spewy.bot import parts
-from spewy.competitions.acpc.dealer import Dealer, meet
+from spewy.bot.resolving import subgame
+from spewy.competitions.acpc.dealer import Dealer, accept_both
 from spewy.errors import InputError, PeerError, SolveError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged
-from spewy.match.connection import Doors, connect
+from spewy.match.connection import Listener, connect
 
 
 class Process:
@@ -151,7 +151,7 @@ def test_dealers_that_are_refused(args, told, tmp_path, monkeypatch):
 
 def test_a_port_that_is_taken(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with Doors("127.0.0.1", (0,)) as taken:
+    with Listener("127.0.0.1", (0,)) as taken:
         result = spewy("dealer", "a", "kuhn", 5, 0, "A", "B", "-p", f"{taken.ports[0]},0")
     assert result.exit_code == 1
     assert result.stderr.endswith("expected one that is free, found: Address already in use\n")
@@ -175,10 +175,10 @@ class Warns(Seat):
 def seated(game, hands, *args):
     """The result of ``spewy play acpc`` at a dealer's table, against a bot that plays at random."""
     match, heard = table(game, hands), Heard()
-    with Doors("127.0.0.1", (0, 0)) as doors:
+    with Listener("127.0.0.1", (0, 0)) as doors:
 
         def dealing():
-            lines = meet(doors, match)
+            lines = accept_both(doors, match)
             with lines[0], lines[1]:
                 return Dealer(match, lines, heard.logs).play()
 
@@ -219,7 +219,7 @@ def test_a_re_solve_that_fails_is_counted_and_the_game_goes_on(tmp_path, monkeyp
     whole = json.loads(seated(load_game("leduc"), 20, *how, "--json").stdout)
     assert (whole["hands"], whole["faults"], whole["failures"]) == (20, 0, {})
     assert sum(whole["sources"].values()) == whole["seconds"]["n"] > whole["sources"]["re-solved"] > 5
-    monkeypatch.setattr(parts, "resolve", lambda *args: fail(error))
+    monkeypatch.setattr(subgame, "resolve", lambda *args: fail(error))
     log, name = tmp_path / "said.txt", type(error).__name__
     found = json.loads(seated(load_game("leduc"), 20, *how, "--json", "--log", log).stdout)
     assert (found["hands"], found["faults"], found["sources"]["re-solved"]) == (20, 0, 0)
@@ -236,7 +236,7 @@ def test_a_re_solve_that_fails_is_counted_and_the_game_goes_on(tmp_path, monkeyp
 def test_nobody_listens(tmp_path, monkeypatch):
     bot = Warns(LIMIT)
     monkeypatch.setattr(spewy_package, "open_bot", lambda *args, **options: bot, raising=False)
-    with Doors("127.0.0.1", (0,)) as doors:
+    with Listener("127.0.0.1", (0,)) as doors:
         port = doors.ports[0]
     result = spewy("play", "acpc", "127.0.0.1", port, "--lockers", tmp_path, "--wait", 0)
     assert (result.exit_code, bot.closed) == (1, True)
@@ -251,7 +251,7 @@ def test_ctrl_c_leaves_the_table(tmp_path):
         "from spewy.__main__ import main\nsys.argv = ['spewy', *sys.argv[1:]]\nmain()"
     )
     log = tmp_path / "said.txt"
-    with Doors("127.0.0.1", (0,)) as doors:
+    with Listener("127.0.0.1", (0,)) as doors:
         args = ["play", "acpc", "127.0.0.1", str(doors.ports[0]), "--lockers", "x", "--log", str(log)]
         with (
             subprocess.Popen([sys.executable, "-c", code, *args], stderr=subprocess.PIPE, text=True) as child,
@@ -267,12 +267,12 @@ def test_ctrl_c_leaves_the_table(tmp_path):
 
 
 def test_a_client_waits_for_a_dealer_that_comes_later():
-    with Doors("127.0.0.1", (0,)) as doors:
+    with Listener("127.0.0.1", (0,)) as doors:
         port = doors.ports[0]
     task = Task(connect, "127.0.0.1", port, SOON)
     time.sleep(0.3)
     with (
-        Doors("127.0.0.1", (port,)) as doors,
+        Listener("127.0.0.1", (port,)) as doors,
         doors.accept(0, "the client", time.monotonic() + SOON) as lines,
     ):
         lines.send("hello")

@@ -34,7 +34,7 @@ from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
 from spewy.match.acpc_text import parse_logged, parse_score
 from spewy.match.cards import deals
-from spewy.match.connection import Lines
+from spewy.match.connection import Connection
 
 TRANSCRIPTS = pytest.mark.parametrize(
     ("game", "lines", "transcript", "log", "first"),
@@ -88,10 +88,10 @@ def test_a_client_answers_a_transcript_byte_for_byte(game, lines, transcript, lo
 def test_messages_end_as_the_protocol_has_it():
     with dealing(table(LIMIT, 1)) as ((alice, bob), _, _heard):
         for end in (alice, bob):
-            end._socket.sendall(b"VERSION:2.0.0\n")  # a lone LF is enough
-        bob._socket.settimeout(SOON)
-        assert bob._socket.recv(100) == b"MATCHSTATE:1:0::|9hQd\r\n"
-        bob._socket.sendall(b"# a comment\r\nMATCHSTATE:1:0::|9hQd:f\n")
+            end._source.sendall(b"VERSION:2.0.0\n")  # a lone LF is enough
+        bob._source.settimeout(SOON)
+        assert bob._source.recv(100) == b"MATCHSTATE:1:0::|9hQd\r\n"
+        bob._source.sendall(b"# a comment\r\nMATCHSTATE:1:0::|9hQd:f\n")
         assert alice.receive(time.monotonic() + SOON) == b"MATCHSTATE:0:0::5d5c|"
         assert alice.receive(time.monotonic() + SOON) == b"MATCHSTATE:0:0:f:5d5c|"
         assert alice.receive(time.monotonic() + SOON) is None
@@ -223,7 +223,7 @@ def test_a_flood_is_no_answer():
 
         def flood():
             while True:
-                bob._socket.sendall(b"x" * 5000 + b"\n" * 500)
+                bob._source.sendall(b"x" * 5000 + b"\n" * 500)
 
         flooding = Task(flood)
         with pytest.raises(PeerError, match=r"seat 2 \(Bob\): expected a line in time, found none"):
@@ -357,7 +357,8 @@ def test_a_bot_that_fails_goes_on_with_checks_and_folds():
 def served(lines, bot=None, after=None, **settings):
     """A client that hears these lines and then the end: its task, and what it said."""
     notes, (here, there) = [], socket.socketpair()
-    client, dealer = Lines(here, "somewhere:1"), Lines(there, "client")
+    client, dealer = Connection(here, "somewhere:1"), Connection(there, "client")
+    there.setblocking(True)
 
     def playing():
         with client:
@@ -370,10 +371,10 @@ def served(lines, bot=None, after=None, **settings):
         assert dealer.receive(time.monotonic() + SOON) == b"VERSION:2.0.0"
         with suppress(OSError):  # a client that has had enough is gone
             for line in lines:
-                dealer._socket.sendall(line if isinstance(line, bytes) else f"{line}\r\n".encode())
+                there.sendall(line if isinstance(line, bytes) else f"{line}\r\n".encode())
             if after is not None:
                 after(dealer)
-            dealer._socket.shutdown(socket.SHUT_WR)
+            there.shutdown(socket.SHUT_WR)
         task.join(SOON)
     return task, notes
 
@@ -469,7 +470,7 @@ def test_a_server_that_stalls():
 def test_drops_of_noise_do_not_buy_time():
     def drip(dealer):
         for _ in range(100):
-            dealer._socket.sendall(b"noise\n")
+            dealer._source.sendall(b"noise\n")
             time.sleep(0.02)
 
     task, _ = served([], after=lambda dealer: Task(drip, dealer).join(SOON), patience=0.4)
@@ -482,8 +483,8 @@ def test_drops_of_noise_do_not_buy_time():
 
 def test_lines_end_by_themselves_and_long_ones_come_in_pieces():
     with pair() as (here, there):
-        there._socket.sendall(b"a\r\nb\n\r\n" + b"x" * 10_000 + b"\nlast")
-        there._socket.shutdown(socket.SHUT_WR)
+        there._source.sendall(b"a\r\nb\n\r\n" + b"x" * 10_000 + b"\nlast")
+        there._source.shutdown(socket.SHUT_WR)
         found = [here.receive(time.monotonic() + SOON) for _ in range(9)]
     assert found[:3] == [b"a", b"b", b""]
     assert [len(line) for line in found[3:6]] == [4095, 4095, 1810]
@@ -492,7 +493,7 @@ def test_lines_end_by_themselves_and_long_ones_come_in_pieces():
 
 def test_a_line_of_just_the_longest_is_whole():
     with pair() as (here, there):
-        there._socket.sendall(b"x" * 4095 + b"\n" + b"y" * 4096 + b"\n")
+        there._source.sendall(b"x" * 4095 + b"\n" + b"y" * 4096 + b"\n")
         found = [here.receive(time.monotonic() + SOON) for _ in range(3)]
     assert found == [b"x" * 4095, b"y" * 4095, b"y"]
 

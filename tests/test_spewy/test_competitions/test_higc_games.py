@@ -7,16 +7,15 @@ import pyspiel
 import pytest
 from higc_tables import QUICK, lines_of, local
 
-from spewy.competitions.higc.agents import Brains
-from spewy.competitions.higc.gin import GinBrain
-from spewy.competitions.higc.peers import RandomBrain
+from spewy.competitions.higc.agents import Agents, RandomAgent
+from spewy.competitions.higc.gin import GinAgent
 from spewy.competitions.higc.referee import greet, play
-from spewy.competitions.higc.search import SearchBrain
-from spewy.competitions.higc.session import Talk
+from spewy.competitions.higc.search import SearchAgent
+from spewy.competitions.higc.session import Session
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.spiel_cfr import exploitability, shares, solve_tree, values
 from spewy.competitions.higc.spiel_tree import spiel_tree
-from spewy.competitions.higc.tabular import Tabular, TabularBrain, tabular_path
+from spewy.competitions.higc.tabular import Tabular, TabularAgent, tabular_path
 from spewy.errors import InputError, MissingError
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=3,points_order=descending)"
@@ -71,42 +70,42 @@ def test_without_openspiel_the_extra_is_named(monkeypatch):
 def test_a_small_game_is_solved_once_and_kept(tmp_path, name):
     told = []
     for _ in range(2):
-        brains = Brains((), tmp_path, "never", 0.1, 20.0, told.append)
+        agents = Agents((), tmp_path, "never", 0.1, 20.0, told.append)
         game = SpielGame(name)
         for seed in range(4):
-            brain = brains.brain(name, seed % 2, "rules", seed)
-            assert isinstance(brain, TabularBrain)
-            peers = [local(brain), local(RandomBrain(seed))]
+            brain = agents.agent(name, seed % 2, "rules", seed)
+            assert isinstance(brain, TabularAgent)
+            channels = [local(brain), local(RandomAgent(seed))]
             if seed % 2:
-                peers.reverse()
-            assert not play(game, peers, QUICK, seed, greet(peers, game, QUICK)).faults
+                channels.reverse()
+            assert not play(game, channels, QUICK, seed, greet(channels, game, QUICK)).faults
     assert len(told) == 1
     assert "nodes solved to" in told[0]
 
 
 def test_a_large_game_is_remembered_as_such(tmp_path):
-    brains = Brains((), tmp_path, "never", 0.1, 0.01, pytest.fail)
-    assert isinstance(brains.brain("phantom_ttt", 0, "rules", 1), SearchBrain)
+    agents = Agents((), tmp_path, "never", 0.1, 0.01, pytest.fail)
+    assert isinstance(agents.agent("phantom_ttt", 0, "rules", 1), SearchAgent)
     assert tabular_path(tmp_path, "phantom_ttt", "rules").with_suffix(".large").exists()
     with pytest.raises(InputError, match="expected one to be walked through"):
-        brains.prepare("phantom_ttt", "rules", Event())
+        agents.prepare("phantom_ttt", "rules", Event())
 
 
 @pytest.mark.parametrize("name", [GOOFSPIEL, "kuhn_poker"])
 def test_a_game_is_prepared_anew_and_stopped_with_what_was_found(tmp_path, name):
     told = []
-    brains = Brains((), tmp_path, "never", 0.1, 20.0, told.append)
-    brains.prepare(name, "rules", Event())
+    agents = Agents((), tmp_path, "never", 0.1, 20.0, told.append)
+    agents.prepare(name, "rules", Event())
     first = told.pop()
     stop = Event()
     stop.set()
     if name == "kuhn_poker":
-        brains.prepare(name, "rules", stop)
+        agents.prepare(name, "rules", stop)
         assert told.pop() != first
         assert len(list(tmp_path.iterdir())) == 1
     else:  # a walk that does not end leaves what there was
         before = tabular_path(tmp_path, name, "rules").read_bytes()
-        brains.prepare(name, "rules", stop)
+        agents.prepare(name, "rules", stop)
         assert tabular_path(tmp_path, name, "rules").read_bytes() == before
     assert not told
 
@@ -115,7 +114,7 @@ def test_a_damaged_strategy_is_bad_input(tmp_path):
     path = tabular_path(tmp_path, GOOFSPIEL, "rules")
     path.write_bytes(b"PK nonsense")
     with pytest.raises(InputError, match="expected a kept strategy"):
-        Brains((), tmp_path, "never", 0.1, 1.0, pytest.fail).brain(GOOFSPIEL, 0, "rules", 1)
+        Agents((), tmp_path, "never", 0.1, 1.0, pytest.fail).agent(GOOFSPIEL, 0, "rules", 1)
 
 
 def test_a_strategy_comes_back_from_its_file(tmp_path):
@@ -130,21 +129,20 @@ def test_a_strategy_comes_back_from_its_file(tmp_path):
 
 
 def score_of(game, make, matches, seconds=QUICK):
-    """What a brain wins from the random player, from both seats."""
-    total, faults = 0.0, 0
+    """What an agent wins from the random player, from both seats."""
+    total, faults = 0.0, []
     for number in range(matches):
         seat = number % 2
-        peers = [local(RandomBrain(number)), local(RandomBrain(number))]
-        mine = local(make(seat, number))
-        peers[seat] = mine
-        total += play(game, peers, seconds, number // 2, greet(peers, game, seconds)).returns[seat]
-        faults += len(mine.faults)
-    return total / matches, faults
+        channels = [local(RandomAgent(number)), local(RandomAgent(number))]
+        mine = local(make(seat, number), notes=faults)
+        channels[seat] = mine
+        total += play(game, channels, seconds, number // 2, greet(channels, game, seconds)).returns[seat]
+    return total / matches, len(faults)
 
 
 def test_gin_rummy_qualifies():
     game = SpielGame("gin_rummy")
-    mean, faults = score_of(game, lambda seat, seed: GinBrain(game, seat, seed), 20)
+    mean, faults = score_of(game, lambda seat, seed: GinAgent(game, seat, seed), 20)
     assert mean > 20
     assert faults == 0
 
@@ -152,7 +150,7 @@ def test_gin_rummy_qualifies():
 def test_a_search_beats_chance():
     """The time is a limit from above: on a busy machine it searches less, and a little is enough here."""
     game = SpielGame("goofspiel(imp_info=True,num_cards=6,points_order=descending)")
-    mean, faults = score_of(game, lambda seat, seed: SearchBrain(game, seat, 0.05, seed), 20)
+    mean, faults = score_of(game, lambda seat, seed: SearchAgent(game, seat, 0.05, seed), 20)
     assert mean > 0.2
     assert faults == 0
 
@@ -161,8 +159,8 @@ def test_a_search_beats_chance():
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "universal_poker", "gin_rummy"])
 def test_qualifies_over_a_hundred_matches(tmp_path, name):
     game = SpielGame(name)
-    brains = Brains((), tmp_path, "never", 0.3, 20.0, lambda text: None)
-    mean, faults = score_of(game, lambda seat, seed: brains.brain(name, seat, "rules", seed), 100)
+    agents = Agents((), tmp_path, "never", 0.3, 20.0, lambda text: None)
+    mean, faults = score_of(game, lambda seat, seed: agents.agent(name, seat, "rules", seed), 100)
     assert mean > 0
     assert faults == 0
 
@@ -170,16 +168,16 @@ def test_qualifies_over_a_hundred_matches(tmp_path, name):
 @pytest.mark.slow
 def test_blind_chess_qualifies():
     game = SpielGame("rbc")
-    mean, _ = score_of(game, lambda seat, seed: SearchBrain(game, seat, 0.3, seed), 100)
+    mean, _ = score_of(game, lambda seat, seed: SearchAgent(game, seat, 0.3, seed), 100)
     assert mean > 0
 
 
 def test_a_search_goes_on_after_states_that_nothing_explains():
     game, told = SpielGame("rbc"), []
     lines = lines_of(game, 0, lambda menu: menu[len(menu) // 2], Random(1))[:-1][:30]
-    talk = Talk(lambda name, seat: SearchBrain(game, seat, 0.02, 1), "rules", told.append)
+    session = Session(lambda name, seat: SearchAgent(game, seat, 0.02, 1), "rules", told.append)
     for line in lines:
-        answer, menu = talk.hear(line), line.split()[1:]
+        answer, menu = session.hear(line), line.split()[1:]
         assert not menu or answer[0] in menu
 
 

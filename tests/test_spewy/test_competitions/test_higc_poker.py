@@ -8,10 +8,10 @@ from higc_tables import HOLDEM, lines_of
 from open_spiel.python.algorithms.exploitability import exploitability as spiel_exploitability
 from open_spiel.python.policy import TabularPolicy
 
-from spewy.competitions.higc.agents import Brains
+from spewy.competitions.higc.agents import Agents
 from spewy.competitions.higc.follow import Follower
-from spewy.competitions.higc.session import Talk
-from spewy.competitions.higc.solved_games import is_small, kept_bot, shelf_name
+from spewy.competitions.higc.session import Session
+from spewy.competitions.higc.solved_games import folder_name, is_small, solved_bot
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.spiel_poker import poker_table
 from spewy.errors import InputError
@@ -80,29 +80,29 @@ def test_parameters_that_make_no_game():
 def test_what_is_small():
     assert [is_small(poker_table(name, "rules").game) for name in GAMES.values()] == [True] * 3 + [False] * 3
     tables = [poker_table(f"universal_poker(bettingAbstraction={name})", "rules") for name in ("fc", "fcpa")]
-    assert shelf_name(tables[0]) != shelf_name(tables[1])
+    assert folder_name(tables[0]) != folder_name(tables[1])
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    return tmp_path_factory.mktemp("shelf")
+def solved(tmp_path_factory):
+    return tmp_path_factory.mktemp("solved")
 
 
 def test_a_folder_with_an_apostrophe(tmp_path):
     table = poker_table("kuhn_poker", "rules")
-    with kept_bot(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None):
+    with solved_bot(tmp_path / 'it\'s "a" folder', table, 30.0, lambda told: None):
         pass
 
 
-def test_leduc_is_played_within_a_hundredth_of_its_value(shelf):
+def test_leduc_is_played_within_a_hundredth_of_its_value(solved):
     """OpenSpiel judges what the bot does at every information set, told by tensors alone."""
     told = []
     table = poker_table("leduc_poker", "rules")
-    with kept_bot(shelf, table, 30.0, told.append) as bot:
+    with solved_bot(solved, table, 30.0, told.append) as bot:
         policy = played_policy(bot, SpielGame("leduc_poker"), table)
     assert "solved to" in told[0]
     assert spiel_exploitability(pyspiel.load_game("leduc_poker"), policy) < 0.005
-    with kept_bot(shelf, table, 30.0, pytest.fail):
+    with solved_bot(solved, table, 30.0, pytest.fail):
         pass
 
 
@@ -142,28 +142,28 @@ def played_policy(bot, game, table):
 
 @pytest.mark.parametrize("dialect", ["rules", "older"])
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
-def test_a_match_without_a_fault(shelf, name, dialect):
+def test_a_match_without_a_fault(solved, name, dialect):
     told = []
-    brains = Brains((), shelf, "off-tree", 0.1, 30.0, told.append)
+    agents = Agents((), solved, "off-tree", 0.1, 30.0, told.append)
     game = SpielGame(name, dialect)
     for seed in range(6):
         seat = seed % 2
         lines = lines_of(game, seat, lambda menu: menu[-1], Random(seed))
-        talk = Talk(lambda game, seat: brains.brain(game, seat, dialect, 7), dialect, pytest.fail)
-        said = [talk.hear(line) for line in lines]
-        talk.close()
+        session = Session(lambda game, seat: agents.agent(game, seat, dialect, 7), dialect, pytest.fail)
+        said = [session.hear(line) for line in lines]
+        session.close()
         asked = [line.split()[1 if dialect == "rules" else 2 :] for line in lines[2:-1]]
         assert all(answer[0] in legal for answer, legal in zip(said[2:-1], asked, strict=True) if legal)
         game_name = poker_table(name, dialect).game.name
         assert told[-1] == f"decisions of {game_name}: {sum(map(bool, asked))} stored"
 
 
-def test_large_poker_without_lockers_is_played_by_pot_odds(shelf):
+def test_large_poker_without_lockers_is_played_by_pot_odds(solved):
     told = []
-    brains = Brains((), shelf, "off-tree", 0.1, 1.0, told.append)
+    agents = Agents((), solved, "off-tree", 0.1, 1.0, told.append)
     game = SpielGame(GAMES["limit"])
-    talk = Talk(lambda game, seat: brains.brain(game, seat, "rules", 7), "rules", pytest.fail)
+    session = Session(lambda game, seat: agents.agent(game, seat, "rules", 7), "rules", pytest.fail)
     for line in lines_of(game, 0, lambda menu: menu[0], Random(1)):
-        talk.hear(line)
-    talk.close()
+        session.hear(line)
+    session.close()
     assert told == ["universal_poker: no --lockers have it; played by pot odds"]

@@ -10,11 +10,13 @@ import pytest
 from cli_runs import good_json, refused, spewy
 from higc_tables import QUICK, Scripted, local, program
 
-from spewy.competitions.higc.peers import Local, Program, RandomBrain
+from spewy.competitions.higc.agents import RandomAgent
 from spewy.competitions.higc.referee import greet, play
-from spewy.competitions.higc.series import Series, contender, play_series, standing
+from spewy.competitions.higc.series import Series, open_channel, outcome, parse_bot, play_series
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.errors import InputError
+from spewy.match.entrant import Entrant
+from spewy.match.process import Program, command_words
 
 RANDOM = """
 import random, sys
@@ -43,9 +45,9 @@ SHORT = replace(QUICK, act=0.3, prepare=0.3, leave=0.3)
 def played(command, limits=QUICK, game="leduc_poker", seed=5):
     """A match of a program, as player 0, against chance."""
     found = SpielGame(game, limits.dialect)
-    with Program("bot", command) as bot:
-        peers = [bot, local(RandomBrain(1), limits.dialect)]
-        return play(found, peers, limits, seed, greet(peers, found, limits))
+    with Program(command_words(command), "bot") as bot:
+        channels = [bot, local(RandomAgent(1), limits.dialect)]
+        return play(found, channels, limits, seed, greet(channels, found, limits))
 
 
 def kinds(match):
@@ -112,14 +114,14 @@ def test_a_flood_is_no_answer(tmp_path):
 def test_commands_that_cannot_be_run():
     for command in ("/no/such/program", "'", ""):
         with pytest.raises(InputError, match="command"):
-            Program("bot", command)
+            Program(command_words(command), "bot")
 
 
 def test_the_older_dialect_keeps_its_processes(tmp_path):
     limits = replace(QUICK, dialect="older")
-    bots = [contender(program(tmp_path, OLDER, name), tmp_path, name=name) for name in ("a", "b")]
+    bots = tuple(Entrant("cmd", program(tmp_path, OLDER, name)) for name in ("a", "b"))
     found = play_series(
-        Series("leduc_poker", tuple(bots), 4, 1, limits), tmp_path / "out", lambda a, b: None, 1
+        Series("leduc_poker", bots, ("a", "b"), 4, 1, limits), tmp_path / "out", lambda a, b: None, 1
     )
     assert found.complete
     assert not found.faults(0)
@@ -134,8 +136,8 @@ def test_the_older_dialect_counts_what_is_not_said(tmp_path):
 
 
 def series(folder, matches=6, **changes):
-    bots = tuple(contender("random", folder, name=name) for name in ("a", "b"))
-    return replace(Series("leduc_poker", bots, matches, 1, QUICK), **changes)
+    bots = parse_bot("random", folder), parse_bot("random", folder)
+    return replace(Series("leduc_poker", bots, ("a", "b"), matches, 1, QUICK), **changes)
 
 
 def test_a_series_goes_on_where_it_was_broken_off(tmp_path):
@@ -144,7 +146,7 @@ def test_a_series_goes_on_where_it_was_broken_off(tmp_path):
     play_series(series(tmp_path), folder, lambda a, b: None, 1)
     log = folder / "matches.jsonl"
     log.write_text(log.read_text()[:-20])  # the last line is torn
-    assert not standing(series(tmp_path), folder).complete
+    assert not outcome(series(tmp_path), folder).complete
     again = play_series(series(tmp_path), folder, lambda done, total: heard.append(done), 1)
     assert again == whole
     assert heard == [5, 6]
@@ -159,7 +161,7 @@ def test_fewer_matches_than_were_played_are_the_first_of_them(tmp_path):
     assert play_series(series(tmp_path, 3), folder, lambda *told: heard.append(told), 1) == few
     assert (few.complete, len(few.records), heard) == (True, 3, [(3, 3)])
     assert {path: path.read_bytes() for path in logs} == logs
-    assert standing(series(tmp_path), folder) == whole
+    assert outcome(series(tmp_path), folder) == whole
 
 
 def test_logs_survive_a_disk_that_is_full(tmp_path, monkeypatch):
@@ -179,15 +181,15 @@ def _full(path, text, encoding):
 def test_a_log_of_something_else_is_refused(tmp_path):
     play_series(series(tmp_path), tmp_path / "out", lambda a, b: None, 1)
     with pytest.raises(InputError, match=r"matches\.jsonl: expected matches with seed 2, found 1;"):
-        standing(series(tmp_path, seed=2), tmp_path / "out")
+        outcome(series(tmp_path, seed=2), tmp_path / "out")
     slower = series(tmp_path, limits=replace(QUICK, chance=0.5))
     with pytest.raises(InputError, match=r"expected matches with chance 0\.5, found"):
-        standing(slower, tmp_path / "out")
+        outcome(slower, tmp_path / "out")
     (tmp_path / "out" / "matches.jsonl").write_text(
         json.dumps({**series(tmp_path).head, "swapped": False}) + "\n3\n"
     )
     with pytest.raises(InputError, match="expected matches"):
-        standing(series(tmp_path), tmp_path / "out")
+        outcome(series(tmp_path), tmp_path / "out")
 
 
 def test_the_command(tmp_path):
@@ -195,7 +197,7 @@ def test_the_command(tmp_path):
     arguments = (
         "referee",
         "kuhn_poker",
-        command,
+        f"cmd:{command}",
         "random",
         "--matches",
         4,
@@ -212,15 +214,17 @@ def test_the_command(tmp_path):
     )
     assert found["score"]["n"] == 2
     assert found["faults"] == {found["bots"][0]: {}, "random": {}}
-    named = good_json(*arguments[:2], f"mine={command}", *arguments[3:], "--seconds", 20)
+    named = good_json(*arguments[:2], f"mine=cmd:{command}", *arguments[3:], "--seconds", 20)
     assert named["bots"] == ["mine", "random"]
 
 
 def test_bad_words(tmp_path):
     options = ("--chance-seconds", 0, "--workers", 1, "--out", tmp_path)
     assert "game 'nope': expected the name" in refused("referee", "nope", "random", "random", *options)
-    assert "command '/no': expected one" in refused("referee", "kuhn_poker", "/no", "random", *options)
-    assert "expected random, spewy or a command" in refused("referee", "kuhn_poker", "", "random", *options)
+    assert "command '/no': expected one" in refused("referee", "kuhn_poker", "cmd:/no", "random", *options)
+    assert "expected one of random, spewy or cmd:COMMAND" in refused(
+        "referee", "kuhn_poker", "", "random", *options
+    )
 
 
 def test_without_openspiel(monkeypatch):
@@ -235,10 +239,10 @@ def test_prints_of_the_bot_never_reach_stdout(tmp_path):
     import subprocess
 
     text = (
-        "import os\nfrom spewy.match.pipes import PipeReader, stdout_alone, write_line\n"
+        "import os\nfrom spewy.match.connection import Connection, stdout_alone\n"
         "with stdout_alone() as writer:\n"
         "    print('chatter'); os.system('echo more')\n"
-        "    write_line(writer, '1', 'referee')\n"
+        "    Connection(0, 'referee', writer).send('1')\n"
     )
     found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert found.stdout == "1\n"
@@ -248,25 +252,22 @@ def test_prints_of_the_bot_never_reach_stdout(tmp_path):
 
 def test_a_scripted_answer_that_is_not_legal_is_drawn_by_the_bot_itself():
     game = SpielGame("kuhn_poker")
-    peers = [local(Scripted([9, 9])), local(RandomBrain(1))]
-    assert not play(game, peers, QUICK, 1, greet(peers, game, QUICK)).faults
-    assert peers[0].faults
+    notes = []
+    channels = [local(Scripted([9, 9]), notes=notes), local(RandomAgent(1))]
+    assert not play(game, channels, QUICK, 1, greet(channels, game, QUICK)).faults
+    assert notes
 
 
-def test_what_goes_wrong_is_kept_without_control_characters(tmp_path):
-    def broken(game, seat):
-        bot = Scripted([0])
-        bot.see = lambda state: (_ for _ in ()).throw(ValueError(chr(27) + "[2J"))
-        return bot
+def test_what_goes_wrong_in_this_process_is_logged_without_control_characters(tmp_path, monkeypatch):
+    def broken(state):
+        raise ValueError(chr(27) + "[2J")
 
-    with Local("mine", broken, "rules", 1, tmp_path / "mine.err") as peer:
+    agent = Scripted([9])
+    agent.see = broken
+    monkeypatch.setattr("spewy.competitions.higc.series.RandomAgent", lambda seed: agent)
+    with open_channel(parse_bot("random", tmp_path), "mine", QUICK, 1, tmp_path / "mine.err") as channel:
         for line in ("kuhn_poker", "0", "AAAA 0 1"):
-            peer.tell(line)
-    assert r"WARNING: ValueError: \x1b[2J" in (tmp_path / "mine.err").read_text()
-
-
-def test_what_goes_wrong_in_this_process_is_kept_too(tmp_path):
-    with Local("mine", lambda game, seat: Scripted([9]), "rules", 1, tmp_path / "mine.err") as peer:
-        for line in ("kuhn_poker", "0", "AAAA 0 1"):
-            peer.tell(line)
-    assert (tmp_path / "mine.err").read_text() == "WARNING: action: expected a legal one, found 9\n"
+            channel.send(line)
+    first, second = (tmp_path / "mine.err").read_text().splitlines()
+    assert first == r"WARNING: ValueError: \x1b[2J"
+    assert second == "WARNING: action: expected a legal one, found 9"

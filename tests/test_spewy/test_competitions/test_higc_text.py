@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spewy.competitions.higc.referee import greet, play
-from spewy.competitions.higc.session import Talk
+from spewy.competitions.higc.session import Session
 from spewy.competitions.higc.spiel import SpielGame
 from spewy.competitions.higc.text import (
     compressed,
@@ -68,24 +68,24 @@ OLDER_SAID = [
     [("rules", HEARD, SAID, [-2.0]), ("older", OLDER_HEARD, OLDER_SAID, [1.0, -2.0])],
 )
 def test_a_bot_replays_a_transcript(dialect, heard, said, scores):
-    talk = Talk(lambda game, seat: Scripted([0, 1]), dialect, pytest.fail)
-    assert [talk.hear(line) for line in heard] == said
-    assert (talk.is_over, talk.scores, talk.faults) == (True, scores, 0)
+    session = Session(lambda game, seat: Scripted([0, 1]), dialect, pytest.fail)
+    assert [session.hear(line) for line in heard] == said
+    assert (session.is_over, session.scores) == (True, scores)
 
 
 @pytest.mark.parametrize("dialect", ["rules", "older"])
 def test_a_referee_replays_a_transcript(dialect):
     """Both hear states of the same match, one line for each, and the actions are what they said."""
-    game, brains = SpielGame("kuhn_poker", dialect), [Scripted([0, 1]), Scripted([1])]
-    peers = [local(brain, dialect) for brain in brains]
+    game, agents = SpielGame("kuhn_poker", dialect), [Scripted([0, 1]), Scripted([1])]
+    channels = [local(agent, dialect) for agent in agents]
     limits = QUICK if dialect == "rules" else type(QUICK)(**{**vars(QUICK), "dialect": "older"})
-    played = play(game, peers, limits, 3, greet(peers, game, limits))
+    played = play(game, channels, limits, 3, greet(channels, game, limits))
     assert played.history[2:] == (0, 1, 1)
     assert sorted(played.returns) == [-2.0, 2.0]
     assert not played.faults
-    assert [len(brain.states) for brain in brains] == [5, 5]
-    assert [bool(state.legal) for state in brains[0].states] == [False, False, True, False, True]
-    assert [bool(state.legal) for state in brains[1].states] == [False, False, False, True, False]
+    assert [len(agent.states) for agent in agents] == [5, 5]
+    assert [bool(state.legal) for state in agents[0].states] == [False, False, True, False, True]
+    assert [bool(state.legal) for state in agents[1].states] == [False, False, False, True, False]
 
 
 def test_the_referee_says_what_the_transcript_has():
@@ -143,11 +143,11 @@ def test_answers_that_name_no_action():
 )
 def test_fuzzed_messages_never_raise(lines):
     for dialect in ("rules", "older"):
-        talk = Talk(lambda game, seat: Scripted(), dialect, lambda text: None)
-        talk.hear("kuhn_poker")
-        talk.hear("1")
+        session = Session(lambda game, seat: Scripted(), dialect, lambda text: None)
+        session.hear("kuhn_poker")
+        session.hear("1")
         for line in lines:
-            for answer in talk.hear(line):
+            for answer in session.hear(line):
                 assert "\n" not in answer
 
 
@@ -157,38 +157,39 @@ def test_a_bad_line_is_answered_where_it_asks(seed):
     rng = Random(seed)
     lines = lines_of(SpielGame("leduc_poker"), 0, lambda menu: menu[-1], rng)
     faults = []
-    talk = Talk(lambda game, seat: Scripted(), "rules", faults.append)
+    session = Session(lambda game, seat: Scripted(), "rules", faults.append)
     for line in lines:
         spoilt = line if line.startswith(("leduc", "0", "end")) else line.replace("AA", "*", 1)
-        answer, legal = talk.hear(spoilt), spoilt.split()[1:]
+        answer, legal = session.hear(spoilt), spoilt.split()[1:]
         if spoilt != line and legal:
             assert answer[0] in legal
     assert faults
-    assert talk.is_over
+    assert session.is_over
 
 
 def test_an_end_without_a_score_is_an_end():
-    talk = Talk(lambda game, seat: Scripted(), "rules", lambda text: None)
+    faults = []
+    session = Session(lambda game, seat: Scripted(), "rules", faults.append)
     for line in ("kuhn_poker", "1", "end of game soon"):
-        assert talk.hear(line) == []
-    assert talk.is_over
-    assert talk.faults == 1
+        assert session.hear(line) == []
+    assert session.is_over
+    assert len(faults) == 1
 
 
-def test_a_brain_that_fails_is_replaced_by_chance():
+def test_a_agent_that_fails_is_replaced_by_chance():
     class Failing(Scripted):
         def act(self, legal):
             raise KeyError(legal)
 
     told = []
-    talk = Talk(lambda game, seat: Failing(), "rules", told.append)
-    assert [talk.hear(line) for line in HEARD[:5]][-1] in (["0"], ["1"])
+    session = Session(lambda game, seat: Failing(), "rules", told.append)
+    assert [session.hear(line) for line in HEARD[:5]][-1] in (["0"], ["1"])
     assert told == ["WARNING: KeyError: (0, 1)"]
 
 
 @pytest.mark.parametrize("seat", ["2", "", "one"])
 def test_a_seat_that_is_none(seat):
-    talk = Talk(lambda game, seat: Scripted(), "rules", lambda text: None)
-    talk.hear("kuhn_poker")
+    session = Session(lambda game, seat: Scripted(), "rules", lambda text: None)
+    session.hear("kuhn_poker")
     with pytest.raises(InputError, match="player's number"):
-        talk.hear(seat)
+        session.hear(seat)

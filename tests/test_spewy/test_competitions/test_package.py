@@ -11,11 +11,11 @@ from without_rights import without_rights
 
 import spewy as spewy_package
 from lockers import open_store
-from spewy.competitions.acpc.dealer import Dealer, meet
+from spewy.competitions.acpc.dealer import Dealer, accept_both
 from spewy.competitions.acpc.package import package_acpc
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
-from spewy.match.connection import Doors
+from spewy.match.connection import Listener
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +58,13 @@ def test_a_package_starts_from_its_own_code(solved, tmp_path, any_bot):
         "def open_bot(folder, **how):\n    print(folder)\n    return opponent('call', load_game('leduc'))\n"
     )
     front = out / "code" / "spewy" / "__init__.py"
-    front.write_text(front.read_text() + "\nfrom spewy.bot.player import open_bot\n")
+    front.write_text(front.read_text() + "\nfrom spewy.bot.agent import open_bot\n")
     match, heard = table(load_game("leduc"), 3), Heard()
     settings = {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": ""}
-    with Doors("127.0.0.1", (0, 0)) as doors:
+    with Listener("127.0.0.1", (0, 0)) as doors:
 
         def dealing():
-            lines = meet(doors, match)
+            lines = accept_both(doors, match)
             with lines[0], lines[1]:
                 return Dealer(match, lines, heard.logs).play()
 

@@ -7,7 +7,6 @@ import pytest
 from spewy.competitions.tournament.standings import (
     Table,
     elo,
-    expected_score,
     lexicographic,
     online,
     place_of,
@@ -17,6 +16,7 @@ from spewy.competitions.tournament.standings import (
     voted,
 )
 from spewy.errors import InputError
+from spewy.match.score import expected_score
 
 # The two games of the example in the HIGC's rules.
 G1 = Table(("A", "B", "C"), {("A", "B"): 2, ("A", "C"): 3, ("B", "C"): -1})

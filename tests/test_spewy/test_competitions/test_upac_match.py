@@ -15,14 +15,14 @@ from cli_runs import good, good_json, refused, spewy
 from upac_tables import fake_tables, sample_rounds
 
 from buckets.cards import parse_cards
-from spewy.competitions.upac.games import Game, elo_difference, play_games, rated, standing
-from spewy.competitions.upac.games import RuleEntrant as Rule
+from spewy.competitions.upac.contenders import RULES, rule_contender
+from spewy.competitions.upac.games import Game, play_games, standing
 from spewy.competitions.upac.package import packed as packed_tables
 from spewy.competitions.upac.package import write_package
 from spewy.competitions.upac.rules import BadReplyError, Cards, Rules, dealt, play_hand
 from spewy.competitions.upac.runtime.protocol import Table
-from spewy.competitions.upac.seats import RULES
 from spewy.errors import InputError
+from spewy.match.score import elo_difference, rated
 
 SEATS = {"Defender": 0, "Challenger": 1}
 BOARD = "2c 7d 9h Js Kd"
@@ -34,6 +34,10 @@ def cards(defender="As Ad", challenger="Qh Qs", board=BOARD):
 
 def _parsed(*hands):
     return (tuple(tuple(parse_cards(hand)) for hand in hands),)
+
+
+def rule(name):
+    return rule_contender(name, RULES[name])
 
 
 def played(replies, stacks=(50, 50), button=0, hand=None, **rules):
@@ -189,13 +193,13 @@ def test_chips_are_kept_and_bots_understand_every_line(seed):
 
 @pytest.mark.parametrize("name", RULES)
 def test_rules_answer_whatever_comes(name):
-    games = list(play_games(Rules(), (Rule(name, name), Rule("random", "random")), [1, 2], 1.0))
+    games = list(play_games(Rules(), (rule(name), rule("random")), [1, 2], 1.0))
     assert [(game.seed, game.swapped) for game in games] == [(1, False), (1, True), (2, False), (2, True)]
     assert not any(game.fault for game in games)
 
 
 def test_a_rule_against_itself_with_the_same_cards_is_even():
-    found = standing(list(play_games(Rules(), (Rule("call", "call"), Rule("call", "call")), range(6), 1.0)))
+    found = standing(list(play_games(Rules(), (rule("call"), rule("call")), range(6), 1.0)))
     assert (found.share, found.half) == (0.5, 0.0)
 
 
@@ -224,15 +228,15 @@ for line in sys.stdin:
     [
         ("'C'", ""),
         ("'hello'", "expected F, C or R and a number, found 'hello'"),
-        ("'C' * 2_000_000", "expected an answer, found "),
-        ("sys.exit()", "expected an answer, found its output closed"),
+        ("'C' * 2_000_000", "expected F, C or R and a number, found 'CCC"),
+        ("sys.exit()", "expected an answer, found that it ended with exit code 0"),
         ("__import__('time').sleep(60)", "expected an answer within 0.5 s, found none"),
     ],
     ids=["calls", "nonsense", "flood", "leaves", "sleeps"],
 )
 def test_commands_that_misbehave_lose_the_game(tmp_path, answer, fault):
     (tmp_path / "bot.py").write_text(BOT.format(answer=answer))
-    command = f"command:{sys.executable} {tmp_path / 'bot.py'}"
+    command = f"cmd:{sys.executable} {tmp_path / 'bot.py'}"
     seconds = "0.5" if "sleep" in answer else "60"
     found = good_json("upac-match", command, "call", "--games", "2", "--rounds", "3", "--seconds", seconds)
     assert found["bots"] == ["bot", "call"]
@@ -256,14 +260,14 @@ def test_a_package_plays_games_to_the_end(tmp_path):
 
 def test_a_bot_that_reads_nothing_ends_the_game():
     """It answers without being asked, until the pipe to it is full."""
-    call = ("upac-match", "command:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
+    call = ("upac-match", "cmd:yes C", "call", "--games", "1", "--chips", "100000", "--rounds", "20000")
     found = good_json(*call, "--seconds", "0.5")
-    assert found["faults"] == ["yes: bot: expected to read what it is sent, found it does not"]
+    assert found["faults"] == ["yes: expected to read what it is sent, found it does not"]
 
 
 def test_names_before_bots_tell_them_apart():
     for words, names in (
-        (("mine=call", "yours=command:yes C"), ["mine", "yours"]),
+        (("mine=call", "yours=cmd:yes C"), ["mine", "yours"]),
         (("call", "call"), ["call", "call-2"]),
     ):
         found = good_json("upac-match", *words, "--games", "1", "--rounds", "1", "--seconds", "60")
@@ -300,7 +304,7 @@ def packed(file, config):
     ids=["deep", "null", "fails", "tells", "lingers", "hangs"],
 )
 def test_packages_that_cannot_be_built(tmp_path, monkeypatch, config, told):
-    monkeypatch.setattr("spewy.competitions.upac.games.BUILD_SECONDS", 0.2 if "no end" in told else 60)
+    monkeypatch.setattr("spewy.competitions.upac.contenders.BUILD_SECONDS", 0.2 if "no end" in told else 60)
     assert told in refused("upac-match", packed(tmp_path / "bot.zip", config), "call")
 
 
@@ -417,7 +421,7 @@ def test_lines_that_nobody_asked_for_are_told(tmp_path):
     (tmp_path / "bot.py").write_text(BOT.format(answer="'C\\nC'"))
     call = (
         "upac-match",
-        f"command:{sys.executable} {tmp_path / 'bot.py'}",
+        f"cmd:{sys.executable} {tmp_path / 'bot.py'}",
         "call",
         "--games",
         "1",
@@ -452,7 +456,7 @@ def test_zip_files_that_cannot_be_unpacked(tmp_path, mark):
 
 def test_bots_that_are_none(tmp_path):
     assert "expected one of random, call" in refused("upac-match", "nobody", "call")
-    assert "bot 'command: ': expected one of random, call" in refused("upac-match", "command: ", "call")
+    assert "bot 'cmd: ': expected one of random, call" in refused("upac-match", "cmd: ", "call")
     (tmp_path / "a.zip").write_bytes(b"nonsense")
     assert "expected a folder bot with bot.json" in refused("upac-match", tmp_path / "a.zip", "call")
     assert spewy("upac-match", "call", "call", "--games", "0").exit_code == 2

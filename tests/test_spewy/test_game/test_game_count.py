@@ -3,20 +3,18 @@
 import gc
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spewy.chunks.rounds import betting_rounds
 from spewy.errors import InputError
-from spewy.game import count, moves, tree
-from spewy.game.bet_table import Stakes, bet_table
+from spewy.game import count, raises, tree
 from spewy.game.count import RoundCount, count_tree
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
-from spewy.game.sizing import Stake, Thresholds, bet_amounts
-from spewy.game.tree import PlayerSizes, build_tree, game_config, player_sizes, spot_config
+from spewy.game.tree import build_tree
+from spewy.game.treeconfig import PlayerSizes, game_config, player_sizes, spot_config
 
 DOYLE = load_game("doyle")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -152,8 +150,8 @@ def test_lines_that_meet_are_followed_once(monkeypatch):
 @pytest.mark.parametrize("bets", ["1c,2c,3c,4c,5c,6c,7c,8c", "1%,2%,3%,4%,5%,6%,7%,8%,9%,10%,20%"])
 def test_many_close_sizes_are_counted_in_few_steps(bets, monkeypatch):
     """Lines that meet within a round are followed once, and all after as many actions together."""
-    steps, table = [], count.bet_table
-    monkeypatch.setattr(count, "bet_table", lambda *args: steps.append(len(args[1].pot)) or table(*args))
+    steps, step = [], count._Counter.step
+    monkeypatch.setattr(count._Counter, "step", lambda *args: steps.append(len(args[4])) or step(*args))
     sizes = player_sizes(bets, "1.01x,1.02x,1.03x,50%", None, "bets")
     assert not count_tree(spot_config(NO_LIMIT, 1, 1, 10**9, {1: (sizes, sizes)})).complete
     assert not count_tree(game_config(NO_LIMIT, {0: (sizes, sizes)})).complete
@@ -161,42 +159,10 @@ def test_many_close_sizes_are_counted_in_few_steps(bets, monkeypatch):
     assert len(steps) < 300
 
 
-@settings(deadline=None, max_examples=200)
-@given(
-    sizes=st.lists(bets | st.builds(Size, st.just("times"), st.sampled_from([1.1, 2.5])), max_size=4).map(
-        tuple
-    ),
-    chips=st.lists(
-        st.tuples(
-            st.integers(1, 10**9),
-            st.integers(0, 9000),
-            st.integers(1, 500),
-            st.integers(0, 10**9),
-            st.integers(0, 5),
-        ),
-        min_size=1,
-        max_size=9,
-    ),
-    left=st.integers(1, 4),
-    options=thresholds,
-)
-def test_a_table_of_bets_has_those_of_each_decision(sizes, chips, left, options):
-    stakes = [
-        Stake(pot, faced, faced + by, faced + by + more, left, raises)
-        for pot, faced, by, more, raises in chips
-    ]
-    columns = ([getattr(stake, name) for stake in stakes] for name in ("pot", "faced", "low", "high"))
-    raised = np.array([stake.bets_before for stake in stakes])
-    table = Stakes(*(np.array(column) for column in columns), left, raised)
-    amounts, kept = bet_table(sizes, table, Thresholds(**options))
-    expected = [bet_amounts(sizes, stake, Thresholds(**options)) for stake in stakes]
-    assert [row[mine].tolist() for row, mine in zip(amounts, kept, strict=True)] == expected
-
-
 def test_a_tree_is_built_with_one_look_where_lines_meet(monkeypatch):
     looks = []
     monkeypatch.setattr(
-        tree, "raise_totals", lambda *args: looks.append(gc.isenabled()) or moves.raise_totals(*args)
+        tree, "raise_totals", lambda *args: looks.append(gc.isenabled()) or raises.raise_totals(*args)
     )
     sizes = player_sizes("33%, 75%, a", "50%, a")
     built = build_tree(spot_config(NO_LIMIT, 2, 200, 4000, {2: (sizes, sizes)}))

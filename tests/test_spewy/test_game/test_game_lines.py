@@ -9,8 +9,9 @@ from spewy import Job
 from spewy.errors import InputError
 from spewy.game.amounts import Unit
 from spewy.game.gamefile import load_game
-from spewy.game.lines import Line, read_action, read_line
-from spewy.game.tree import BettingTree, find_node
+from spewy.game.lines import read_action, read_line
+from spewy.game.nodes import Line, find_node
+from spewy.game.tree import BettingTree
 from spewy.game.treeconfig import game_config, player_sizes, spot_config
 from spewy.look.one_chunk import one_chunk
 
@@ -142,7 +143,7 @@ def test_a_share_that_rounds_to_one_bet_is_that_bet():
 
 def test_an_error_tells_the_line_as_it_was_written():
     line = read_line(CHIPS, "x x")
-    assert (line, line.told) == ("cc", "x x")
+    assert (line, line.written) == ("cc", "x x")
     with pytest.raises(InputError, match="line: expected a betting string"):
         read_line(CHIPS, 3)
 

@@ -12,14 +12,8 @@ from spewy.errors import InputError
 from spewy.game.betting import parse_line
 from spewy.game.gamefile import load_game
 from spewy.game.sizes import Size
-from spewy.game.tree import (
-    PlayerSizes,
-    build_tree,
-    game_config,
-    player_sizes,
-    spot_config,
-    terminal_stakes,
-)
+from spewy.game.tree import build_tree, terminal_stakes
+from spewy.game.treeconfig import PlayerSizes, game_config, player_sizes, spot_config
 from spewy.game.treetext import tree_json, tree_text
 
 SPOTS = Path(__file__).parents[2] / "data" / "spots"

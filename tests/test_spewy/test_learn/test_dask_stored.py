@@ -18,15 +18,15 @@ from dask_cluster import DaskCluster  # noqa: E402
 
 from lockers import MemoryStore, open_store  # noqa: E402
 from spewy.chunks.layout import Layout  # noqa: E402
-from spewy.chunks.part import Parts  # noqa: E402
+from spewy.chunks.subgame import Subgames  # noqa: E402
 from spewy.errors import PeerError  # noqa: E402
 from spewy.learn.engine import Goal  # noqa: E402
 from spewy.learn.errands import Errands, do_errand  # noqa: E402
-from spewy.learn.stored_engine import StoredEngine  # noqa: E402
+from spewy.learn.stored import StoredEngine  # noqa: E402
 from spewy.learn.visit import Visitor, VisitSettings  # noqa: E402
 from spewy.records.chunks import Kind, Visit  # noqa: E402
 from spewy.system.cluster import Cluster  # noqa: E402
-from spewy.system.crew import Word  # noqa: E402
+from spewy.system.worker_pool import Message  # noqa: E402
 
 T1 = (EXAMPLES / "T1.toml", "--set", "rows.turn=7", "--set", "rows.river=5", "--set", "solve.target=0 chips")
 WAYS = {
@@ -130,21 +130,21 @@ def losing(monkeypatch):
     def made(often):
         levels = itertools.count()
 
-        class Crew:
+        class WorkerPool:
             def __init__(self, cluster):
                 self._lost = next(levels) < often
 
             def work(self, function, tasks):
                 for i, arguments in enumerate(tasks):
                     if self._lost:
-                        yield Word(i, "died", "left the cluster")
+                        yield Message(i, "died", "left the cluster")
                     else:
-                        yield Word(i, "done", function(Event(), *arguments))
+                        yield Message(i, "done", function(Event(), *arguments))
 
             def close(self):
                 pass
 
-        monkeypatch.setattr("spewy.learn.stored_engine.DaskCrew", Crew)
+        monkeypatch.setattr("spewy.learn.stored.DaskPool", WorkerPool)
         monkeypatch.setattr("spewy.system.cluster.PAUSE_SECONDS", 0.0)
         return SimpleNamespace(
             threads=2,
@@ -199,7 +199,7 @@ def errand(layout):
     for t in reversed(range(layout.n_rounds)):
         for b, r in layout.chunks(t):
             visitor.visit(t, b, r, 1)
-    errands = Errands(Parts(layout), store, settings)
+    errands = Errands(Subgames(layout), store, settings)
     one = errands.pack(1, next(errands.portions(1, 2, 1)))
     return errands, one, do_errand(Event(), "x", layout, settings, one), store
 

@@ -11,7 +11,7 @@ from buckets.cards import Deck
 from spewy.chunks.abstractions import abstraction
 from spewy.job.job import Job
 from spewy.learn.deal_shares import FEWEST_CLASSES, Interval, Shares
-from spewy.run.dealt_plan import wish_of
+from spewy.run.sampled_plan import wish_of
 
 SEED = 3
 DECK, SIZES, ROWS = Deck(6, 4), (0, 2, 1), (6, 4, 4)

@@ -14,7 +14,7 @@ from spewy.job.job import Job
 from spewy.learn.deal_copy import NOTHING, Asked, Copy, Order, Setup
 from spewy.learn.deal_shares import Interval
 from spewy.learn.exchange import Exchange, Part, added, copied, summed
-from spewy.run.dealt_plan import wish_of
+from spewy.run.sampled_plan import wish_of
 
 
 def weight(n):

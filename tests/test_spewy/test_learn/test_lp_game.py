@@ -7,8 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
-import crew_tasks
 import pandas as pd
+import pool_tasks
 import pytest
 from cli_runs import COMMAND, KUHN, LEDUC, POLARISED, TURN, good, good_json, process, refused, spewy, write
 from jobs import EXAMPLES
@@ -18,9 +18,9 @@ from spiel import tabular_policy
 from solvers.matrix.lp import live_form
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.learn import lp_engine
-from spewy.learn.lp_size import lp_size
+from spewy.learn import lp
 from spewy.look.solution import Solution
+from spewy.run.lp_size import lp_size
 
 LP = ("--set", "solve.method=lp")
 LEDUC_VALUE = -0.0856064240780
@@ -73,7 +73,7 @@ def test_every_command_reads_the_folder(leduc, tmp_path):
 
 
 def test_a_folder_that_is_done_is_not_solved_again(leduc, monkeypatch):
-    monkeypatch.setattr(lp_engine.LpEngine, "_solve", None)
+    monkeypatch.setattr(lp.LpEngine, "_solve", None)
     again = good_json("solve", EXAMPLES / "leduc-lp.toml", "--out", leduc[1])
     assert (again["value"], again["trace"]) == (leduc[0]["value"], leduc[0]["trace"])
 
@@ -205,11 +205,11 @@ def _wait_for_the_end_of(group):
 
 
 def test_a_killed_program_is_a_failure_of_the_machine(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.fspath(Path(crew_tasks.__file__).parent), prepend=os.pathsep)
-    monkeypatch.setattr(lp_engine, "_solve", crew_tasks.killed)
+    monkeypatch.setenv("PYTHONPATH", os.fspath(Path(pool_tasks.__file__).parent), prepend=os.pathsep)
+    monkeypatch.setattr(lp, "_solve", pool_tasks.killed)
     result = spewy("solve", write(tmp_path, KUHN), "--out", tmp_path / "out", *LP)
     assert (result.exit_code, result.stdout) == (1, "")
-    told = "Error: worker process: expected it to finish its task, it was ended by SIGKILL"
+    told = "Error: a worker process was ended by SIGKILL"
     assert result.stderr.splitlines()[-1].startswith(told)
     assert "Traceback" not in result.stderr
 

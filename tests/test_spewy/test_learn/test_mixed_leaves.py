@@ -20,14 +20,14 @@ from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.engine import Goal
 from spewy.learn.judge import Judge
-from spewy.learn.stored_engine import StoredEngine
+from spewy.learn.stored import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
-from spewy.run.estimate import estimate
-from spewy.run.plan import Plan
 from spewy.run.session import Session
+from spewy.run.walked_cost import estimate
+from spewy.run.walked_plan import WalkedPlan
 
 T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
 
@@ -271,7 +271,7 @@ def test_what_such_a_solve_needs():
     costs = {}
     for name, leaves in (("stored", "stored"), ("mixed", '{river="live"}'), ("live", "live")):
         job = example("T1", *settings, f"solve.leaves={leaves}")
-        costs[name] = Plan.counted(job, streaming=False).estimate
+        costs[name] = WalkedPlan.counted(job, streaming=False).cost
     assert costs["mixed"].payoff_bytes == 0 < costs["stored"].payoff_bytes
     assert costs["mixed"].disk_bytes < costs["stored"].disk_bytes
     assert costs["mixed"].state_bytes == costs["stored"].state_bytes

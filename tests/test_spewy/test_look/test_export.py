@@ -6,7 +6,7 @@ from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
 import spewy.cli.export as export_module
 from buckets.cards import parse_hand
-from spewy.game.hand_kinds import kinds_of
+from spewy.game.ranges.hand_kinds import kinds_of
 from spewy.look.solution import Solution
 
 RIVER = "Qs 7h 2d 3c 5h"

@@ -22,8 +22,8 @@ from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.match.acpc_text import (
+    FinalScore,
     LoggedHand,
-    Score,
     check_name,
     is_comment,
     parse_logged,
@@ -158,7 +158,7 @@ def test_log_lines_that_are_none(line, told):
 
 def test_scores():
     for totals, text in (((90, -90), "90|-90"), ((0, 0), "0|0"), ((0.5, -0.5), "0.5|-0.5")):
-        score = Score(totals, ("Alice", "Bob"))
+        score = FinalScore(totals, ("Alice", "Bob"))
         assert score.text == f"SCORE:{text}:Alice|Bob"
         assert parse_score(score.text) == score
     for wrong in ("SCORE:1:A|B", "SCORE:1|x:A|B", "SCORE:1|-1:A", "SCORE:1|1e400:A|B", ""):

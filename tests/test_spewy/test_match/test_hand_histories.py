@@ -13,7 +13,8 @@ from spewy.match.acpc_text import LoggedHand, parse_logged
 from spewy.match.cards import deals
 from spewy.match.log import read_log
 from spewy.match.phh import phh_text, read_phh
-from spewy.match.table import Seated, play_hand
+from spewy.match.seat import Seat
+from spewy.match.table import play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -22,7 +23,7 @@ GAMES = [LIMIT, NO_LIMIT, DOYLE]
 
 
 def random_hands(game, number):
-    bots = tuple(Seated(Told(game, player)) for player in (0, 1))
+    bots = tuple(Seat(Told(game, player)) for player in (0, 1))
     for i, dealt in enumerate(islice(deals(game, 7), number)):
         yield LoggedHand(i, play_hand(dealt, bots, game, (2 * i, 2 * i + 1)).hand, ("Alice", 'B "b"'))
 

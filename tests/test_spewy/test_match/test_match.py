@@ -17,8 +17,9 @@ from spewy.errors import InputError, SpewyError
 from spewy.game.gamefile import load_game
 from spewy.match.cards import deals
 from spewy.match.match import Match, Run
-from spewy.match.score import Result, score
-from spewy.match.table import BotError, Seated, play_hand
+from spewy.match.score import Result, Score
+from spewy.match.seat import BotError, Seat
+from spewy.match.table import play_hand
 
 LIMIT = load_game("holdem.limit.2p.reverse_blinds")
 NO_LIMIT = load_game("holdem.nolimit.2p.reverse_blinds")
@@ -44,7 +45,7 @@ def test_the_cards_are_the_reference_dealers(seed, hands):
 
 
 def one_hand(game, first, second, seconds=None):
-    return play_hand(next(deals(game, 0)), (Seated(first(game), seconds), Seated(second(game))), game, (1, 2))
+    return play_hand(next(deals(game, 0)), (Seat(first(game), seconds), Seat(second(game))), game, (1, 2))
 
 
 def test_a_bot_that_fails_folds_and_is_noted():
@@ -88,7 +89,7 @@ def test_an_illegal_answer_is_a_call():
 
 
 def test_a_bot_that_thinks_forever_is_asked_once():
-    table = (Seated(looping(LIMIT), 0.2), Seated(raiser(LIMIT)))
+    table = (Seat(looping(LIMIT), 0.2), Seat(raiser(LIMIT)))
     lines = [play_hand(dealt, table, LIMIT, (1, 2)) for dealt in islice(deals(LIMIT, 0), 3)]
     assert [played.hand.betting.line for played in lines] == ["rf"] * 3
     assert [len(played.faults) for played in lines] == [1, 0, 0]
@@ -129,10 +130,10 @@ def test_a_wrong_raise_is_moved_to_the_nearest():
 def test_bots_see_the_other_hand_after_a_showdown_only():
     first, second = call(LIMIT), call(LIMIT)
     dealt = next(deals(LIMIT, 0))
-    play_hand(dealt, (Seated(first), Seated(second)), LIMIT, (1, 2))
+    play_hand(dealt, (Seat(first), Seat(second)), LIMIT, (1, 2))
     assert first.over[0].hole == dealt.hole
     first = call(LIMIT)
-    play_hand(dealt, (Seated(first), Seated(failing(LIMIT))), LIMIT, (1, 2))
+    play_hand(dealt, (Seat(first), Seat(failing(LIMIT))), LIMIT, (1, 2))
     assert first.over[0].hole == (dealt.hole[0], None)
 
 
@@ -149,7 +150,7 @@ def test_duplicate_hands_are_scored_in_pairs():
         Result(1, True, 1, -10),
         Result(2, False, 0, 10),  # nobody has swapped yet
     ]
-    found = score(results, LIMIT)
+    found = Score(("a", "b"), LIMIT.big_blind, tuple(results))
     assert (found.plain.mean, found.plain.n) == (0, 5)
     assert found.plain.half == pytest.approx(1.959964 * 20 / math.sqrt(5) * 100)
     # Pairs: (30 - 20) / 2 = 5 and (-10 - 10) / 2 = -10 chips of a tenth of a big blind.
@@ -162,9 +163,9 @@ def test_a_bot_against_itself_wins_nothing_in_duplicate(tmp_path):
     match = Match(LIMIT, entrants("raiser", "call"), 20, (1, 2), aivat=False)
     found = play(match, tmp_path)
     assert found.complete
-    assert found.score.plain.n == 80
+    assert found.plain.n == 80
     same = play(replace(match, entrants=entrants("call", "call")), tmp_path / "same")
-    assert (same.score.duplicate.mean, same.score.duplicate.half) == (0, 0)
+    assert (same.duplicate.mean, same.duplicate.half) == (0, 0)
     assert match.names == ("raiser", "call")
     assert "SCORE:" in (tmp_path / "same" / "seed-1.log").read_text()
 
@@ -205,7 +206,7 @@ def test_processes_play_the_same_match(whole, tmp_path, monkeypatch):
 
 
 def test_luck_is_taken_out(whole):
-    found = whole[0].score
+    found = whole[0]
     assert found.aivat.n == found.plain.n == 120
     assert found.aivat.half < 0.7 * found.plain.half
 
@@ -247,7 +248,7 @@ def test_ctrl_c_loses_no_hand(tmp_path, whole):
         "from match_tables import *; from spewy.match.match import *; from spewy.game.gamefile import load_game\n"
         "def tell(done, total): print(done, flush=True)\n"
         "match = Match(load_game('leduc'), entrants('told', 'other_told'), 30, (3, 4))\n"
-        "play_match(match, Path(sys.argv[2]), tell, 1)"
+        "run_match(match, Path(sys.argv[2]), tell, 1)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, TESTS, tmp_path],

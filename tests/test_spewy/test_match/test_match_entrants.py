@@ -13,16 +13,27 @@ from match_tables import CLIENT, clients_at, logs, play
 
 from spewy.errors import InputError, PeerError
 from spewy.game.gamefile import load_game
-from spewy.match.entrant import Folder, Judge, Remote, Rules, entrant
+from spewy.match.entrant import Entrant, parse_entrant, parse_named
 from spewy.match.match import Match
-from spewy.match.names import parse_named
 
 LIMIT_NAME = "holdem.limit.2p.reverse_blinds"
 LIMIT, LEDUC_GAME = load_game(LIMIT_NAME), load_game("leduc")
 
 
-def client(wish, seconds=20.0):
-    return Remote(f"{sys.executable} {CLIENT} {wish}", 0, seconds)
+def Rules(name):
+    return Entrant("rule", name)
+
+
+def Folder(path, settings=(), called=""):
+    return Entrant("folder", str(path), settings, called)
+
+
+def Judge(setting):
+    return Entrant("lbr", setting)
+
+
+def client(wish):
+    return Entrant("cmd", f"{sys.executable} {CLIENT} {wish}")
 
 
 @pytest.fixture(scope="module")
@@ -36,20 +47,20 @@ def test_a_path_that_is_there_has_no_name_before_it(leduc, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "stack=400").symlink_to(leduc)
     (tmp_path / "400").symlink_to(leduc)
-    assert entrant("stack=400", 1.0) == Folder(Path("stack=400"))
-    assert entrant("deep=400", 1.0) == Folder(Path("400"), called="deep")
+    assert parse_entrant("stack=400") == Folder(Path("stack=400"))
+    assert parse_entrant("deep=400") == Folder(Path("400"), called="deep")
     assert parse_named("stack=400") == (None, "stack=400")
     assert parse_named("stack=400", tmp_path / "400") == ("stack", "400")
 
 
 def test_words(leduc):
-    assert entrant("equity", 1.0) == Rules("equity")
-    assert entrant("lbr:fcpa", 1.0) == Judge("fcpa")
-    assert entrant("cmd:./start me", 5.0) == Remote("./start me", 0, 5.0)
-    assert entrant("tcp:20001", 5.0) == Remote("", 20001, 5.0)
-    assert entrant(str(leduc), 5.0, (("resolve", "never"),)) == Folder(leduc, (("resolve", "never"),))
+    assert parse_entrant("equity") == Rules("equity")
+    assert parse_entrant("lbr:fcpa") == Judge("fcpa")
+    assert parse_entrant("cmd:./start me") == Entrant("cmd", "./start me")
+    assert parse_entrant("tcp:20001") == Entrant("tcp", "20001")
+    assert parse_entrant(str(leduc), (("resolve", "never"),)) == Folder(leduc, (("resolve", "never"),))
     assert [
-        e.name for e in (entrant("cmd:/a/b.sh x", 1), entrant("tcp:5", 1), Folder(leduc), Judge("56"))
+        e.name for e in (parse_entrant("cmd:/a/b.sh x"), parse_entrant("tcp:5"), Folder(leduc), Judge("56"))
     ] == [
         "b.sh",
         "tcp-5",
@@ -69,24 +80,24 @@ def test_a_name_before_the_word_names_the_bot(leduc):
         ("cmd:env PYTHONPATH=x python3 rival.py", "rival"),
         ("cmd:python3 -c 'import rival'", "python3"),
     ):
-        assert entrant(word, 1.0).name == own
-        assert entrant(f"mine={word}", 1.0) == replace(entrant(word, 1.0), called="mine")
-        assert entrant(f"mine={word}", 1.0).name == "mine"
+        assert parse_entrant(word).name == own
+        assert parse_entrant(f"mine={word}") == replace(parse_entrant(word), called="mine")
+        assert parse_entrant(f"mine={word}").name == "mine"
     with pytest.raises(InputError, match="expected NAME=BOT"):
-        entrant("mine=", 1.0)
+        parse_entrant("mine=")
 
 
 @pytest.mark.parametrize("text", ["nobody", "cmd:", "tcp:x", "tcp:99999", "lbr", ""])
 def test_words_without_meaning(text):
     with pytest.raises(InputError, match="expected one of random, call, raise"):
-        entrant(text, 1.0)
+        parse_entrant(text)
 
 
 def test_clients_play_the_same_match_as_bots(tmp_path):
     here = play(Match(LIMIT, (Rules("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "a")
     there = play(Match(LIMIT, (client("call"), Rules("equity")), 6, (1,), aivat=False), tmp_path / "b")
     assert there.faults == ((), ())
-    assert there.score == here.score
+    assert there.results == here.results
 
 
 def test_a_client_goes_on_where_it_stopped(tmp_path):
@@ -108,7 +119,7 @@ def test_a_client_that_talks_nonsense_calls(tmp_path):
 def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
     found = play(Match(LIMIT, (client("stray"), Rules("call")), 2, (1,), aivat=False), tmp_path / "a")
     plain = play(Match(LIMIT, (Rules("call"), Rules("call")), 2, (1,), aivat=False), tmp_path / "b")
-    assert found.score.plain == plain.score.plain
+    assert found.plain == plain.plain
     assert len(found.faults[0]) == 11 * 2 * 2  # ten lines of a hand, and the number of the others
     told = r"seed-1.log, hand 0: passed over a line that answers another state or none: '\x1b[2J'"
     assert found.faults[0][0] == told
@@ -118,7 +129,7 @@ def test_lines_out_of_turn_are_told_and_change_nothing(tmp_path):
 @pytest.mark.parametrize(("wish", "seconds"), [("leave", 20.0), ("silent", 1.5)])
 def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
     started = time.monotonic()
-    found = play(Match(LIMIT, (client(wish, seconds), Rules("raise")), 20, (1,), aivat=False), tmp_path)
+    found = play(Match(LIMIT, (client(wish), Rules("raise")), 20, (1,), False, seconds), tmp_path)
     assert found.complete
     assert [len(faults) for faults in found.faults] == [2, 0]  # one in each run
     assert time.monotonic() - started < 55  # it would sleep for 60 seconds in each hand
@@ -127,7 +138,7 @@ def test_a_client_that_is_gone_folds_to_the_end(tmp_path, wish, seconds):
 def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
     """Also where an answer may take less than a process has for its end."""
     monkeypatch.setenv("SILENT_CLIENTS", str(tmp_path / "silent"))
-    play(Match(LIMIT, (client("silent", 1.5), Rules("raise")), 4, (1,), aivat=False, seconds=1.5), tmp_path)
+    play(Match(LIMIT, (client("silent"), Rules("raise")), 4, (1,), aivat=False, seconds=1.5), tmp_path)
     pids = [int(line) for line in (tmp_path / "silent").read_text().split()]
     assert len(pids) == 2
     for pid in pids:
@@ -156,13 +167,13 @@ def test_a_client_that_never_ends_is_ended(tmp_path, monkeypatch):
 )
 def test_clients_that_cannot_be_had(tmp_path, command, error, text):
     with pytest.raises(error, match=text):
-        play(Match(LIMIT, (Remote(command, 0, 20.0), Rules("call")), 2, (1,)), tmp_path)
+        play(Match(LIMIT, (Entrant("cmd", command), Rules("call")), 2, (1,), seconds=20.0), tmp_path)
 
 
 def test_somebody_else_starts_a_client(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    match = Match(LIMIT, (Remote("", port, 20.0), Rules("call")), 3, (1,), aivat=False)
+    match = Match(LIMIT, (Entrant("tcp", str(port)), Rules("call")), 3, (1,), aivat=False)
     with clients_at(port):  # for both runs
         found = play(match, tmp_path)
     assert (found.complete, found.faults) == (True, ((), ()))
@@ -171,7 +182,7 @@ def test_somebody_else_starts_a_client(tmp_path):
 def test_a_folder_plays_its_game_only(tmp_path, leduc):
     found = play(Match(LEDUC_GAME, (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "a")
     assert (found.complete, found.faults) == (True, ((), ()))
-    assert found.score.aivat.half < found.score.plain.half
+    assert found.aivat.half < found.plain.half
     with pytest.raises(InputError, match="expected lockers of kuhn, found those of another"):
         play(Match(load_game("kuhn"), (Folder(leduc), Rules("call")), 50, (1,)), tmp_path / "b")
 
@@ -179,7 +190,7 @@ def test_a_folder_plays_its_game_only(tmp_path, leduc):
 def test_lbr_plays_against_a_folder(tmp_path, leduc):
     found = play(Match(LEDUC_GAME, (Judge("all"), Folder(leduc)), 100, (1,)), tmp_path)
     assert (found.complete, found.faults) == (True, ((), ()))
-    assert found.score.aivat.half < found.score.plain.half
+    assert found.aivat.half < found.plain.half
 
 
 @pytest.mark.parametrize("other", [Rules("call"), Judge("fc")])

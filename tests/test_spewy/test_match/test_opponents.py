@@ -14,7 +14,7 @@ from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
 from spewy.match.cards import deals
-from spewy.match.hand_odds import HandOdds
+from spewy.match.odds import HandOdds
 from spewy.match.opponents import OPPONENTS, call_price, opponent, pot_raise
 
 GAMES = ("kuhn", "leduc", "rhode-island", "flop-holdem", "doyle", LIMIT.name, NO_LIMIT.name)

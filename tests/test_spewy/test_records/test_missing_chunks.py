@@ -10,7 +10,7 @@ from spewy import open_policy
 from spewy.errors import NotSolvedError
 from spewy.job.job import Job
 from spewy.records.keys import STRATEGY
-from spewy.run.session import open_session
+from spewy.run.session import Session
 
 
 @pytest.fixture(params=["live", "stored"])
@@ -50,7 +50,7 @@ def test_a_chunk_that_is_missing_is_damage(solved, array, found, tmp_path):
 def test_a_folder_that_was_never_saved_is_no_result(text, tmp_path):
     """A solve that is killed before its first save leaves a folder without a saved strategy."""
     job, folder = Job.load(write(tmp_path, text)), tmp_path / "out"
-    open_session(job, folder).close()
+    Session(job, folder).close()
     commands = [["show", folder], ["exploit", folder]]
     if not job.sampled:
         commands += [["export", folder, tmp_path / "x.csv"], ["compare", folder, folder]]

@@ -12,14 +12,14 @@ from solvers.measure import Exploitability
 from solvers.reference.cfr import Cfr
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError, SolveError
-from spewy.learn.live_engine import LiveEngine
+from spewy.learn.live import LiveEngine
 from spewy.records.bucket_numbers import BucketNumbers, write_buckets
 from spewy.records.chunks import Kind, Visit, commit_visit
 from spewy.records.keys import REGRET, STRATEGY
 from spewy.records.progress import saved_sweeps
-from spewy.run.plan import Plan
+from spewy.run.result import MOST_OFF
 from spewy.run.session import Session
-from spewy.run.target import MOST_OFF
+from spewy.run.walked_plan import WalkedPlan
 
 NOTHING = Exploitability((np.nan, 1.0))
 DEEP = "spot.stack=1000000"  # at a pot of 60
@@ -27,8 +27,8 @@ DEEP = "spot.stack=1000000"  # at a pot of 60
 
 def test_deep_stacks_are_solved_in_double_precision():
     job = example("R1", DEEP, "solve.max_sweeps=10")
-    assert Plan.of(job, streaming=False).engine == "live"
-    assert Plan.of(example("R1", "spot.stack=600000"), streaming=False).engine == "exact"
+    assert WalkedPlan.of(job, streaming=False).engine == "live"
+    assert WalkedPlan.of(example("R1", "spot.stack=600000"), streaming=False).engine == "exact"
     result, _ = solved(job)
     assert sum(result.ev) == pytest.approx(job.spot.pot, rel=1e-12)
 
@@ -58,7 +58,7 @@ def test_what_no_check_has_seen_is_not_saved(precision, monkeypatch):
     """An interruption between two checks is a check of its own, before anything is saved."""
     job, stop = example("R1", f"solve.precision={precision}", "solve.check_every=15"), threading.Event()
     stop.set()
-    monkeypatch.setattr("spewy.learn.live_engine.SECONDS_AT_ONCE", 1e-9)  # a sweep between two looks at it
+    monkeypatch.setattr("spewy.learn.live.SECONDS_AT_ONCE", 1e-9)  # a sweep between two looks at it
     monkeypatch.setattr(LiveEngine, "_sprint", lambda self, goal: [])
     with Session(job) as session:
         result = session.solve(stop=stop)

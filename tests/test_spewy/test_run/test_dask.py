@@ -12,7 +12,7 @@ from dealt_jobs import DEALT_LEDUC, exploitability_of, numbers_in, visits_in
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed: pip install 'spewy[dask]'")
 
-import crew_tasks  # noqa: E402
+import pool_tasks  # noqa: E402
 from dask_cluster import DaskCluster, wait_until  # noqa: E402
 
 from buckets.cards import parse_cards  # noqa: E402
@@ -22,10 +22,11 @@ from spewy.job.job import Job  # noqa: E402
 from spewy.learn import deal_copy  # noqa: E402
 from spewy.learn.cluster_engine import ClusterEngine, require_share  # noqa: E402
 from spewy.learn.deal_shares import Interval  # noqa: E402
-from spewy.run.dealt_session import DealtSession  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
+from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
-from spewy.system.cluster import Attempts, Cluster, DaskCrew  # noqa: E402
+from spewy.system.cluster import Attempts, Cluster  # noqa: E402
+from spewy.system.dask_pool import DaskPool  # noqa: E402
 
 SHORT = DEALT_LEDUC.replace("3000", "300")
 WHOLE = deal_copy.Asked(Interval(0, 10, 1), 0)
@@ -86,7 +87,7 @@ def test_a_worker_that_dies_and_one_that_joins_change_no_count(leduc, tmp_path, 
 
     monkeypatch.setattr(ClusterEngine, "_answers", dying)
     heard = Noting()
-    with DealtSession(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["dask.workers=3"]), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert any("has left, " in note for note in heard.notes)
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
@@ -115,7 +116,7 @@ def test_a_cluster_that_shrinks_to_nothing_and_comes_back_is_waited_for(
         return answers(engine, *of_whom)
 
     monkeypatch.setattr(ClusterEngine, "_answers", dying)
-    with DealtSession(Job.load(leduc), tmp_path / "out") as session:
+    with Session(Job.load(leduc), tmp_path / "out") as session:
         assert session.solve(heard).sweeps == 300
     assert visits_in(tmp_path / "out") == {0: [300, 300], 1: [300, 300]}
 
@@ -133,11 +134,11 @@ def test_ctrl_c_saves_whole_intervals(leduc, tmp_path):
     stop, seen = threading.Event(), []
 
     class Stopping(Noting):
-        def stands(self, status, threads):
+        def status(self, status, threads):
             seen.append(threads)
             stop.set()
 
-    with DealtSession(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
+    with Session(Job.load(leduc, ["solve.max_sweeps=1000000"]), tmp_path / "out") as session:
         result = session.solve(Stopping(), stop)
     assert result.interrupted
     assert seen[0] == 3
@@ -188,20 +189,24 @@ def joined(cluster):
 
 
 def test_a_crew_on_a_cluster_does_what_a_crew_does(joined):
-    crew = DaskCrew(joined)
-    words = [word for word in crew.results(crew_tasks.square, [(i,) for i in range(7)]) if word is not None]
-    assert {word.task: word.value for word in words} == {i: i * i for i in range(7)}
+    pool = DaskPool(joined)
+    messages = [
+        message
+        for message in pool.results(pool_tasks.square, [(i,) for i in range(7)])
+        if message is not None
+    ]
+    assert {message.task: message.value for message in messages} == {i: i * i for i in range(7)}
     with pytest.raises(ValueError, match="seven"):
-        list(crew.results(crew_tasks.fail, [(True,)]))
+        list(pool.results(pool_tasks.fail, [(True,)]))
 
 
 def test_a_crew_on_a_cluster_tells_news_and_hears_that_it_shall_stop(joined):
-    crew, heard = DaskCrew(joined), []
-    for word in crew.work(crew_tasks.until_told, [(0,), (1,)]):
-        if word is not None:
-            heard.append((word.kind, word.value))
+    pool, heard = DaskPool(joined), []
+    for message in pool.work(pool_tasks.until_told, [(0,), (1,)]):
+        if message is not None:
+            heard.append((message.kind, message.value))
         if len(heard) == 2:
-            crew.stop()
+            pool.stop()
     assert sorted(heard[:2]) == [("news", "0 begins"), ("news", "1 begins")]
     assert sorted(heard[2:]) == [("done", "0 stopped"), ("done", "1 stopped")]
 
@@ -209,15 +214,15 @@ def test_a_crew_on_a_cluster_tells_news_and_hears_that_it_shall_stop(joined):
 def test_a_time_out_of_a_task_is_no_worker_that_was_lost(joined):
     (worker, *_) = joined.workers()
     with pytest.raises(PeerError, match="expected an answer, found TimeoutError: the disk"):
-        list(joined.call([(worker, crew_tasks.too_late, ())]))
+        list(joined.call([(worker, pool_tasks.too_late, ())]))
 
 
 def test_a_crew_of_a_cluster_without_workers_lets_others_look_up(joined, monkeypatch):
-    crew = DaskCrew(joined)
+    pool = DaskPool(joined)
     monkeypatch.setattr(joined, "_look", lambda: False)
     monkeypatch.setattr(joined, "_there", {})
-    with closing(crew.work(crew_tasks.square, [(1,)])) as words:
-        assert [next(words), next(words)] == [None, None]
+    with closing(pool.work(pool_tasks.square, [(1,)])) as messages:
+        assert [next(messages), next(messages)] == [None, None]
 
 
 def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_server():
@@ -247,7 +252,7 @@ def test_a_cluster_that_is_started_here_listens_on_loopback_and_has_no_http_serv
     ],
 )
 def test_workers_that_never_have_what_to_go_on_from_end_the_solve(leduc, tmp_path, monkeypatch, task, work):
-    monkeypatch.setattr(deal_copy, task, crew_tasks.nothing)
+    monkeypatch.setattr(deal_copy, task, pool_tasks.nothing)
     monkeypatch.setattr(cluster_module, "PAUSE_SECONDS", 0.0)
     result = spewy("solve", leduc, "--out", tmp_path / "out", "--set", "solve.max_sweeps=10")
     assert result.exit_code == 1
@@ -264,8 +269,8 @@ def test_ctrl_c_ends_attempts_that_bring_nothing(leduc, tmp_path, monkeypatch, t
         ended(attempts, fruitful=fruitful)
 
     monkeypatch.setattr(Attempts, "ended", stopping)
-    monkeypatch.setattr(deal_copy, task, crew_tasks.nothing)
-    with DealtSession(Job.load(leduc, ["solve.max_sweeps=10"]), tmp_path / "out") as session:
+    monkeypatch.setattr(deal_copy, task, pool_tasks.nothing)
+    with Session(Job.load(leduc, ["solve.max_sweeps=10"]), tmp_path / "out") as session:
         assert session.solve(Noting(), stop).interrupted
 
 
@@ -274,7 +279,7 @@ def share():
     """A copy's engine, and what it learns of ten deals."""
     from spewy.chunks.abstractions import abstraction
     from spewy.chunks.rounds import line_forests
-    from spewy.run.dealt_plan import wish_of
+    from spewy.run.sampled_plan import wish_of
 
     job = Job.of(tomllib.loads(SHORT))
     found = abstraction(wish_of(job.rules, job.dealing))
@@ -347,7 +352,7 @@ def test_a_cluster_fills_the_bucket_locker(tmp_path, joined, monkeypatch):
     few = [parse_cards(board) for board in ("2c2d2h", "2c2d3c")]
     monkeypatch.setattr(BucketLocker, "missing", lambda self, n_cards: few)
     locker, done = BucketLocker.open(tmp_path / "trees"), []
-    locker.precompute(3, DaskCrew(joined), done.append)
+    locker.precompute(3, DaskPool(joined), done.append)
     assert sum(done) == 2
     assert len(list(locker.store.keys("means"))) == 2
     locker.close()

@@ -17,10 +17,11 @@ from jobs import EXAMPLES
 
 from buckets.abstraction import Abstraction
 from lockers import LmdbStore, StorageError, holds_store, open_store
-from spewy.errors import InputError, SolveError
+from spewy.errors import SolveError
 from spewy.job.job import Job
+from spewy.learn import background_saves
 from spewy.learn.combined_flops import Finding
-from spewy.learn.sampled_engine import SampledEngine
+from spewy.learn.sampled import SampledEngine
 from spewy.look.play import open_play
 from spewy.look.status import disk_bytes, status_of
 from spewy.records.bucket_numbers import read_mark
@@ -28,9 +29,8 @@ from spewy.records.progress import read_trace, saved_sweeps
 from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.status import LOG, STATUS, read_status
 from spewy.records.strategy_locker import StrategyLocker
-from spewy.run import dealt_saving
-from spewy.run.dealt_session import DealtSession
 from spewy.run.reporter import Silent
+from spewy.run.session import Session
 from spewy.system.folder_lock import FolderLock
 
 
@@ -47,7 +47,7 @@ def solved(leduc):
 
 def solve(job, folder, *settings, save_every=None):
     """Solve in this process."""
-    with DealtSession(Job.load(job, settings), folder, save_every) as session:
+    with Session(Job.load(job, settings), folder, save_every) as session:
         return session.solve()
 
 
@@ -143,7 +143,7 @@ def test_a_solve_starts_from_its_own_game_only(flop, leduc, solved, tmp_path):
     assert "found another [game]" in refused(*start, solved[1])
     assert "nowhere" in refused(*start, tmp_path / "nowhere")
     folder = tmp_path / "empty"
-    with DealtSession(Job.load(job), folder):
+    with Session(Job.load(job), folder):
         pass
     assert "none that were saved" in refused(*start, folder)
     assert "expected a job with [boards]" in refused(
@@ -209,15 +209,15 @@ def test_sixteen_bits_that_were_stopped_are_what_they_are_without(leduc, tmp_pat
 
 def test_the_first_save_comes_soon(leduc, tmp_path, monkeypatch):
     """The first save does not wait for five minutes, so a solve that is killed soon keeps what it has learnt."""
-    monkeypatch.setattr("spewy.run.dealt_saving.FIRST_SECONDS", 0.0)
-    monkeypatch.setattr("spewy.run.dealt_progress.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.saving.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("spewy.run.status.TELL_SECONDS", 0.0)
     saved = []
 
     class Hearing(Silent):
-        def stands(self, status, threads):
+        def status(self, status, threads):
             saved.append(status.saved_deals)
 
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         session.solve(Hearing())
     assert 0 < saved[-1] < 3000
     assert len(set(saved)) == 2  # none before the save, then those of the save
@@ -357,7 +357,7 @@ def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path
     shutil.copytree(solved[1], tmp_path / "out")
     told = good_json("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
     assert told["sweeps"] == 3001
-    with DealtSession(Job.load(leduc[0]), tmp_path / "out") as session:
+    with Session(Job.load(leduc[0]), tmp_path / "out") as session:
         assert session.plan.cost.making_seconds == 0
         assert session.policy().decision("cc/", "Qh").frequencies.shape[0] == 2
 
@@ -382,7 +382,7 @@ def judge_of(monkeypatch):
         asked, coming = [], iter(found)
 
         def judge(engine, flops, stop, tell):
-            asked.append((engine.deals, flops))
+            asked.append((engine.done, flops))
             mean = next(coming)
             return Finding(mean, 0.1, mean, mean, (mean, mean), -0.05, 0.1, flops, 1.0)
 
@@ -453,7 +453,7 @@ def test_a_solve_that_failed_tells_how_it_ended(leduc, tmp_path, monkeypatch, de
     if deals:
         solve(leduc[0], folder, f"solve.max_sweeps={deals}")
     full = StorageError(f"{folder}: expected room on the disk, found none")
-    monkeypatch.setattr("spewy.run.dealt_saving.write_buckets", lambda *asked: raising(full))
+    monkeypatch.setattr("spewy.learn.background_saves.write_buckets", lambda *asked: raising(full))
     with pytest.raises(StorageError):
         solve(leduc[0], folder, "solve.max_sweeps=200")
     told = good_json("status", folder)
@@ -489,13 +489,13 @@ def test_a_resumed_solve_remembers_its_last_check(leduc, tmp_path, judge_of):
 
 def test_sums_that_are_no_numbers_fail_and_are_not_saved(leduc, tmp_path, monkeypatch):
     solve(leduc[0], tmp_path / "out", "solve.max_sweeps=100")
-    before, run = numbers_in(tmp_path / "out"), SampledEngine.run
+    before, run = numbers_in(tmp_path / "out"), SampledEngine.deal
 
     def spoilt(engine, n, stop):
         run(engine, n, stop)
         engine.numbers.sums[0][0][0] = np.nan
 
-    monkeypatch.setattr(SampledEngine, "run", spoilt)
+    monkeypatch.setattr(SampledEngine, "deal", spoilt)
     monkeypatch.setattr(SampledEngine, "judge", lambda engine, *asked: None)
     with pytest.raises(SolveError, match="round 0, class 0: expected finite numbers, found others"):
         solve(leduc[0], tmp_path / "out", "solve.max_sweeps=200")
@@ -618,7 +618,7 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
     """What was saved before is kept: the classes that the save has written come again."""
     folder, every = tmp_path / "out", "0" if in_background else "1000"
     solve(leduc[0], folder, "solve.max_sweeps=500")
-    run, write = SampledEngine.run, dealt_saving.write_buckets
+    run, write = SampledEngine.deal, background_saves.write_buckets
 
     def run_and_interrupt(engine, n, stop):
         run(engine, n, stop)
@@ -630,9 +630,9 @@ def test_a_second_interruption_breaks_a_save_off(leduc, solved, tmp_path, monkey
         time.sleep(0.2)
 
     with monkeypatch.context() as patch:
-        patch.setattr(SampledEngine, "run", run_and_interrupt)
-        patch.setattr(dealt_saving, "write_buckets", write_and_interrupt)
-        patch.setattr(dealt_saving, "BYTES_AT_ONCE", 1)
+        patch.setattr(SampledEngine, "deal", run_and_interrupt)
+        patch.setattr(background_saves, "write_buckets", write_and_interrupt)
+        patch.setattr(background_saves, "BYTES_AT_ONCE", 1)
         result = spewy("solve", leduc[0], "--out", folder, "--save-every", every)
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted; everything that was saved is kept\n")
@@ -819,7 +819,7 @@ def test_too_little_memory_is_told_before_anything_is_there(tmp_path):
 
 
 def test_a_tree_with_more_lines_than_memory_holds_is_refused_without_being_built(tmp_path, monkeypatch):
-    monkeypatch.setattr("spewy.run.dealt_plan.line_forests", lambda tree: pytest.fail("it was built"))
+    monkeypatch.setattr("spewy.run.sampled_plan.line_forests", lambda tree: pytest.fail("it was built"))
     text = DEALT_FLOP.replace("flop-holdem", "holdem.nolimit.2p.reverse_blinds")
     job = write(tmp_path, text + '[bets.preflop]\nraise = "2x, 3x, 4x, 5x"\n')
     line = refused("solve", job, "--out", tmp_path / "out", "--set", "solve.memory=100 MiB")
@@ -834,9 +834,22 @@ def test_too_little_room_is_told_before_anything_is_there(leduc, tmp_path, monke
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_is_needed(leduc):
-    with pytest.raises(InputError, match="folder of leduc-dealt: expected one"):
-        DealtSession(Job.load(leduc[0]), None)
+def test_a_solve_in_memory_is_the_one_in_a_folder(solved, leduc):
+    told, folder = solved
+    with Session(Job.load(leduc[0])) as session:
+        result = session.solve()
+        assert (result.sweeps, result.exploitability) == (told["sweeps"], told["exploitability"])
+        found = session.policy().frequencies("", None, "Kh").tolist()
+        assert saved_sweeps(session.store) == 3000
+        again = session.solve()  # which has nothing to do
+        assert again.trace == result.trace
+        with open_play(folder) as policy:
+            assert policy.frequencies("", None, "Kh").tolist() == found
+
+
+def test_a_solve_in_memory_starts_from_a_folder(solved, leduc):
+    with Session(Job.load(leduc[0], ["solve.max_sweeps=3010"]), start_from=solved[1]) as session:
+        assert session.solve().sweeps == 3010
 
 
 def test_what_is_written_to_is_looked_at_before(leduc, solved, tmp_path, monkeypatch):
@@ -987,7 +1000,7 @@ def test_an_estimate_knows_no_more_rows_than_hands_and_in_the_end_those_that_the
     with StrategyLocker.open(tmp_path / "out" / "play") as found:
         rows = found.arrays()["n_rows"].tolist()
     assert good_json("estimate", job)["rows"] == rows == [36, 21]
-    with DealtSession(Job.load(job), tmp_path / "out") as session:
+    with Session(Job.load(job), tmp_path / "out") as session:
         assert session.plan.cost.rows == tuple(rows)
 
 
@@ -1019,19 +1032,17 @@ def test_16_bits_do_not_drift_to_uniform_play(leduc, tmp_path):
 @pytest.mark.usefixtures("unjudged")
 def test_a_first_save_that_was_broken_off_is_nothing_to_go_on_from(leduc, solved, tmp_path, monkeypatch):
     """Also where the solve began with what another has learnt, whose deals do not come again."""
-    folder, write = tmp_path / "out", dealt_saving.write_buckets
+    folder, write = tmp_path / "out", background_saves.write_buckets
 
     def write_and_break_off(store, classes):
         write(store, classes)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(dealt_saving, "write_buckets", write_and_break_off)
+        patch.setattr(background_saves, "write_buckets", write_and_break_off)
         with (
             pytest.raises(KeyboardInterrupt),
-            DealtSession(
-                Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]
-            ) as session,
+            Session(Job.load(leduc[0], ["solve.max_sweeps=3100"]), folder, start_from=solved[1]) as session,
         ):
             session.solve()
     assert deals_saved(folder) == 0

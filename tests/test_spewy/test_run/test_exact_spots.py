@@ -6,7 +6,7 @@ from jobs import example
 from naive_spot import NaiveSpot
 
 from spewy.job.job import Job
-from spewy.run.engines import open_engine
+from spewy.run.engines import walked_engine
 from spewy.run.session import Session
 
 SMALL = {
@@ -26,7 +26,7 @@ SMALL = {
 
 def engine_after(job, sweeps, folder=None):
     session = Session(job, folder)
-    engine = open_engine(session.plan, session.store, session.folder, print)
+    engine = walked_engine(session.plan, session.store, session.folder, print)
     engine.solver.run(sweeps)
     return session, engine
 
@@ -35,7 +35,7 @@ def engine_after(job, sweeps, folder=None):
 def test_a_naive_judge_finds_the_same(precision):
     job = Job.of(SMALL | {"solve": {"precision": precision}})
     session, engine = engine_after(job, 25)
-    naive, found, values = NaiveSpot(job, engine), engine.exploitability(), engine.expected_values()
+    naive, found, values = NaiveSpot(job, engine), engine.solver.exploitability(), engine.expected_values()
     for p in (0, 1):
         best, value = naive.best_response(p)
         assert found.best_response[p] == pytest.approx(best, abs=1e-4)
@@ -50,7 +50,7 @@ def test_a_naive_judge_finds_the_same_on_a_flop():
     spot = SMALL["spot"] | {"board": "Td 9d 6h", "oop": "QQ,AKs,76s:0.5", "ip": "JJ,KQs,87s"}
     job = Job.of(SMALL | {"spot": spot, "bets": {"flop": {"bet": "60%"}}})
     session, engine = engine_after(job, 40)
-    found, naive = engine.exploitability(), NaiveSpot(job, engine)
+    found, naive = engine.solver.exploitability(), NaiveSpot(job, engine)
     best, _ = naive.best_response(0)
     assert found.best_response[0] == pytest.approx(best, abs=1e-4 * job.spot.pot)
     engine.close()

@@ -20,8 +20,8 @@ from lockers import LOCK
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.look.status import status_of
-from spewy.run import finished
-from spewy.run.session import Session, open_session
+from spewy.run import folder_state
+from spewy.run.session import Session
 from spewy.system.folder_lock import FolderLock, is_locked
 
 BOARDS = TURN.replace('board = "Qs 7h 2d 3c"', 'boards = ["Qs 7h 2d 3c", "Kh 9d 6s 2c"]')
@@ -163,7 +163,7 @@ def test_a_folder_that_may_not_be_locked_is_not_used_unlocked(tmp_path, monkeypa
 def test_whoever_writes_in_a_folder_keeps_all_others_out(jobs, tmp_path, kind):
     folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
     solve = ("solve", jobs[kind], "--out", folder)
-    with open_session(job, folder) as session:
+    with Session(job, folder) as session:
         session.solve()
         for command in (solve, (*solve, "--again")):
             assert "out is in use by another `spewy solve`" in refused(*command)
@@ -191,19 +191,19 @@ def test_again_holds_the_folder_from_the_removal_to_the_end(jobs, tmp_path, kind
     folder, job = tmp_path / "out", Job.load(jobs[kind], ["solve.max_sweeps=20"])
     solve = ("solve", jobs[kind], "--out", folder, "--set", "solve.max_sweeps=20", "--again")
     good(*solve)
-    remove, refusals = finished.remove_store, []
+    remove, refusals = folder_state.remove_store, []
 
     def removing(store):
         remove(store)
         with pytest.raises(InputError, match="in use by another"):
-            open_session(job, folder, again=True)
+            Session(job, folder, again=True)
         refusals.append(store)
 
-    monkeypatch.setattr(finished, "remove_store", removing)
-    with open_session(job, folder, again=True) as session:
+    monkeypatch.setattr(folder_state, "remove_store", removing)
+    with Session(job, folder, again=True) as session:
         assert folder in refusals
         with pytest.raises(InputError, match="in use by another"):
-            open_session(job, folder)
+            Session(job, folder)
         assert session.solve().sweeps == 20
     assert good("check", folder).endswith(": healthy\n")
 

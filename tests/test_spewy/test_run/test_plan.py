@@ -10,20 +10,20 @@ from jobs import EXAMPLES, example, toy
 
 from solvers.discount import variant
 from solvers.exact import ExactCfr, supports, useful_threads
-from solvers.exact.rig import n_portions
+from solvers.exact.context import n_tasks
 from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
 from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.plan import Plan, supported
 from spewy.run.session import Session
+from spewy.run.walked_plan import WalkedPlan, supported
 
 BUILT = {
     "problems": "spewy.job.job.Problem",
     "layouts": "spewy.chunks.layout.board_rounds",
     "live games": "spewy.chunks.layout.live_game",
-    "estimates": "spewy.run.plan.estimate",
+    "estimates": "spewy.run.walked_plan.walked_cost",
 }
 
 
@@ -141,41 +141,41 @@ ENGINES = {
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines(name):
-    plan = Plan.of(ENGINES[name], streaming=True)
+    plan = WalkedPlan.of(ENGINES[name], streaming=True)
     assert plan.engine == name
     assert plan.refusal is None
     assert plan.shards == (8 if name == "stored" else 1)
     assert plan.itemsize == (4 if name == "exact" else 8)
-    assert (plan.estimate.program is not None) == (name == "program")
+    assert (plan.cost.program is not None) == (name == "program")
 
 
 @pytest.mark.parametrize("precision", ["single", "16-bit"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_what_is_kept_is_what_the_rest_leaves(precision, threads, monkeypatch):
     """By the sizes of the arrays that the solver then holds."""
-    monkeypatch.setattr("spewy.run.residence.RESERVE", 1000)
+    monkeypatch.setattr("spewy.run.memory_plan.RESERVE", 1000)
     job = example("T1", f"solve.precision={precision}", f"solve.workers={threads}")
-    plan = Plan.of(job, streaming=True)
-    assert (plan.residence.kept, plan.residence.streamed_bytes, plan.refusal) == (1.0, 0, None)
+    plan = WalkedPlan.of(job, streaming=True)
+    assert (plan.memory_plan.kept, plan.memory_plan.streamed_bytes, plan.refusal) == (1.0, 0, None)
     solver = ExactCfr(plan.layout.live, variant("dcfr"), short=precision == "16-bit")
     state = sum(part.values.nbytes for whole in (solver.regrets, solver.sums) for part in whole[-1])
     solver.close()
-    window = state * threads // n_portions(2, 48)  # what streams through memory at a time
-    rest = plan.estimate.memory_bytes - state + window + 1000
+    window = state * threads // n_tasks(2, 48)  # what streams through memory at a time
+    rest = plan.cost.memory_bytes - state + window + 1000
     for share in (0.0, 0.3, 0.8):
         job = _within(job, rest + int(share * state) + 1)
-        tight = Plan.of(job, streaming=True)
-        assert (tight.residence.streamed_bytes, tight.refusal) == (state, None)
-        assert tight.residence.kept == pytest.approx(share, abs=1e-5)
-        assert "MiB beside the interpreter" in Plan.on(job, plan.layout, streaming=False).refusal
-    less = Plan.of(_within(job, rest - 1), streaming=True)
+        tight = WalkedPlan.of(job, streaming=True)
+        assert (tight.memory_plan.streamed_bytes, tight.refusal) == (state, None)
+        assert tight.memory_plan.kept == pytest.approx(share, abs=1e-5)
+        assert "MiB beside the interpreter" in WalkedPlan.on(job, plan.layout, streaming=False).refusal
+    less = WalkedPlan.of(_within(job, rest - 1), streaming=True)
     assert less.refusal is not None
 
 
 def test_what_does_not_fit_even_from_disk():
     job = example("T1")
-    plan = Plan.of(job, streaming=True)
-    little = Plan.on(_within(job, 2**20), plan.layout, streaming=True)
+    plan = WalkedPlan.of(job, streaming=True)
+    little = WalkedPlan.on(_within(job, 2**20), plan.layout, streaming=True)
     words = r"solve\.memory: this job needs at least \d+ MiB beside the interpreter \(\d+ MiB to keep .*found 1 MiB"
     assert re.fullmatch(words, little.refusal)
     with pytest.raises(InputError, match=words):
@@ -193,17 +193,17 @@ def _within(job, budget):
 
 def test_a_known_cost_is_not_estimated_again(built, tmp_path):
     job = example("R1")
-    cost = Plan.counted(job, streaming=False).estimate
+    cost = WalkedPlan.counted(job, streaming=False).cost
     built["estimates"] = 0
     with Session(job, tmp_path / "out", cost=cost) as session:
         assert session.cost is cost
-        assert session.plan.threads == useful_threads(session.layout.live, job.solve.workers)
+        assert session.plan.solvers == useful_threads(session.layout.live, job.solve.workers)
     assert built["estimates"] == 0
 
 
 def test_an_estimate_tells_what_streams(monkeypatch):
-    monkeypatch.setattr("spewy.run.residence.RESERVE", 0)
-    job, needed = EXAMPLES / "T1.toml", Plan.counted(example("T1"), streaming=True).estimate.memory_bytes
+    monkeypatch.setattr("spewy.run.memory_plan.RESERVE", 0)
+    job, needed = EXAMPLES / "T1.toml", WalkedPlan.counted(example("T1"), streaming=True).cost.memory_bytes
     told = []
     for budget in (needed + 1, needed - 1, needed // 10):
         found = good_json("estimate", job, "--set", f"solve.memory={budget / 2**10:.6f} KiB")

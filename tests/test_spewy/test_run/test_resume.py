@@ -15,6 +15,7 @@ from spewy.job.job import Job
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks
+from spewy.run.reporter import Silent
 from spewy.run.session import Session
 
 JOBS = {
@@ -112,19 +113,11 @@ def test_interrupt_saves(workers, tmp_path):
 def child_interrupted(job, folder, queue):
     told = []
 
-    class Reporter:
-        def begin(self, job, cost, done): ...
-
-        def note(self, text): ...
-
+    class Reporter(Silent):
         def sweep(self, number, done, total):
             if number == 3 and not told:
                 told.append(number)
                 queue.put("at work")
-
-        def check(self, sweep, found, unit, seconds_left): ...
-
-        def end(self): ...
 
     os.setsid()
     session = Session(job, folder)

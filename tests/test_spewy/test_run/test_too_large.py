@@ -12,9 +12,9 @@ from spewy.chunks.live_game import live_bytes
 from spewy.errors import InputError
 from spewy.game.gamefile import format_game, load_game
 from spewy.job.job import Job
-from spewy.run.least import least_cost
-from spewy.run.plan import Plan
+from spewy.run.bounds import lower_bounds
 from spewy.run.session import Session
+from spewy.run.walked_plan import WalkedPlan
 
 SIZES = 'bet = "33%, 75%, 150%"\nraise = "33%, 75%, 150%"\n'
 NO_LIMIT = f"""
@@ -105,9 +105,9 @@ def test_a_river_of_many_sizes_is_refused_before_its_tree_is_built(tmp_path, mon
 
 def test_no_more_boards_are_saved_at_once_than_there_are(monkeypatch):
     job = example("R1")
-    whole = Plan.of(job, streaming=True)
-    monkeypatch.setattr("spewy.run.estimate.AT_ONCE", 0)
-    assert Plan.on(job, whole.layout, streaming=True).estimate == whole.estimate
+    whole = WalkedPlan.of(job, streaming=True)
+    monkeypatch.setattr("spewy.run.walked_cost.AT_ONCE", 0)
+    assert WalkedPlan.on(job, whole.layout, streaming=True).cost == whole.cost
 
 
 def test_bad_input_is_told_before_size(tmp_path):
@@ -133,7 +133,7 @@ def test_bad_input_is_told_before_size(tmp_path):
     ids=lambda job: f"{job.name} {job.solve.leaves}",
 )
 def test_lower_bounds_are_below_the_estimate(job):
-    least, cost = least_cost(job), Plan.of(job, streaming=True).estimate
+    least, cost = lower_bounds(job), WalkedPlan.of(job, streaming=True).cost
     assert all(low <= high for low, high in zip(least.boards, cost.boards, strict=True))
     assert all(low <= high for low, high in zip(least.chunks, cost.chunks, strict=True))
     assert 0 < least.memory_bytes <= cost.memory_bytes

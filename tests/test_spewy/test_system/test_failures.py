@@ -14,7 +14,7 @@ from lockers import LockerError, LockerFullError, StorageError
 from spewy.batch.work import solve_job
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.run.plan import Plan
+from spewy.run.walked_plan import WalkedPlan
 from spewy.system.failures import failure_text
 
 
@@ -137,7 +137,7 @@ def test_a_failure_within_a_command(monkeypatch, tmp_path):
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, f"Error: {told}")
     # and in a batch, which goes on
     found = Job.load(job)
-    cost = Plan.counted(found, streaming=True).estimate
+    cost = WalkedPlan.counted(found, streaming=True).cost
     outcome = solve_job(found, tmp_path / "out", lambda check: None, NeverSet(), None, cost)
     assert (outcome.error, outcome.details) == (told, "")
 

@@ -1,0 +1,291 @@
+"""What best responses win against a bot that solves its last rounds anew, hand by hand on one first board.
+
+Betting and boards are walked from the first board on. Where the bot reads its locker, its answers are taken; where it
+would solve a sub-game to the end of the hand, that is done once, and both players respond to what was solved. Which
+sub-game it is follows from the public state alone, so that best responses know it: what they win is exact, as in
+`spewy.learn.real_game`. Values are counterfactual: chips that a hand wins in all, times the other player's hands, by
+the other's reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import product
+from math import comb
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from buckets.cards import Perms, blocked, deals, hand_permutation, strengths, suit_permutations
+from solvers.tree import Floats, Ints
+from spewy.bot.agent import LockerBot, bot_of
+from spewy.bot.beliefs import Answer
+from spewy.bot.options import Options
+from spewy.errors import InputError
+from spewy.game.betting import parse_line
+from spewy.game.hand import Hand
+from spewy.system.closing import Closing
+
+Pair = tuple[Floats, Floats]
+"""Of both players, ``[hand of the deck]``."""
+
+Key = tuple[str, tuple[int, ...]]
+"""A public state: betting and board."""
+
+Found = Callable[[Key], Pair]
+"""What `BotJudge.below` found at a state where a sub-game begins."""
+
+
+class Judged(NamedTuple):
+    """What was found on a first board.
+
+    Attributes:
+        best: ``[player, line, hand of the deck]``: where lines enter the board, of best responses.
+        own: the same of those who play like the bot until a later round, and respond from then on.
+    """
+
+    best: Floats
+    own: Floats
+
+
+class BotJudge(Closing):
+    """Judges a bot.
+
+    Args:
+        bot: `close` closes it; of one thread, and without a limit in seconds, so that it always plays the same.
+        perms: permutations of suits that change nothing of how it plays.
+
+    Raises:
+        InputError: it is limited, or has threads.
+    """
+
+    def __init__(self, bot: LockerBot, perms: Perms) -> None:
+        options = bot.options
+        if options.seconds is not None or options.threads != 1:
+            raise InputError(
+                f"bot: expected one thread and no limit in seconds, found {options.threads} and {options.seconds}"
+            )
+        self.bot, self.game, self._perms = bot, bot.game, perms
+        self._first_round = next(t for t, n in enumerate(self.game.num_board_cards) if n)
+        self._deck = bot.hands.astype(np.int64)
+        self._answers = lru_cache(1 << 16)(self._answer)
+        self._below = lru_cache(256)(self._dealt)
+        self._power = lru_cache(1 << 11)(self._strength)
+
+    def close(self) -> None:
+        """Close the bot's lockers."""
+        self.bot.close()
+
+    def sub_games(self, flop: tuple[int, ...], lines: list[str]) -> list[Key]:
+        """The states where sub-games begin after lines that enter a first board, up to suits."""
+        out = dict[Key, None]()
+        for line in lines:
+            out |= dict.fromkeys(self._roots(self._entered(line, flop)))
+        return list(out)
+
+    def below(self, key: Key) -> Pair:
+        """Solve the sub-game that begins at a state: values of best responses to it.
+
+        Raises:
+            InputError: none begins there, or it is too large.
+        """
+        hand = Hand(parse_line(self.game, key[0]), board=key[1])
+        self.bot.new_hand(hand, 0, 0)
+        return self.bot.best_values(hand, 0), self.bot.best_values(hand, 1)
+
+    def judged(self, flop: tuple[int, ...], lines: list[str], found: Found, later: int) -> Judged:
+        """Put together what was found.
+
+        Args:
+            flop: the first board, the least of those that suits make of it.
+            lines: that enter it.
+            found: at all `sub_games`.
+            later: the round for `Judged.own`.
+        """
+        out = []
+        for first in (0, later):
+            best = []
+            for line in lines:
+                state = self._entered(line, flop)
+                best.append(_Walk(self, found, first).values(state, self.reach(line)))
+            out.append(np.array(best).transpose(1, 0, 2))
+        return Judged(*out)
+
+    def reach(self, line: str) -> Pair:
+        """With which both players come to the first board, by their average strategies."""
+        state, reach = Hand.start(self.game), self.bot.initial_ranges
+        for action in parse_line(self.game, line).rounds[0]:
+            player, answer = state.to_act, self.answer(state)
+            assert player is not None
+            reach = _played(reach, player, answer.frequencies[answer.actions.index(action)])
+            state = state.apply(action)
+        return reach
+
+    def answer(self, state: Hand) -> Answer:
+        """Of the bot at a state."""
+        return self._answers(state.betting.line, state.board)
+
+    def begins(self, state: Hand) -> bool:
+        """Whether the bot solves a sub-game that begins at a state."""
+        return state.to_act is not None and self.bot.begins_subgame(state)
+
+    def dealt(self, state: Hand) -> list[tuple[Hand, Ints]]:
+        """The next cards up to suits, each with ``[member, hand]``: where hands go when suits make a member it."""
+        return [(state.deal(cards), moved) for cards, moved in self._below(state.board, state.to_deal)]
+
+    def power(self, board: tuple[int, ...]) -> Ints:
+        """``[hand of the deck]``: strength; -1: the board has one of its cards."""
+        return self._power(board)
+
+    def meets(self, board: tuple[int, ...], reach: Floats) -> Floats:
+        """``[hand of the deck]``: mass of a range that each hand goes with; 0 where the board has one of its cards."""
+        live = ~blocked(self._deck, board)
+        mass = np.where(live, reach, 0.0)
+        by_card = np.zeros(max(self.game.deck.cards) + 1)
+        for cards in self._deck.T:
+            by_card += np.bincount(cards, weights=mass, minlength=len(by_card))
+        twin = mass if self._deck.shape[1] > 1 else np.zeros_like(mass)
+        out: Floats = np.where(live, mass.sum() - by_card[self._deck].sum(axis=1) + twin, 0.0)
+        return out
+
+    def showdown(self, board: tuple[int, ...], reach: Floats) -> Floats:
+        """``[hand of the deck]``: mass of a range that each hand beats, less what beats it."""
+        power = self.power(board)
+        order = np.argsort(power, kind="stable")
+        order = order[power[order] >= 0]
+        mine, mass = power[order], reach[order]
+        weaker, not_stronger = np.searchsorted(mine, mine, "left"), np.searchsorted(mine, mine, "right")
+        out = np.zeros(len(reach))
+        total = np.concatenate([[0.0], np.cumsum(mass)])
+        out[order] = total[weaker] - (total[-1] - total[not_stronger])
+        holds = np.zeros((len(order), max(self.game.deck.cards) + 1))
+        for cards in self._deck[order].T:
+            holds[np.arange(len(order)), cards] = mass
+        by_card = np.concatenate([np.zeros((1, holds.shape[1])), np.cumsum(holds, axis=0)])
+        for cards in self._deck[order].T:
+            out[order] -= by_card[weaker, cards] - (by_card[-1, cards] - by_card[not_stronger, cards])
+        return out
+
+    def _entered(self, line: str, flop: tuple[int, ...]) -> Hand:
+        return Hand(parse_line(self.game, line)).deal(flop)
+
+    def _roots(self, state: Hand) -> Iterator[Key]:
+        if state.to_deal:
+            for child, _ in self.dealt(state):
+                yield from self._roots(child)
+        elif state.to_act is not None:
+            if self.begins(state):
+                yield state.betting.line, state.board
+            else:
+                for action in self.answer(state).actions:
+                    yield from self._roots(state.apply(action))
+
+    def _answer(self, line: str, board: tuple[int, ...]) -> Answer:
+        return self.bot.answer(Hand(parse_line(self.game, line), board=board))
+
+    def _dealt(self, board: tuple[int, ...], n_cards: int) -> list[tuple[tuple[int, ...], Ints]]:
+        out = []
+        for deal in deals(self.game.cut(board), n_cards, self.game.deck, self._perms):
+            moved = [
+                hand_permutation(self.game.deck, self.game.num_hole_cards, perm) for _, perm in deal.members
+            ]
+            out.append((deal.history[-1], np.array(moved)))
+        return out
+
+    def _strength(self, board: tuple[int, ...]) -> Ints:
+        out: Ints = strengths(np.array([board]), self._deck)[0].astype(np.int64)
+        return out
+
+
+def open_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
+    """Open the judge of a bot that plays from a folder.
+
+    Args:
+        folder: of a whole game, or of its play locker.
+        options: of the bot.
+        symmetric: whether hands that suits alone tell apart share rows.
+
+    Raises:
+        lockers.LockerError: nothing is there, or it is damaged.
+        InputError: the lockers are not those of a whole game, or as `BotJudge`.
+    """
+    bot = bot_of(folder, options)
+    try:
+        return BotJudge(bot, suit_permutations(bot.game.deck)[: None if symmetric else 1])
+    except BaseException:
+        bot.close()
+        raise
+
+
+@lru_cache(1)
+def kept_judge(folder: Path, options: Options, *, symmetric: bool) -> BotJudge:
+    """Open the same once for a process that works through sub-games."""
+    return open_judge(folder, options, symmetric=symmetric)
+
+
+class _Walk:
+    """Values of both players below a state.
+
+    Args:
+        judge: of the bot.
+        found: at states where sub-games begin.
+        first: the first round in which a player responds; before it plays as the bot does.
+    """
+
+    def __init__(self, judge: BotJudge, found: Found, first: int) -> None:
+        self._judge, self._found, self._first = judge, found, first
+
+    def values(self, state: Hand, reach: Pair) -> Pair:
+        """Counterfactual, against what the other comes with."""
+        if state.betting.folded is not None:
+            return self._folded(state, reach)
+        if state.to_deal:
+            return self._chance(state, reach)
+        if state.to_act is None:
+            stake = min(state.betting.spent)
+            first, second = (self._judge.showdown(state.board, theirs) for theirs in reach)
+            return stake * second, stake * first
+        if self._judge.begins(state):
+            first, second = self._found((state.betting.line, state.board))
+            return first * reach[1].max(), second * reach[0].max()
+        return self._decision(state, state.to_act, reach)
+
+    def _folded(self, state: Hand, reach: Pair) -> Pair:
+        folded = state.betting.folded
+        assert folded is not None
+        lost = state.betting.spent[folded]
+        first, second = (self._judge.meets(state.board, reach[1 - p]) for p in (0, 1))
+        return (-lost * first, lost * second) if folded == 0 else (lost * first, -lost * second)
+
+    def _chance(self, state: Hand, reach: Pair) -> Pair:
+        game = self._judge.game
+        left = len(game.deck) - 2 * game.num_hole_cards - len(state.board)
+        chance = 1 / comb(left, state.to_deal)
+        out = np.zeros((2, len(reach[0])))
+        for child, moved in self._judge.dealt(state):
+            live = ~blocked(self._judge.bot.hands, child.board)
+            below = self.values(child, (reach[0] * live, reach[1] * live))
+            for p, member in product((0, 1), moved):
+                out[p] += chance * below[p][member]
+        return out[0], out[1]
+
+    def _decision(self, state: Hand, player: int, reach: Pair) -> Pair:
+        answer = self._judge.answer(state)
+        below = np.array(
+            [
+                self.values(state.apply(action), _played(reach, player, taken))
+                for action, taken in zip(answer.actions, answer.frequencies, strict=True)
+            ]
+        )
+        responds = state.betting.round >= self._first
+        mine = below[:, player]
+        own = mine.max(axis=0) if responds else (answer.frequencies * mine).sum(axis=0)
+        theirs = below[:, 1 - player].sum(axis=0)
+        return (own, theirs) if player == 0 else (theirs, own)
+
+
+def _played(reach: Pair, player: int, taken: Floats) -> Pair:
+    first, second = reach
+    return (first * taken, second) if player == 0 else (first, second * taken)

@@ -1,0 +1,158 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
+"""Numbers that are stored in single or in half precision, and computed with in single precision.
+
+The *kind* of a number is a constant of a Numba type of its own, `SINGLE` or `HALF`, so kernels are compiled for one or
+the other. With an address a and an offset i in elements:
+
+    load_as(kind, a, i)           16 consecutive numbers as a vector of float32
+    store_as(kind, a, i, x, d)    store them; a half is rounded toward 0 after adding d / `DITHER_STEPS` of its last bit
+    prefetch_as(kind, a, i)       ask for the cache line of a number
+    size_of(kind)                 bytes of a number
+    quantum_of(kind, x)           distance from x >= 0 to the next larger stored number, a power of 2
+
+The dither d changes from iteration to iteration, so rounding is right on average, and a change that is smaller than
+the last bit takes effect in some iterations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core import cgutils
+
+from compiled.llvm import FLOAT, intrinsic, pointer, shuffle, spread
+from compiled.vector import VECTORS, WIDTH
+
+SINGLE, HALF = np.int32(0), np.int16(0)
+"""Kinds: float32 and float16."""
+
+DITHER_STEPS = 1 << 13
+"""In the bits of a float32, the last bit of a float16."""
+
+LARGEST = 65504.0
+"""Largest number of a float16."""
+
+_HALVES = ir.VectorType(ir.IntType(16), WIDTH)
+_QUANTA = {types.int32: (2.0**-23, 2.0**-100), types.int16: (2.0**-10, 2.0**-24)}
+"""The quantum of numbers in [1, 2), and the smallest quantum that is used, by kind.
+
+Single precision has smaller quanta, but arithmetic with numbers that small is slow.
+"""
+_TRUNCATES = bool(get_host_cpu_features().get("f16c"))
+_KINDS = {types.int32: (ir.VectorType(FLOAT, WIDTH), 4), types.int16: (_HALVES, 2)}
+
+
+@intrinsic
+def load_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
+    """Read 16 consecutive numbers of a kind as a vector of float32."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return read_as(builder, sig.args[0], *args[1:])
+
+    return VECTORS[WIDTH](kind, types.intp, types.intp), generate
+
+
+@intrinsic
+def store_as(typing_context: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> Any:
+    """Write a vector to 16 consecutive numbers of a kind; what is too large for float16 becomes `LARGEST`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        write_as(builder, sig.args[0], *args[1:])
+        return context.get_dummy_value()
+
+    return types.void(kind, types.intp, types.intp, value, types.int32), generate
+
+
+@intrinsic
+def prefetch_as(typing_context: Any, kind: Any, address: Any, index: Any) -> Any:
+    """Ask for the cache line of a number that will be read and written soon; any address will do."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        ask_for(builder, sig.args[0], *args[1:])
+        return context.get_dummy_value()
+
+    return types.void(kind, types.intp, types.intp), generate
+
+
+@intrinsic
+def size_of(typing_context: Any, kind: Any) -> Any:
+    """Bytes of a number of a kind."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, _KINDS[sig.args[0]][1])
+
+    return types.intp(kind), generate
+
+
+@intrinsic
+def quantum_of(typing_context: Any, kind: Any, x: Any) -> Any:
+    """The spacing of numbers of a kind at each number of a vector; see the module."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        words = ir.VectorType(ir.IntType(32), WIDTH)
+        exponent = ir.Constant(words, [0x7F800000] * WIDTH)
+        power = builder.bitcast(builder.and_(builder.bitcast(args[1], words), exponent), args[1].type)
+        of_one, least = (ir.Constant(args[1].type, [value] * WIDTH) for value in _QUANTA[sig.args[0]])
+        quantum = builder.fmul(power, of_one)
+        return builder.select(builder.fcmp_ordered(">", quantum, least), quantum, least)
+
+    return x(kind, x), generate
+
+
+def read_as(builder: Any, kind: Any, address: Any, index: Any) -> Any:
+    """LLVM code of `load_as`."""
+    stored, n_bytes = _KINDS[kind]
+    return _widened(builder, builder.load(pointer(builder, address, index, stored, n_bytes), align=n_bytes))
+
+
+def write_as(builder: Any, kind: Any, address: Any, index: Any, value: Any, dither: Any) -> None:
+    """LLVM code of `store_as`."""
+    stored, n_bytes = _KINDS[kind]
+    place = pointer(builder, address, index, stored, n_bytes)
+    builder.store(value if stored == value.type else _halved(builder, value, dither), place, align=n_bytes)
+
+
+def ask_for(builder: Any, kind: Any, address: Any, index: Any) -> None:
+    """LLVM code of `prefetch_as`."""
+    byte, number = ir.IntType(8), ir.IntType(32)
+    function = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
+    called = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
+    hints = [ir.Constant(number, n) for n in (0, 3, 1)]
+    builder.call(called, [pointer(builder, address, index, byte, _KINDS[kind][1]), *hints])
+
+
+def _widened(builder: Any, value: Any) -> Any:
+    single = ir.VectorType(FLOAT, WIDTH)
+    if value.type == single:
+        return value
+    return builder.fpext(builder.bitcast(value, ir.VectorType(ir.HalfType(), WIDTH)), single)
+
+
+def _halved(builder: Any, value: Any, dither: Any) -> Any:
+    """Round to float16: the bits of a float32, as an integer, grow by the dither."""
+    words = ir.VectorType(ir.IntType(32), WIDTH)
+    bits = builder.add(builder.bitcast(value, words), spread(builder, dither, WIDTH))
+    if _TRUNCATES:
+        value = builder.bitcast(bits, value.type)
+        return shuffle(
+            builder, *[_truncated(builder, value, start) for start in (0, WIDTH // 2)], list(range(WIDTH))
+        )
+    bits = builder.and_(bits, ir.Constant(words, [-DITHER_STEPS] * WIDTH))
+    value = builder.bitcast(bits, value.type)
+    for comparison, bound in (("<", LARGEST), (">", -LARGEST)):
+        limit = ir.Constant(value.type, [bound] * WIDTH)
+        value = builder.select(builder.fcmp_ordered(comparison, value, limit), value, limit)
+    return builder.bitcast(builder.fptrunc(value, ir.VectorType(ir.HalfType(), WIDTH)), _HALVES)
+
+
+def _truncated(builder: Any, value: Any, start: int) -> Any:
+    """Eight of the numbers by the instruction that rounds toward 0, infinity excluded."""
+    eight, number = ir.VectorType(FLOAT, 8), ir.IntType(32)
+    function = ir.FunctionType(ir.VectorType(ir.IntType(16), 8), [eight, number])
+    called = cgutils.get_or_insert_function(builder.module, function, "llvm.x86.vcvtps2ph.256")
+    part = shuffle(builder, value, value, list(range(start, start + 8)))
+    return builder.call(called, [part, ir.Constant(number, 3)])

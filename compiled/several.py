@@ -1,0 +1,298 @@
+# mypy: disable-error-code="untyped-decorator,no-untyped-call,call-arg,attr-defined,import-untyped,misc"
+"""Several vectors of 16 numbers in one variable: a loop over them is unrolled, and all of them stay in registers.
+
+How many there are is the length of a tuple of offsets, so a kernel that takes such a tuple is compiled for each length
+that it is called with. With an address a, an offset i, tuples t of offsets in elements, and several vectors x and y:
+
+    stepped(t, i, step)           (i, i + step, i + 2 * step, ...), as many as t has
+    clamped(t, most)              the smaller of each offset and ``most``
+    shifted(t, i), scaled(t, n)   the sum and the product of each offset and a number
+    int64_each(a, t)              the offsets a[t[0]], a[t[1]], ...
+    int32_each(a, t)              the same of 32-bit numbers
+    load_each(a, t)               16 numbers from each offset on
+    store_each(a, t, x)           the other way, in order
+    fill_each(t, c)               the number c everywhere, as many vectors as t has
+    load_each_as(kind, a, t), store_each_as(kind, a, t, x, d), prefetch_each(kind, a, t)
+                                  as in `compiled.precision`
+    positive_each(x)              the larger of each number and 0
+    where_each(c, x, v)           x where the vector c is positive, else the vector v
+    total_each(x)                 x[0] + x[1] + ..., from left to right
+    x + y, x - y, x * y           vector by vector; y may be one vector, for all of x, or one float32
+    first_only(x, n)              x with zeros from vector n on
+    chain(v, x, y)                v + x[0] * y[0] + x[1] * y[1] + ..., from left to right
+    paired(x, y)                  (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) of four each
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.datamodel import PrimitiveModel, register_default
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+
+from compiled.llvm import FLOAT, FUSE, intrinsic, pointer, spread
+from compiled.precision import ask_for, read_as, write_as
+from compiled.vector import VECTORS, WIDTH, VectorType
+
+_VECTOR, _LONG = ir.VectorType(FLOAT, WIDTH), ir.IntType(64)
+
+
+class SeveralType(types.Type):
+    """``n`` vectors of 16 numbers."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        super().__init__(name=f"several{n}x{WIDTH}")
+
+
+@register_default(SeveralType)
+class _SeveralModel(PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: SeveralType) -> None:
+        super().__init__(dmm, fe_type, ir.ArrayType(_VECTOR, fe_type.n))
+
+
+def _parts(builder: Any, several: Any) -> list[Any]:
+    """The members of an LLVM array."""
+    return [builder.extract_value(several, k) for k in range(several.type.count)]
+
+
+def _joined(builder: Any, parts: list[Any]) -> Any:
+    out = ir.Constant(ir.ArrayType(parts[0].type, len(parts)), ir.Undefined)
+    for k, part in enumerate(parts):
+        out = builder.insert_value(out, part, k)
+    return out
+
+
+def _offsets(n: Any) -> Any:
+    """The type of n offsets."""
+    return types.UniTuple(types.int64, n)
+
+
+@intrinsic
+def stepped(typing_context: Any, like: Any, first: Any, step: Any) -> Any:
+    """Offsets at equal distances."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        steps = (builder.mul(args[2], ir.Constant(_LONG, k)) for k in range(like.count))
+        return _joined(builder, [builder.add(args[1], step) for step in steps])
+
+    return _offsets(like.count)(like, types.intp, types.intp), generate
+
+
+def _each_with_number(compute: Any) -> Any:
+    @intrinsic
+    def function(typing_context: Any, offsets: Any, number: Any) -> Any:
+        """Compute each offset with a number."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _joined(builder, [compute(builder, k, args[1]) for k in _parts(builder, args[0])])
+
+        return _offsets(offsets.count)(offsets, types.intp), generate
+
+    return function
+
+
+clamped = _each_with_number(lambda b, k, most: b.select(b.icmp_signed("<", k, most), k, most))
+shifted = _each_with_number(lambda b, k, by: b.add(k, by))
+scaled = _each_with_number(lambda b, k, by: b.mul(k, by))
+
+
+def _each_from(kind: Any, n_bytes: int) -> Any:
+    @intrinsic
+    def function(typing_context: Any, address: Any, offsets: Any) -> Any:
+        """Read a whole number at each offset."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            read = (
+                builder.load(pointer(builder, args[0], k, kind, n_bytes), align=n_bytes)
+                for k in _parts(builder, args[1])
+            )
+            return _joined(builder, [k if n_bytes == 8 else builder.sext(k, _LONG) for k in read])
+
+        return _offsets(offsets.count)(types.intp, offsets), generate
+
+    return function
+
+
+int64_each, int32_each = _each_from(_LONG, 8), _each_from(ir.IntType(32), 4)
+
+
+@intrinsic
+def load_each(typing_context: Any, address: Any, offsets: Any) -> Any:
+    """Read 16 consecutive float32 at each offset."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        places = (pointer(builder, args[0], k, _VECTOR, 4) for k in _parts(builder, args[1]))
+        return _joined(builder, [builder.load(place, align=4) for place in places])
+
+    return SeveralType(offsets.count)(types.intp, offsets), generate
+
+
+@intrinsic
+def store_each(typing_context: Any, address: Any, offsets: Any, several: Any) -> Any:
+    """Write 16 consecutive float32 at each offset."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for k, part in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
+            builder.store(part, pointer(builder, args[0], k, _VECTOR, 4), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, offsets, several), generate
+
+
+@intrinsic
+def load_each_as(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
+    """Read 16 consecutive numbers of a kind at each offset."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _joined(builder, [read_as(builder, sig.args[0], args[1], k) for k in _parts(builder, args[2])])
+
+    return SeveralType(offsets.count)(kind, types.intp, offsets), generate
+
+
+@intrinsic
+def store_each_as(
+    typing_context: Any, kind: Any, address: Any, offsets: Any, several: Any, dither: Any
+) -> Any:
+    """Write 16 consecutive numbers of a kind at each offset."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for k, part in zip(_parts(builder, args[2]), _parts(builder, args[3]), strict=True):
+            write_as(builder, sig.args[0], args[1], k, part, args[4])
+        return context.get_dummy_value()
+
+    return types.void(kind, types.intp, offsets, several, types.int32), generate
+
+
+@intrinsic
+def prefetch_each(typing_context: Any, kind: Any, address: Any, offsets: Any) -> Any:
+    """Ask for the cache line of a number of a kind at each offset."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        for k in _parts(builder, args[2]):
+            ask_for(builder, sig.args[0], args[1], k)
+        return context.get_dummy_value()
+
+    return types.void(kind, types.intp, offsets), generate
+
+
+@intrinsic
+def positive_each(typing_context: Any, several: Any) -> Any:
+    """The larger of each number and 0."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
+        parts = _parts(builder, args[0])
+        return _joined(builder, [builder.select(builder.fcmp_ordered(">", x, zero), x, zero) for x in parts])
+
+    return several(several), generate
+
+
+@intrinsic
+def where_each(typing_context: Any, condition: Any, several: Any, other: Any) -> Any:
+    """Several vectors where the condition is positive, one other vector elsewhere."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        positive = builder.fcmp_ordered(">", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
+        return _joined(builder, [builder.select(positive, x, args[2]) for x in _parts(builder, args[1])])
+
+    return several(condition, several, other), generate
+
+
+@intrinsic
+def total_each(typing_context: Any, several: Any) -> Any:
+    """The sum of several vectors, from left to right."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        first, *rest = _parts(builder, args[0])
+        for part in rest:
+            first = builder.fadd(first, part, flags=FUSE)
+        return first
+
+    return VECTORS[WIDTH](several), generate
+
+
+@intrinsic
+def fill_each(typing_context: Any, like: Any, number: Any) -> Any:
+    """One number in all lanes of as many vectors as there are offsets."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _joined(builder, [spread(builder, args[1], WIDTH)] * like.count)
+
+    return SeveralType(like.count)(like, types.float32), generate
+
+
+@intrinsic
+def first_only(typing_context: Any, several: Any, n: Any) -> Any:
+    """The first n vectors; zeros in place of the others."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
+        parts = enumerate(_parts(builder, args[0]))
+        inside = ((builder.icmp_signed("<", ir.Constant(_LONG, k), args[1]), part) for k, part in parts)
+        return _joined(builder, [builder.select(condition, part, zero) for condition, part in inside])
+
+    return several(several, types.intp), generate
+
+
+@intrinsic
+def chain(typing_context: Any, start: Any, x: Any, y: Any) -> Any:
+    """A vector plus all products, from left to right."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        total = args[0]
+        for left, right in zip(_parts(builder, args[1]), _parts(builder, args[2]), strict=True):
+            total = builder.fadd(total, builder.fmul(left, right, flags=FUSE), flags=FUSE)
+        return total
+
+    return start(start, x, y), generate
+
+
+@intrinsic
+def paired(typing_context: Any, x: Any, y: Any) -> Any:
+    """The sum of four products, two by two."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        both = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
+        a, b, c, d = (builder.fmul(left, right, flags=FUSE) for left, right in both)
+        return builder.fadd(builder.fadd(a, b, flags=FUSE), builder.fadd(c, d, flags=FUSE), flags=FUSE)
+
+    return VECTORS[WIDTH](x, y), generate
+
+
+def _operator(symbol: Any, method: str) -> None:
+    """Let an arithmetic operator take several vectors, with several, one vector or one number."""
+
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            if len(args) == 2 and isinstance(args[0], SeveralType):
+                known = isinstance(args[1], SeveralType | VectorType)
+                return signature(args[0], args[0], args[1] if known else types.float32)
+            return None
+
+    infer_global(symbol)(Template)
+
+    def compute(builder: Any, several: Any, others: list[Any]) -> Any:
+        both = zip(_parts(builder, several), others, strict=True)
+        return _joined(builder, [getattr(builder, method)(x, y, flags=FUSE) for x, y in both])
+
+    def with_several(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return compute(builder, args[0], _parts(builder, args[1]))
+
+    def with_vector(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return compute(builder, args[0], [args[1]] * sig.args[0].n)
+
+    def with_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return compute(builder, args[0], [spread(builder, args[1], WIDTH)] * sig.args[0].n)
+
+    lower_builtin(symbol, SeveralType, SeveralType)(with_several)
+    lower_builtin(symbol, SeveralType, VectorType)(with_vector)
+    lower_builtin(symbol, SeveralType, types.Float)(with_number)
+
+
+for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+    _operator(_symbol, _method)

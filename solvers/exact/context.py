@@ -1,0 +1,291 @@
+"""All that passes of the exact engine need but regrets and sums: steps, tables, buffers, and threads to share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from compiled.precision import HALF, SINGLE
+from compiled.records import Packed
+from compiled.threads import ABSENT, SYNC_SIZE
+from compiled.vector import WIDTH, aligned, bare
+from solvers.exact.passes import RUNNERS, Deals, Desk, GameView, Plan, Ranges, Thread
+from solvers.exact.program import Program, padded, program
+from solvers.exact.storage import Storage
+from solvers.exact.tables import HandTable, class_table, deal_table, entering_reach, n_blocks, no_classes
+from solvers.exact.views import N_CARDS, Entry, RoundView, Workspace
+from solvers.game import LeafValues, LiveGame
+from solvers.tree import Floats
+
+T = TypeVar("T")
+
+MOST_TASKS = 24, 64
+"""That share the boards of the second of two rounds, of three: the more, the fairer their shares, and the more to add.
+
+Whatever the number of threads, so that sums have one order.
+"""
+
+COMMON = ("theirs", "wins", "total", "by_card", "exits", "continuation", "roots")
+"""Buffers for the first board that all threads share: those with a row per hand."""
+
+Whole = list[tuple[Storage, Storage]]
+"""Per round and player."""
+
+
+def n_tasks(n_rounds: int, n_entries: int) -> int:
+    """Tasks of so many boards after the first deal of two or three rounds."""
+    return min(MOST_TASKS[n_rounds - 2], n_entries)
+
+
+@dataclass(frozen=True)
+class _Locks:
+    """Locks of a round's player: their number by decision, and frequencies for the kernels."""
+
+    by_node: dict[int, int]
+    frequencies: np.ndarray
+    first: np.ndarray
+
+
+class Context:
+    """All that passes need but regrets and sums: steps, tables, buffers and threads."""
+
+    def __init__(
+        self,
+        game: LiveGame,
+        hands: list[tuple[HandTable, ...]],
+        threads: int,
+        kept: float,
+        weights: list[np.ndarray],
+    ) -> None:
+        n_rounds = len(game.rounds)
+        self.n_rounds = n_rounds
+        self.hands = hands
+        self.threads = threads
+        self.locks = [tuple(_locks(game, hands[t][p], t, p) for p in (0, 1)) for t in range(n_rounds)]
+        self.programs = [
+            tuple(program(r.forest, p, self.locks[t][0].by_node | self.locks[t][1].by_node) for p in (0, 1))
+            for t, r in enumerate(game.rounds)
+        ]
+        self.classes = [
+            tuple(
+                no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)
+            )
+            for r in game.rounds
+        ]
+        self.entries = tuple(
+            Entry(
+                entering_reach(game, 1 - p),
+                padded(1),
+                np.arange(WIDTH * int(hands[0][1 - p].first_block[1]), dtype=np.int32),
+            )
+            for p in (0, 1)
+        )
+        self.deals = [
+            tuple(deal_table(r.deal, r.rows[p], game.rounds[t + 1].rows[p], p) for p in (0, 1))
+            for t, r in enumerate(game.rounds)
+            if r.deal is not None
+        ]
+        self.workspaces = [[self._workspace(t) for t in range(n_rounds)] for _ in range(threads)]
+        for own in self.workspaces[1:]:  # rows of the first board are common to all threads
+            first, second = self.workspaces[0][0]
+            own[0] = _sharing(own[0][0], first), _sharing(own[0][1], second)
+        self.n_tasks = n_tasks(n_rounds, len(self.deals[0][0].child)) if self.deals else 0
+        self.n_in_memory = int(kept * self.n_tasks)
+        largest = max(len(self.workspaces[0][0][p].continuation) for p in (0, 1))
+        self.tasks = aligned(self.n_tasks * largest)
+        self._weights = [w.astype(np.float32) for w in weights]
+        self._bare_tables = [
+            [bare((self.programs[t][p], hands[t][p], hands[t][1 - p], self.classes[t][p])) for p in (0, 1)]
+            for t in range(n_rounds)
+        ]
+        self._counters = aligned(SYNC_SIZE, np.int64)
+        self._deal_weight = np.nan
+        self.weigh(game.deal_weight)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def bind(self, regrets: Whole, sums: Whole) -> None:
+        """Say which regrets and sums passes work on."""
+        self._views = Packed(
+            tuple(self._view(p, current, sums) for current in (regrets, sums) for p in (0, 1))
+        )
+
+    def run(self, plan: Plan) -> int:
+        """Do the passes of a plan, or as many as it takes to its target; return how many."""
+        kernel: Any = RUNNERS[self.n_rounds - 1]
+        steps = bare(plan)
+        return self.each(lambda thread: int(kernel(steps, self._views, self._desks[thread])), self.threads)
+
+    def each(self, work: Callable[[int], T], n_threads: int) -> T:
+        """Run ``work(thread)`` in ``n_threads`` threads; return the result of thread 0.
+
+        If a thread fails before it enters its kernel, the threads that wait for it in their kernels return without
+        having changed anything.
+        """
+        if self._counters[ABSENT]:  # set by a failed run, whose threads may not have ended yet
+            self.close()
+        self._counters[:] = 0
+        try:
+            others = [self._threads.submit(self._other, work, thread) for thread in range(1, n_threads)]
+            first = work(0)
+            for other in others:
+                other.result()
+        except BaseException:  # KeyboardInterrupt included
+            self._counters[ABSENT] = 1
+            raise
+        return first
+
+    def _other(self, work: Callable[[int], T], thread: int) -> T:
+        try:
+            return work(thread)
+        except BaseException:
+            self._counters[ABSENT] = 1
+            raise
+
+    @property
+    def _threads(self) -> ThreadPoolExecutor:
+        """The pool of all threads but the first, which is the caller's thread."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1)
+        return self._pool
+
+    def _thread(self, thread: int) -> Thread:
+        return Thread(self.tasks, self.n_tasks, self.n_in_memory, self._counters, self.threads, thread)
+
+    def weigh(self, deal_weight: float) -> None:
+        """Set the weight of all deals together, by which measured values are divided."""
+        if deal_weight == self._deal_weight:
+            return
+        self._deal_weight = deal_weight
+        first, second = self._weights
+        ranges = Ranges(first, len(first), second, len(second), 1 / deal_weight)
+        self._desks = [
+            Packed(Desk((*own,), ranges, self._thread(thread))) for thread, own in enumerate(self.workspaces)
+        ]
+
+    def enter(self, p: int, reach: Floats) -> None:
+        """Set player p's range ``[row]`` for later passes; the next measurement also needs `weigh`."""
+        self._weights[p][: len(reach)] = reach
+        self.entries[1 - p].reach.reshape(-1, padded(1))[: len(reach), 0] = reach
+
+    def root_values(self, p: int) -> Floats:
+        """``[row]``, values of the last pass of traverser p."""
+        s = self.workspaces[0][0][p]
+        first: Floats = s.roots.reshape(-1, self.programs[0][p].n_root_lanes)[:, 0].astype(np.float64)
+        return first
+
+    def room_to_keep(self) -> tuple[np.ndarray, int]:
+        """Where passes keep what leaves of the second of three rounds are worth; where player 1's begin, or -1."""
+        if len(self.deals) < 2:
+            return np.zeros(1, dtype=np.float32), -1
+        sizes = [
+            WIDTH * int(self.hands[1][p].first_block[-1]) * self.programs[1][p].n_exit_lanes for p in (0, 1)
+        ]
+        return aligned(sum(sizes)), sizes[0]
+
+    def leaf_values(self, kept: np.ndarray, second: int) -> LeafValues:
+        """`solvers.solver.LeafValues` of the last two passes, which kept what `room_to_keep` has room for."""
+        out: LeafValues = {}
+        for t, deal in enumerate(self.deals):
+            for b in range(len(self.hands[t][0].count)):
+                first, other = (
+                    self._leaves(t, b, p, kept[second * p :]) * deal[p].probability for p in (0, 1)
+                )
+                out[t, b] = first, other
+        return out
+
+    def _leaves(self, t: int, b: int, p: int, kept: np.ndarray) -> Floats:
+        """``[chance leaf, row]`` of a board, a copy."""
+        steps, hands = self.programs[t][p], self.hands[t][p]
+        below = self.workspaces[0][0][p].continuation if t == 0 else kept
+        start = WIDTH * int(hands.first_block[b]) * steps.n_exit_lanes
+        shape = int(hands.count[b]), steps.n_exit_lanes
+        rows = below[start : start + shape[0] * shape[1]].reshape(shape)
+        found: Floats = rows[:, : steps.n_exits].T.astype(np.float64)
+        return found
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._counters[ABSENT] = 1  # so that threads that still wait return
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def _view(self, p: int, current: Whole, sums: Whole) -> GameView:
+        return GameView(
+            self.entries[p],
+            tuple(self._round(t, p, current, sums) for t in range(self.n_rounds)),
+            tuple(Deals(deal[p], deal[1 - p]) for deal in self.deals),
+        )
+
+    def _round(self, t: int, p: int, current: Whole, sums: Whole) -> RoundView:
+        q = 1 - p
+        own, other = self.locks[t][p], self.locks[t][q]
+        steps, own_hands, other_hands, classes = self._bare_tables[t][p]
+        return RoundView(
+            steps,
+            own_hands,
+            other_hands,
+            classes,
+            HALF if current[t][p].short else SINGLE,
+            np.float32(1 / current[t][p].unit),
+            current[t][p].values,
+            current[t][q].values,
+            sums[t][q].values,
+            own.frequencies,
+            own.first,
+            other.frequencies,
+            other.first,
+        )
+
+    def _workspace(self, t: int) -> tuple[Workspace, Workspace]:
+        largest = [int(np.diff(hands.first_block).max()) for hands in self.hands[t]]
+        return workspace(self.programs[t][0], largest, 0), workspace(self.programs[t][1], largest, 1)
+
+
+def workspace(steps: Program, largest: Sequence[int], p: int) -> Workspace:
+    """Buffers for passes of traverser p over one round; ``largest``: both players' most blocks on a board."""
+    own, other = WIDTH * largest[p], WIDTH * largest[1 - p]
+    n_lanes, n_exits, n_roots = steps.n_lanes, steps.n_exit_lanes, steps.n_root_lanes
+    return Workspace(
+        reach=aligned(WIDTH * steps.n_sequences),
+        value=aligned(WIDTH * max(steps.n_nodes + 1, n_roots)),
+        theirs=aligned((other + 1) * n_lanes),
+        wins=aligned(own * n_lanes),
+        total=aligned(n_lanes),
+        by_card=aligned(N_CARDS * n_lanes),
+        rows_win=aligned(WIDTH * WIDTH),
+        rows_total=aligned(WIDTH * WIDTH),
+        exits=aligned((other + 1) * n_exits),
+        continuation=aligned(own * n_exits),
+        leaf_values=aligned(WIDTH * n_exits),
+        roots=aligned(own * n_roots),
+        places=np.zeros(WIDTH, dtype=np.int64),
+    )
+
+
+def _sharing(own: Workspace, common: Workspace) -> Workspace:
+    """A thread's buffers for the first board: blocks are its own, rows of hands are everybody's."""
+    return own._replace(**{name: getattr(common, name) for name in COMMON})
+
+
+def _locks(game: LiveGame, hands: HandTable, t: int, p: int) -> _Locks:
+    """Frequencies ``[block, action, 16]`` of a player's locks in a round, one after another."""
+    by_node: dict[int, int] = {}
+    parts, start = [np.zeros(WIDTH, dtype=np.float32)], WIDTH
+    first: list[int] = []
+    for lock in game.locks:
+        if (lock.round, lock.player) != (t, p):
+            continue
+        by_node[lock.node] = len(first)
+        first.append(start)
+        for b, board in enumerate(lock.frequencies):
+            count, blocks = int(hands.count[b]), n_blocks(int(hands.count[b]))
+            wide = np.full((board.shape[0], WIDTH * blocks), np.nan, dtype=np.float32)
+            wide[:, :count] = board[:, :count]
+            parts.append(wide.reshape(-1, blocks, WIDTH).transpose(1, 0, 2).ravel())
+            start += wide.size
+    return _Locks(by_node, np.concatenate(parts), np.array(first or [0], dtype=np.int64))

@@ -1,0 +1,108 @@
+"""Step 1 of a pass: the opponent's reach, from the board above down to folds, showdowns and the next round.
+
+    reach[child a, h] = reach[parent, h] · σ_a[h]          sum[slot, h] ← decay · sum[slot, h] + gain · reach[slot, h]
+
+Reach of 16 hands at a time lies in ``work.reach[sequence][16]``; what later steps read is turned to ``[hand][lane]``.
+Slow twin: `solvers.reference.kernels.reach_down` and `add_to_sums`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.records import record_at
+from compiled.several import (
+    load_each,
+    load_each_as,
+    prefetch_each,
+    shifted,
+    stepped,
+    store_each,
+    store_each_as,
+)
+from compiled.transpose import transpose8
+from compiled.vector import TILE, WIDTH, int32_at, int64_at, load16, put_int64, store, where_number
+from solvers.exact.views import Cursor, Entry, blocks_of, share
+from solvers.matching import THREE, TWO, matched, regret_match
+from solvers.program import ReachStep
+from solvers.reference.kernels import UPDATE
+
+AHEAD = 2 * WIDTH
+"""Numbers of each slot between what is worked on and what is prefetched: two blocks."""
+_ZERO: Any = np.float32(0)
+
+
+@inlined
+def forward_reach(c: Cursor, entry: Entry) -> None:
+    """Fill ``work.theirs`` and ``work.exits``; the opponent's sums grow in an `UPDATE`."""
+    x, work, program = c.round, c.work, c.round.program
+    first_block, n_blocks = blocks_of(x.other, c.board)
+    start, stop = share(c, n_blocks)
+    for i in range(start, stop):
+        block, row = first_block + i, WIDTH * i
+        for h in range(WIDTH):
+            put_int64(work.places, h, int32_at(entry.parent_row, row + h) * entry.stride)
+        for root in range(0, program.n_roots, TILE):
+            for half in range(0, WIDTH, TILE):
+                transpose8(entry.reach, work.places, half, root, work.reach, WIDTH * root + half, WIDTH)
+        for k in range(program.n_down):
+            step = record_at(program.down, k)
+            at = WIDTH * (block * program.n_other_slots + step.slot)
+            child = WIDTH * (program.n_roots + step.slot)
+            if step.n_actions == 2:
+                _play(c, step, stepped(TWO, at, WIDTH), stepped(TWO, child, WIDTH))
+            elif step.n_actions == 3:
+                _play(c, step, stepped(THREE, at, WIDTH), stepped(THREE, child, WIDTH))
+            else:
+                regret_match(x.kind, x.other_current, at, step.n_actions, work.reach, step.parent, child)
+                for a in range(step.n_actions):
+                    _grow_sums(c, (at + WIDTH * a,), load_each(work.reach, (child + WIDTH * a,)))
+            if step.lock >= 0:
+                _impose_lock(c, step, block, child)
+        for half in range(0, WIDTH, TILE):
+            for lane in range(0, program.n_lanes, TILE):
+                to = (row + half) * program.n_lanes + lane
+                transpose8(work.reach, program.lanes, lane, half, work.theirs, to, program.n_lanes)
+            for leaf in range(0, program.n_exit_lanes, TILE):
+                to = (row + half) * program.n_exit_lanes + leaf
+                transpose8(work.reach, program.exits, leaf, half, work.exits, to, program.n_exit_lanes)
+    zero_row = WIDTH * n_blocks
+    for lane in range(program.n_lanes):
+        store(work.theirs, zero_row * program.n_lanes + lane, _ZERO)
+    for leaf in range(program.n_exit_lanes):
+        store(work.exits, zero_row * program.n_exit_lanes + leaf, _ZERO)
+
+
+@inlined
+def _play(c: Cursor, step: ReachStep, at: Any, children: Any) -> None:
+    """Reach after all actions of a decision, in registers; the sums of the actions grow."""
+    x, reach = c.round, c.work.reach
+    shares = matched(x.kind, x.other_current, at, load16(reach, step.parent))
+    store_each(reach, children, shares)
+    _grow_sums(c, at, shares)
+
+
+@inlined
+def _grow_sums(c: Cursor, at: Any, reach) -> None:  # type: ignore[no-untyped-def]
+    """Add the reach of some actions to their sums, and ask for the numbers of a later block."""
+    x, f = c.round, c.factors
+    ahead = shifted(at, AHEAD * x.program.n_other_slots)
+    prefetch_each(x.kind, x.other_current, ahead)
+    if f.mode == UPDATE and f.gain > _ZERO:
+        prefetch_each(x.kind, x.other_sums, ahead)
+        sums = load_each_as(x.kind, x.other_sums, at) * f.decay + reach * f.gain
+        store_each_as(x.kind, x.other_sums, at, sums, f.dither)
+
+
+@inlined
+def _impose_lock(c: Cursor, step: ReachStep, block: int, child: int) -> None:
+    """Replace the matched reach of locked hands; the sums of locked hands mean nothing."""
+    x, work = c.round, c.work
+    lock = int64_at(x.other_lock_first, step.lock) + WIDTH * block * step.n_actions
+    entering = load16(work.reach, step.parent)
+    for a in range(step.n_actions):
+        frequency, free = load16(x.other_locks, lock + WIDTH * a), load16(work.reach, child + WIDTH * a)
+        store(work.reach, child + WIDTH * a, where_number(frequency, frequency * entering, free))

@@ -1,0 +1,126 @@
+"""Step 2 of a pass: the opponent's reach in running totals, all of it and by card, for each lane.
+
+In a round before the last: ``total = Σ reach`` and ``by_card[c] = Σ reach of hands with card c``. In the last round
+also
+
+    wins[h] = Σ reach of weaker hands + Σ reach of weaker and equal hands, hands that share a card with h left out
+
+by inclusion and exclusion (Johanson et al. 2011): classes of equal strength are passed in ascending order, and a class
+reads the totals before and after its own opposing hands are added. Slow twin:
+`solvers.reference.kernels.terminal_values`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.several import fill_each, load_each, scaled, shifted, store_each
+from compiled.vector import WIDTH, int32_at, int64_at
+from solvers.exact.tables import HandTable
+from solvers.exact.views import N_CARDS, Cursor, share
+
+_ZERO: Any = np.float32(0)
+
+
+@inlined
+def opposing_totals(c: Cursor) -> None:
+    """Fill ``work.total`` and ``work.by_card``, in rounds before the last."""
+    first, last = share(c, c.round.program.n_lanes // WIDTH)
+    for batch in range(first, last):
+        _add_all(c, WIDTH * batch)
+
+
+@inlined
+def showdown_totals(c: Cursor) -> None:
+    """Fill ``work.wins`` and the totals, in the last round.
+
+    Two batches of lanes are counted at a time, so that additions to the totals of one card need not wait for each
+    other.
+    """
+    program = c.round.program
+    batch, last = share(c, program.n_lanes // WIDTH)
+    while batch < last and WIDTH * batch < program.win_start:
+        _add_all(c, WIDTH * batch)
+        batch += 1
+    while batch + 1 < last:
+        _count_wins(c, (WIDTH * batch, WIDTH * batch + WIDTH))
+        batch += 2
+    if batch < last:
+        _count_wins(c, (WIDTH * batch,))
+
+
+@inlined
+def _add_all(c: Cursor, lane: int) -> None:
+    """Totals of all opposing hands, for the 16 lanes from ``lane`` on."""
+    x, first = c.round, WIDTH * int64_at(c.round.other.first_block, c.board)
+    lanes = (lane,)
+    total = _clear(c, lanes)
+    for row in range(int64_at(x.other.count, c.board)):
+        total = _add_hand(c, first, row, lanes, total)
+    store_each(c.work.total, lanes, total)
+
+
+@inlined
+def _count_wins(c: Cursor, lanes: Any) -> None:
+    """Wins and totals of one or two batches of 16 lanes; ``lanes`` are the first lanes of each."""
+    x, work, n_lanes = c.round, c.work, c.round.program.n_lanes
+    own = WIDTH * int64_at(x.own.first_block, c.board)
+    other = WIDTH * int64_at(x.other.first_block, c.board)
+    total = _clear(c, lanes)
+    h = o = 0
+    for k in range(int64_at(x.classes.first, c.board), int64_at(x.classes.first, c.board + 1)):
+        h_end, o_end = int32_at(x.classes.ends, 2 * k), int32_at(x.classes.ends, 2 * k + 1)
+        for row in range(h, h_end):
+            weaker = total - _sharing_a_card(c, own, row, lanes)
+            store_each(work.wins, shifted(lanes, row * n_lanes), weaker)
+        for row in range(o, o_end):
+            total = _add_hand(c, other, row, lanes, total)
+        for row in range(h, h_end):
+            weaker_or_equal = total - _sharing_a_card(c, own, row, lanes)
+            at = shifted(lanes, row * n_lanes)
+            store_each(work.wins, at, load_each(work.wins, at) + weaker_or_equal)
+        h, o = h_end, o_end
+    store_each(work.total, lanes, total)
+
+
+@inlined
+def _clear(c: Cursor, lanes: Any):  # type: ignore[no-untyped-def]
+    """Set the totals by card to 0; return totals of 0."""
+    nothing = fill_each(lanes, _ZERO)
+    for card in range(N_CARDS):
+        store_each(c.work.by_card, _of_card(lanes, WIDTH * card), nothing)
+    return nothing
+
+
+@inlined
+def _add_hand(c: Cursor, first: int, row: int, lanes: Any, total):  # type: ignore[no-untyped-def]
+    """Add the reach of one opposing hand to the totals by card; return the total with it."""
+    by_card = c.work.by_card
+    reach = load_each(c.work.theirs, shifted(lanes, row * c.round.program.n_lanes))
+    a, b = cards_of(c.round.other, first + row)
+    at_a, at_b = _of_card(lanes, a), _of_card(lanes, b)
+    store_each(by_card, at_a, load_each(by_card, at_a) + reach)
+    store_each(by_card, at_b, load_each(by_card, at_b) + reach)
+    return total + reach
+
+
+@inlined
+def _sharing_a_card(c: Cursor, first: int, row: int, lanes: Any):  # type: ignore[no-untyped-def]
+    """The total of hands with the one card of an own hand, plus that of hands with the other."""
+    a, b = cards_of(c.round.own, first + row)
+    return load_each(c.work.by_card, _of_card(lanes, a)) + load_each(c.work.by_card, _of_card(lanes, b))
+
+
+@inlined
+def cards_of(hands: HandTable, row: int) -> tuple[int, int]:
+    """Offsets of a hand's two cards in the totals by card of 16 lanes."""
+    return WIDTH * int32_at(hands.cards, 2 * row), WIDTH * int32_at(hands.cards, 2 * row + 1)
+
+
+@inlined
+def _of_card(lanes: Any, card: int) -> Any:
+    """Offsets of a card's totals in each batch of lanes."""
+    return shifted(scaled(lanes, N_CARDS), card)

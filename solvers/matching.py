@@ -1,0 +1,62 @@
+"""Regret matching on vectors: the step that both fast engines share. Slow twin: `solvers.reference.kernels.match`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.precision import load_as
+from compiled.several import load_each_as, positive_each, stepped, store_each, total_each, where_each
+from compiled.vector import WIDTH, Address, fill16, load16, maximum, store, where_positive
+from solvers.state import FLOOR
+
+TWO, THREE = (0, 0), (0, 0, 0)
+"""Templates for `stepped`: two and three vectors."""
+_ZERO: Any = np.float32(0)
+_ONE: Any = np.float32(1)
+_FLOOR: Any = np.float32(FLOOR)
+
+
+@inlined
+def matched(kind: Any, regrets: Address, at: Any, entering):  # type: ignore[no-untyped-def]
+    """Reach after each action, in registers: ``entering · x_a⁺ / Σ x⁺``, with x the regrets at the offsets ``at``.
+
+    Every action gets the same share where ``Σ x⁺`` is at most `FLOOR`.
+    """
+    weights = positive_each(load_each_as(kind, regrets, at))
+    total = total_each(weights)
+    even = entering * (_ONE / np.float32(len(at)))
+    return where_each(total - fill16(_FLOOR), weights * (entering / total), even)
+
+
+@inlined
+def regret_match(
+    kind: Any, regrets: Address, at: int, n_actions: int, reach: Address, parent: int, child: int
+) -> None:
+    """Reach after one decision, from ``reach[parent]`` to ``reach[child + a]``; see `matched`.
+
+    Decisions of two and three actions, nearly all there are, stay in registers.
+    """
+    entering = load16(reach, parent)
+    if n_actions == 2:
+        shares = matched(kind, regrets, stepped(TWO, at, WIDTH), entering)
+        store_each(reach, stepped(TWO, child, WIDTH), shares)
+    elif n_actions == 3:
+        three_shares = matched(kind, regrets, stepped(THREE, at, WIDTH), entering)
+        store_each(reach, stepped(THREE, child, WIDTH), three_shares)
+    else:
+        total = fill16(_ZERO)
+        for a in range(n_actions):
+            total = total + _positive(kind, regrets, at + WIDTH * a)
+        scaled, above = entering / total, total - fill16(_FLOOR)
+        even = entering * (_ONE / np.float32(n_actions))
+        for a in range(n_actions):
+            share = _positive(kind, regrets, at + WIDTH * a) * scaled
+            store(reach, child + WIDTH * a, where_positive(above, share, even))
+
+
+@inlined
+def _positive(kind: Any, regrets: Address, at: int):  # type: ignore[no-untyped-def]
+    return maximum(load_as(kind, regrets, at), fill16(_ZERO))

@@ -1,0 +1,264 @@
+"""The bot that plays a whole game from a solve's folder, and re-solves subgames at the table."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from buckets.cards import blocked
+from solvers.resolve import Gadget
+from spewy.bot.beliefs import Answer, Beliefs
+from spewy.bot.bet_translation import uniform_draw
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.bot import Mix, Reveals
+from spewy.bot.fallback import pot_odds
+from spewy.bot.options import Options, Resolve, Translation
+from spewy.bot.resolving.builder import SubgameBuilder
+from spewy.bot.tally import Counts, Tally, is_expected
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand
+from spewy.records.policy import Policy
+from spewy.system.closing import Closing
+
+LOG = logging.getLogger(__name__)
+
+
+def open_bot(
+    folder: str | Path,
+    *,
+    resolve: Resolve = "off-tree",
+    rounds: int = 2,
+    safe: bool | Gadget = False,
+    iterations: int = Options.iterations,
+    seconds: float | None = Options.seconds,
+    translation: Translation = "random",
+    threads: int = 1,
+    strict: bool = False,
+    ready: bool = True,
+) -> LockerBot:
+    """Open a bot that plays a whole game from a solve's folder; the solve may go on meanwhile.
+
+    Args:
+        folder: folder of the solve, or a copy of its strategy locker.
+        resolve: when to re-solve subgames; see `spewy.bot.options.Options`.
+        rounds: number of last rounds that may be re-solved.
+        safe: whether re-solving must give the opponent nothing, or the gadget for this (`solvers.resolve`); True means
+            "mixed".
+        iterations: most iterations of a solve.
+        seconds: time budget of one decision; None: no limit, which makes every decision repeatable.
+        translation: how to read bets that the tree lacks.
+        threads: threads of a solve.
+        strict: whether errors of the program, such as a TypeError, are raised; if not, the bot counts the error and
+            plays the stored strategy, or a check or a fold.
+        ready: whether to compile, load and time now what decisions need, which takes a while.
+
+    Raises:
+        lockers.LockerError: the folder has no strategy, or it is damaged.
+        InputError: the folder is not that of a whole game, or an argument has an impossible value.
+    """
+    gadget: Gadget | None = None if safe is False else "mixed" if safe is True else safe
+    options = Options(resolve, rounds, gadget, iterations, seconds, translation, threads, strict=strict)
+    bot = bot_of(folder, options)
+    try:
+        if ready:
+            _make_ready(bot)
+            bot.warm_up()
+        return bot
+    except BaseException:
+        bot.close()
+        raise
+
+
+def bot_of(folder: str | Path, options: Options) -> LockerBot:
+    """Open the bot of a folder, without compiling or loading what its decisions need.
+
+    Raises:
+        lockers.LockerError, InputError: as `open_bot`.
+    """
+    from spewy.look.policy import open_policy
+
+    with ExitStack() as opened:
+        policy = opened.enter_context(open_policy(folder))
+        bot = LockerBot(policy, options)
+        opened.pop_all()
+        return bot
+
+
+def _make_ready(bot: LockerBot) -> None:
+    """Compile what re-solving needs, unless it is compiled already."""
+    from spewy.run.warmup import warm_up
+
+    game = bot.game
+    if bot.options.resolve != "never" and game.num_hole_cards == 2:
+        for n in range(1, min(bot.options.rounds, game.num_rounds - 1) + 1):
+            warm_up("exact", n, False, LOG.info)
+
+
+class LockerBot(Closing):
+    """Plays a whole game from a solve's folder: a `spewy.bot.bot.Reveals`.
+
+    The public state, the seed and the stored strategy determine what the bot plays. With a time limit for solves the
+    machine's speed matters too.
+
+    Args:
+        policy: the stored strategy of a whole game; `close` closes it.
+        options: how to play.
+
+    Attributes:
+        tally: the number of `act`'s decisions by source, and failures.
+
+    Raises:
+        InputError: the stored strategy is that of a spot.
+    """
+
+    def __init__(self, policy: Policy, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._blueprint = Blueprint(policy)
+        self._builder = SubgameBuilder(self._blueprint.config)
+        self._seat, self._seed, self.tally = 0, 0, Tally()
+        self._beliefs = self._new_beliefs()
+
+    @property
+    def game(self) -> Game:
+        """The rules of the game."""
+        return self._builder.game
+
+    def new_hand(self, hand: Hand, seat: int, seed: int) -> None:
+        """Begin a hand, and forget what was solved for the one before."""
+        del hand
+        self._seat, self._seed = seat, seed
+        self._beliefs = self._new_beliefs()
+
+    def act(self, hand: Hand) -> str:
+        """Draw a legal ACPC action of the player to act from the strategy of its hole cards."""
+        try:
+            answer = self.answer(hand)
+            action, source = self._draw(hand, answer), answer.source
+            hand.apply(action)
+        except Exception as error:
+            if self.options.strict and not is_expected(error):
+                raise
+            # An action has to come now; the tally and the log keep the reason.
+            action, source = hand.betting.passive, "fallback"
+            trace = not is_expected(error)
+            LOG.error("line %r: played %s, for: %s", hand.betting.line, action, error, exc_info=trace)
+            self.tally.failed(hand.betting.line, error)
+        self.tally.sources[source] += 1
+        return action
+
+    def strategy(self, hand: Hand) -> Mix:
+        """Return the strategy of the player to act, for each hand that the board leaves.
+
+        Raises:
+            InputError: nobody acts, or the hand is of another game.
+        """
+        answer = self.answer(hand)
+        live = np.flatnonzero(~blocked(self._blueprint.hands, hand.board))
+        return Mix(answer.actions, live, answer.frequencies[:, live])
+
+    def answer(self, hand: Hand) -> Answer:
+        """Return the strategy of the player to act for all hands of the deck, and its source.
+
+        Raises:
+            InputError: as `strategy`.
+        """
+        self._require_game(hand)
+        if hand.to_act is None:
+            raise InputError(f"hand {hand.betting.line!r}: expected a player to act, found none")
+        return self._beliefs.answer(self._beliefs.at(hand))
+
+    def warm_up(self) -> None:
+        """Load what decisions need and time a solve, so that the first decision takes no longer than later ones.
+
+        Errors are only logged; if an error happens again in a decision, the tally counts it.
+        """
+        try:
+            for _ in range(2):  # the times of the first run include loading
+                self._builder.pace.forget()
+                self._play_once()
+        except Exception as error:
+            LOG.warning("warm-up: %s: %s", type(error).__name__, error, exc_info=not is_expected(error))
+
+    def _play_once(self) -> None:
+        """Play a hand by checks and calls, up to the first decision of the first round that may be re-solved."""
+        game = self.game
+        resolve: Resolve = "never" if self.options.resolve == "never" else "always"
+        options = replace(self.options, resolve=resolve, iterations=3, seconds=None, strict=False)
+        beliefs, hand = Beliefs(self._blueprint, self._builder, options, 0, Tally()), Hand.start(game)
+        pot_odds(hand, self.initial_ranges[0], 0)
+        while not hand.is_over:
+            if hand.to_deal:
+                dealt = len(hand.board)
+                hand = hand.deal(game.deck.cards[dealt : dealt + hand.to_deal])
+            beliefs.answer(beliefs.at(hand))
+            if hand.betting.round == min(options.first_round(game.num_rounds), game.num_rounds - 1):
+                break
+            hand = hand.apply("c")
+
+    @property
+    def hands(self) -> np.ndarray:
+        """``[hand of the deck, hole card]``."""
+        return self._blueprint.hands
+
+    @property
+    def initial_ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """``[hand of the deck]``, both players' ranges at the deal."""
+        return self._blueprint.initial_range(0), self._blueprint.initial_range(1)
+
+    def begins_subgame(self, hand: Hand) -> bool:
+        """Whether a subgame begins where a player is to act."""
+        return self._beliefs.at(hand).begins_subgame
+
+    def best_values(self, hand: Hand, player: int) -> np.ndarray:
+        """Return ``[hand of the deck]``, values of a player's best response in the subgame that begins here.
+
+        The values are as in `spewy.bot.resolving.resolved.Resolved.best_values`.
+
+        Raises:
+            InputError: no subgame begins here, or it cannot be solved.
+            solvers.errors.SolverError: as `spewy.bot.resolving.resolve.resolve`.
+        """
+        return self._beliefs.best_values(self._beliefs.at(hand), player)
+
+    def ranges(self, hand: Hand) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``[hand of the deck]``, both players' ranges at a public state by this bot's strategy."""
+        self._require_game(hand)
+        state = self._beliefs.at(hand)
+        return self._beliefs.range(state, 0), self._beliefs.range(state, 1)
+
+    def hand_over(self, hand: Hand) -> None:
+        """Forget what was solved for the hand."""
+        del hand
+        self._beliefs = self._new_beliefs()
+
+    def close(self) -> None:
+        """Close the folder."""
+        self._blueprint.close()
+
+    def _new_beliefs(self) -> Beliefs:
+        return Beliefs(self._blueprint, self._builder, self.options, self._seed, self.tally)
+
+    def _require_game(self, hand: Hand) -> None:
+        if replace(hand.game, name=self.game.name) != self.game:
+            raise InputError(f"hand: expected one of {self.game.name!r}, found one of {hand.game.name!r}")
+
+    def _draw(self, hand: Hand, answer: Answer) -> str:
+        player = hand.to_act
+        hole = None if player is None else hand.hole[player]
+        if hole is None:
+            raise InputError("hand: expected a player to act whose hole cards are known, found none")
+        cuts = np.cumsum(answer.frequencies[:, self.game.hand_number(hole)])
+        if not cuts[-1] > 0:
+            raise InputError("strategy: expected frequencies that sum to 1, found none above 0")
+        text = f"{self._seat}{hand.betting.line}{hand.board}"
+        number = int(np.searchsorted(cuts, uniform_draw(self._seed, text) * cuts[-1], side="right"))
+        return answer.actions[min(number, len(cuts) - 1)]
+
+
+_: type[Reveals] = LockerBot
+__: type[Counts] = LockerBot

@@ -1,0 +1,115 @@
+"""Translates bets that a betting tree lacks into bets of the tree, and the tree's bets into bets at the table.
+
+The pseudo-harmonic mapping (S. Ganzfried and T. Sandholm, "Action Translation in Extensive-Form Games with Large
+Action Spaces", IJCAI 2013) translates a bet of x between the tree's bets a < b into a with probability
+
+``f(x) = (b - x) (1 + a) / ((b - a) (1 + x))``
+
+Sizes are shares of the pot after a call. The deterministic variant takes the likelier of the two bets.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from spewy.bot.options import Translation
+from spewy.game.betting import Betting
+from spewy.game.nodes import Node
+
+
+def probability_of_smaller(x: float, smaller: float, larger: float) -> float:
+    """The probability that a bet of x is translated into the smaller of two bets.
+
+    >>> f = probability_of_smaller
+    >>> f(1.0, 0.5, 1.0), f(0.5, 0.5, 1.0), round(f(0.75, 0.5, 1.0), 3)
+    (0.0, 1.0, 0.429)
+    """
+    return (larger - x) * (1 + smaller) / ((larger - smaller) * (1 + x))
+
+
+def nearest_size(x: float, sizes: Sequence[float], draw: float = 0.5) -> int:
+    """Return the number of the size that a bet is translated into; outside of all sizes the nearest.
+
+    Args:
+        x: the bet.
+        sizes: at least one size, ascending.
+        draw: a number from [0, 1) drawn at random; with 0.5 the likelier size is taken.
+    """
+    above = int(np.searchsorted(sizes, x))
+    if above == 0 or above == len(sizes):
+        return min(above, len(sizes) - 1)
+    return above - 1 if draw < probability_of_smaller(x, sizes[above - 1], sizes[above]) else above
+
+
+def pot_share(total: int, spent: tuple[int, int]) -> float:
+    """A bet or raise to a total as a share of the pot after a call."""
+    highest = max(spent)
+    return (total - highest) / max(2 * highest, 1)
+
+
+def raise_total(action: str, betting: Betting) -> int:
+    """The player's total chips after a legal bet or raise."""
+    if action != "r":
+        return int(action[1:])
+    bounds = betting.raise_bounds()
+    assert bounds is not None
+    return bounds[0]
+
+
+def translate_action(
+    action: str, actions: Sequence[str], betting: Betting, seed: int, how: Translation
+) -> int | None:
+    """Return the number of the action that a legal action is translated into; None if no action is of its kind.
+
+    A random choice depends on the seed and the line alone.
+    """
+    if action in actions:
+        return actions.index(action)
+    if action[0] != "r":
+        return None
+    raises = sorted((raise_total(text, betting), i) for i, text in enumerate(actions) if text[0] == "r")
+    if not raises:
+        return None
+    sizes = [pot_share(total, betting.spent) for total, _ in raises]
+    draw = uniform_draw(seed, betting.line + action) if how == "random" else 0.5
+    return raises[nearest_size(pot_share(raise_total(action, betting), betting.spent), sizes, draw)][1]
+
+
+def legal_actions(node: Node, betting: Betting) -> list[str]:
+    """Return a legal action of the betting for each action of a tree's decision; bets keep their share of the pot.
+
+    A fold when nobody has bet becomes a check, and a raise that is not legal becomes a call.
+    """
+    out = []
+    bounds = betting.raise_bounds()
+    for action in node.actions:
+        if action.kind == "fold":
+            out.append("f" if betting.can_fold else "c")
+        elif action.acpc == "c" or bounds is None:
+            out.append("c")
+        elif betting.game.limit:
+            out.append("r")
+        else:
+            most = min(bounds[1], max(betting.stack(1 - _mover(betting)), bounds[0]))
+            total = most
+            if node.put_in == betting.spent:
+                total = int(action.acpc[1:])
+            elif action.kind != "allin":
+                highest = max(betting.spent)
+                share = pot_share(int(action.acpc[1:]), node.put_in)
+                total = highest + round(share * 2 * highest)
+            out.append(f"r{min(max(total, bounds[0]), most)}")
+    return out
+
+
+def uniform_draw(seed: int, text: str) -> float:
+    """Return a random number from [0, 1) that depends on a seed and a text alone."""
+    return float(np.random.default_rng([abs(seed), zlib.crc32(text.encode())]).random())
+
+
+def _mover(betting: Betting) -> int:
+    assert betting.to_act is not None
+    return betting.to_act

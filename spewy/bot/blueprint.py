@@ -1,0 +1,90 @@
+"""The stored strategy of a whole game, each decision as one array over all hands of the deck."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+from buckets.cards import hands
+from lockers import LockerError
+from solvers.tree import Floats
+from spewy.errors import InputError
+from spewy.game.gamefile import Game
+from spewy.game.nodes import Line, Node
+from spewy.records.policy import Policy, Stacked
+
+LOG = logging.getLogger(__name__)
+
+
+class Blueprint:
+    """Reads average strategies from a store that a running solve may still update.
+
+    Args:
+        policy: the stored strategy of a whole game.
+
+    Raises:
+        InputError: the strategy is that of a spot.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.config = policy.problem.tree.config
+        if self.config.is_spot:
+            raise InputError("a bot needs the strategy of a whole game; this folder holds a spot's")
+        self._policy = policy
+        self.hands = hands(self.game.deck, self.game.num_hole_cards)
+
+    @property
+    def game(self) -> Game:
+        """The rules of the game."""
+        return self.config.game
+
+    @property
+    def smallest_stack(self) -> int | None:
+        """The smaller of both players' stacks at the deal; None: unlimited."""
+        return None if self.game.stacks is None else min(self.game.stacks)
+
+    def node(self, line: str) -> Node:
+        """Return the decision at a line of the tree."""
+        return self._policy.node(Line(line))
+
+    def initial_range(self, player: int) -> Floats:
+        """Return ``[hand of the deck]``, a player's range at the deal."""
+        problem = self._policy.problem
+        weights = problem.ranges[player]
+        return weights if problem.units is None else weights * problem.units[player]
+
+    def strategy(self, line: str, board: tuple[int, ...]) -> Floats:
+        """Return ``[action, hand of the deck]`` of a decision; hands that cannot be held have frequencies too.
+
+        Raises:
+            InputError: nothing is stored for the decision.
+            lockers.LockerError: the stored strategy is damaged.
+        """
+        decision = self._policy.decision(Line(line), board)
+        out = np.full((len(decision.actions), len(self.hands)), 1.0 / len(decision.actions))
+        out[:, decision.hands] = decision.frequencies
+        return out
+
+    def strategies(self, lines: Sequence[str], board: tuple[int, ...]) -> Stacked:
+        """Return the strategies of several decisions of one player and round, faster than one by one.
+
+        Raises:
+            InputError, lockers.LockerError: as `strategy`.
+        """
+        return self._policy.stacked([Line(line) for line in lines], board)
+
+    def strategy_if_readable(self, line: str | None, board: tuple[int, ...]) -> Floats | None:
+        """Return the strategy of a decision; None, with a warning in the log, if it cannot be read."""
+        if line is None:
+            return None
+        try:
+            return self.strategy(line, board)
+        except (InputError, LockerError) as error:
+            LOG.warning("line %r: the stored strategy cannot be read: %s", line, error)
+            return None
+
+    def close(self) -> None:
+        """Close the store."""
+        self._policy.close()

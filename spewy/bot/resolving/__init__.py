@@ -1,0 +1,1 @@
+"""Re-solving of subgames at the table: their trees, solves within a time budget, and safety against the blueprint."""

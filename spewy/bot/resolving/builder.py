@@ -1,0 +1,211 @@
+"""Betting trees and solvers of subgames: all that can follow a public state with the actual bets, a row per hand.
+
+A subgame is built like a spot of the round in which it begins: its lines begin with the round, and its amounts count
+from the beginning of the round. A subgame ends with the hand. Betting trees and tables of boards recur from hand to
+hand, so the builder keeps the latest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from buckets.cards import hands
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, variant
+from solvers.exact import ExactCfr, supports
+from solvers.game import LiveGame
+from solvers.reference.cfr import Cfr
+from solvers.solver import Solver
+from solvers.tree import Floats, Ints
+from spewy.bot.resolving.budget import Pace
+from spewy.chunks.boards import BoardRound, board_rounds
+from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import with_ranges
+from spewy.chunks.problem import Problem
+from spewy.chunks.rounds import BettingRound, betting_rounds
+from spewy.errors import InputError
+from spewy.game.nodes import Node
+from spewy.game.tree import BettingTree, tree_after
+from spewy.game.treeconfig import TreeConfig
+from spewy.records.policy import Stacked
+
+TREES, BOARDS = 64, 4
+"""Betting trees and root boards that are kept; all boards that can follow a turn take some 5 MB."""
+
+PlayerStrategy = Callable[[list[str], tuple[int, ...]], Stacked]
+"""(lines of a player's decisions in one round of a subgame, board) → the frequencies of the player's actions."""
+
+
+@dataclass(frozen=True)
+class Root:
+    """The betting at the root of a subgame.
+
+    Attributes:
+        round: the round of the game.
+        put_in_before: chips that each player had put in before the round.
+        stack: chips behind when the round began, the smaller of both players' stacks; None: unlimited.
+        actions: actions of the round before the root, with totals since the round began.
+        extra_bets: bets at the root in addition to the job's bet sizes.
+        donk: whether the player who starts the round called the last bet of the round before.
+    """
+
+    round: int
+    put_in_before: int
+    stack: int | None
+    actions: tuple[str, ...] = ()
+    extra_bets: tuple[str, ...] = ()
+    donk: bool = False
+
+    @property
+    def pot(self) -> int:
+        """Chips in the middle when the round began."""
+        return 2 * self.put_in_before
+
+
+@dataclass(frozen=True)
+class _Tree:
+    tree: BettingTree
+    betting: list[BettingRound]
+    slots: dict[str, tuple[int, int, Node]]
+    """Round from the root's, first slot of the player, and node of the decision at each line."""
+
+
+class SubgameBuilder:
+    """Builds the subgames of a whole game.
+
+    Args:
+        config: betting of the whole game, whose bet sizes hold in subgames too.
+        most_bytes: largest size of a subgame's regrets and sums.
+
+    Attributes:
+        pace: predicts how long the stages of a solve take.
+    """
+
+    def __init__(self, config: TreeConfig, most_bytes: int = 1 << 30) -> None:
+        self.config, self.game = config, config.game
+        self.most_bytes, self.pace = most_bytes, Pace()
+        self.n_hands = len(hands(self.game.deck, self.game.num_hole_cards))
+        self._tree = lru_cache(TREES)(self._built)
+        self._boards = lru_cache(BOARDS)(self._tables)
+
+    def tree(self, root: Root) -> BettingTree:
+        """Return the betting tree of a subgame.
+
+        Raises:
+            InputError: no chips were put in before, or the root's actions are not legal.
+        """
+        return self._tree(root).tree
+
+    def decision(self, root: Root, line: str) -> tuple[int, int, Node] | None:
+        """Find the decision at a line: its round from the root's, its player's first slot, and its node."""
+        return self._tree(root).slots.get(line)
+
+    def decisions(self, root: Root, t: int, player: int) -> tuple[list[str], Ints]:
+        """Return the lines of a player's decisions in round t, counted from the root's, and all their slots."""
+        decisions = [
+            (line, first + np.arange(len(node.actions)))
+            for line, (at, first, node) in self._tree(root).slots.items()
+            if at == t and node.player == player
+        ]
+        lines, slots = [line for line, _ in decisions], [each for _, each in decisions]
+        return lines, np.concatenate([np.zeros(0, dtype=np.int64), *slots])
+
+    def layout(self, root: Root, board: tuple[int, ...]) -> Layout:
+        """Lay out the boards and betting of a subgame on a board.
+
+        Raises:
+            InputError: as `tree`, or the subgame is too large.
+        """
+        tree = self._tree(root)
+        boards = self._boards(root.round, board)[: len(tree.betting)]
+        layout = Layout(self._problem(tree.tree, root.round, board, root.pot), tree.betting, boards)
+        size = 8 * strategy_size(layout)
+        if size > self.most_bytes:
+            raise InputError(
+                f"subgame after {''.join(root.actions)!r} in round {root.round}: expected at most "
+                f"{self.most_bytes / 2**20:,.0f} MiB, found {size / 2**20:,.0f} MiB"
+            )
+        return layout
+
+    def _built(self, root: Root) -> _Tree:
+        if root.put_in_before < 1:
+            raise InputError(f"subgame in round {root.round}: expected chips in the middle, found none")
+        config = replace(
+            self.config,
+            start_round=root.round,
+            pot=root.pot,
+            stack=root.stack,
+            sizes=self.config.sizes[root.round :],
+            min_bet=self.config.min_bet or self.game.big_blind,
+        )
+        tree = tree_after(config, root.actions, root.extra_bets, donk=root.donk)
+        betting = betting_rounds(tree)
+        slots = {}
+        for t, bets in enumerate(betting):
+            for n, node in enumerate(bets.nodes):
+                if node.kind == "decision":
+                    slots[node.line] = t, int(bets.forest.arrays.slot[n]), node
+        return _Tree(tree, betting, slots)
+
+    def _tables(self, t: int, board: tuple[int, ...]) -> list[BoardRound]:
+        problem = self._problem(BettingTree(replace(self.config, start_round=t)), t, board, 1)
+        return board_rounds(problem)
+
+    def _problem(self, tree: BettingTree, t: int, board: tuple[int, ...], pot: float) -> Problem:
+        all_hands = np.ones(self.n_hands)
+        history = self.game.cut(board)
+        rows = (None,) * self.game.num_rounds
+        return Problem(self.game, tree, history, pot, (all_hands, all_hands), rows, "", symmetry=False)
+
+
+def strategy_size(layout: Layout) -> int:
+    """Count the numbers in both players' strategies: hands times actions, on all boards."""
+    return sum(
+        slots * len(table.boards) * len(table.boards[0].rows[p].hands)
+        for bets, table in zip(layout.betting, layout.boards, strict=True)
+        for p, slots in enumerate(bets.forest.n_slots)
+    )
+
+
+def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
+    """Make the game of a subgame from both ranges ``[hand of the deck]``, the largest weight of each scaled to 1.
+
+    Raises:
+        solvers.errors.SolverError: no hand of one player goes with a hand of the other.
+    """
+    scaled = []
+    for rows, weights in zip(layout.board(0, 0).rows, ranges, strict=True):
+        here = weights[rows.hands]
+        scaled.append(here[None] / max(float(here.max(initial=0.0)), 1e-300))
+    game = with_ranges(layout.live, (scaled[0], scaled[1]))
+    game.deal_weight  # noqa: B018 - raises an error if no pair of hands is possible
+    return game
+
+
+def new_solver(game: LiveGame, threads: int = 1) -> Solver:
+    """Make the solver of a subgame: the exact engine, or the reference engine for hands of one card."""
+    if supports(game, variant(EXACT_VARIANT)):
+        return ExactCfr(game, variant(EXACT_VARIANT), threads=threads)
+    return Cfr(game, variant(DEFAULT_VARIANT), threads=threads)
+
+
+def add_chips(line: str, chips: int) -> str:
+    """Add chips to each total of a line.
+
+    >>> add_chips("cr120c/r300", 100), add_chips("rrc/", 100)
+    ('cr220c/r400', 'rrc/')
+    """
+    return re.sub(r"r(\d+)", lambda match: f"r{int(match[1]) + chips}", line)
+
+
+def split_actions(line: str) -> tuple[str, ...]:
+    """Split the line of one round into its actions.
+
+    >>> split_actions("cr120c"), split_actions("rr"), split_actions("")
+    (('c', 'r120', 'c'), ('r', 'r'), ())
+    """
+    return tuple(re.findall(r"[fc]|r\d*", line))

@@ -1,0 +1,226 @@
+"""Solves a subgame while a hand waits for an answer, up to a number of iterations or a deadline.
+
+Either both ranges are taken as estimated (unsafe), or one player is re-solved so that the opponent gains nothing
+(`solvers.resolve`), which needs the opponent's values against the blueprint.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.exact import ExactCfr
+from solvers.game import LiveGame, compatible_reach
+from solvers.resolve import STEPS, Gadget, run_with_gadget
+from solvers.solver import Solver
+from solvers.tree import Floats
+from spewy.bot.resolving.budget import Pace, Stage
+from spewy.bot.resolving.builder import (
+    PlayerStrategy,
+    Root,
+    SubgameBuilder,
+    live_game,
+    new_solver,
+    strategy_size,
+)
+from spewy.bot.resolving.resolved import Resolved, best_values
+from spewy.bot.resolving.warm_start import start_warm, write_strategy
+from spewy.chunks.layout import Layout
+
+BATCH = 0.25
+"""Share of the remaining time that one batch of iterations may take before the clock is read again."""
+PAGE, PAGES = 4096, 2048
+"""Bytes of a page of memory, and number of pages that are touched before the clock is read again."""
+SHORTEST: tuple[Stage, ...] = ("first", "judge", "judge")
+"""Stages of the shortest solve: one iteration and both best responses."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a solve, which ends at the first limit that it reaches.
+
+    A solve fails if there is no time for one iteration and both best responses.
+
+    Attributes:
+        iterations: most iterations. Without a deadline a solve gives the same bits whenever it is repeated.
+        deadline: deadline on the clock of `time.monotonic`; None for no limit.
+        threads: number of threads, which share the boards.
+    """
+
+    iterations: int
+    deadline: float | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Safety:
+    """How to re-solve one player so that no hand of the opponent gains.
+
+    Attributes:
+        player: the player who is re-solved.
+        blueprint_values: ``[hand of the deck]``, the opponent's values against the blueprint (`best_responses`).
+        gadget: the opponent's step before the subgame.
+    """
+
+    player: int
+    blueprint_values: Floats
+    gadget: Gadget
+
+
+def resolve(
+    builder: SubgameBuilder,
+    root: Root,
+    board: tuple[int, ...],
+    ranges: tuple[Floats, Floats],
+    limits: Limits,
+    warm: tuple[PlayerStrategy, PlayerStrategy] | None = None,
+    safety: Safety | None = None,
+) -> Resolved:
+    """Solve a subgame for both players, or safely for one.
+
+    Args:
+        builder: the builder of subgames.
+        root: betting at the root.
+        board: public cards at the root.
+        ranges: ``[hand of the deck]`` of both players at the root. In a safe solve the opponent's is an estimate,
+            which the gadget may use.
+        limits: when the solve ends.
+        warm: strategies of both players that the solve starts from; None: it starts from zero.
+        safety: which player is re-solved safely; None: both players, with the ranges as they are.
+
+    Raises:
+        InputError: the subgame is impossible or too large.
+        OutOfTimeError: there is no time for one iteration and the best responses.
+        solvers.errors.SolverError: no hand of one player goes with a hand of the other.
+    """
+    layout = builder.layout(root, board)
+    game = live_game(layout, ranges if safety is None else _against_all(safety.player, ranges[safety.player]))
+    solver, size = new_solver(game, limits.threads), strategy_size(layout)
+    try:
+        run: Callable[[int], None] = solver.run
+        responding: tuple[int, ...] = (0, 1)
+        if safety is not None:
+            run, responding = _with_gadget(layout, game, solver, ranges, safety), (1 - safety.player,)
+        started = 0
+        if warm is not None:
+            latest = None if limits.deadline is None else _latest_start(limits.deadline, builder.pace, size)
+            started = start_warm(builder, root, layout, game, solver, warm, latest)
+        _take_memory(solver, limits, builder.pace, size)
+        _run(run, limits, builder.pace, size)
+        return Resolved(builder, root, layout, solver, responding, started)
+    finally:
+        solver.close()
+
+
+def best_responses(
+    builder: SubgameBuilder,
+    root: Root,
+    board: tuple[int, ...],
+    player: int,
+    reach: Floats,
+    strategy: PlayerStrategy,
+    deadline: float | None = None,
+) -> Floats:
+    """Compute ``[hand of the deck]``, the values of the opponent's best response to a player's strategy in a subgame.
+
+    The values are counterfactual against the player's range with its largest weight scaled to 1.
+
+    Args:
+        builder: the builder of subgames.
+        root: betting at the root.
+        board: public cards at the root.
+        player: the player whose strategy is given.
+        reach: ``[hand of the deck]``, the player's range.
+        strategy: the player's strategy.
+        deadline: deadline for reading the strategy, on the clock of `time.monotonic`; None: no limit.
+
+    Raises:
+        InputError: the subgame is impossible or too large.
+        OutOfTimeError: the deadline is too early.
+    """
+    layout = builder.layout(root, board)
+    builder.pace.require(deadline, strategy_size(layout), "read", "judge")
+    solver = new_solver(live_game(layout, _against_all(player, reach)))
+    try:
+        with builder.pace.timed("read", strategy_size(layout)):
+            write_strategy(builder, root, layout, solver, "sums", player, strategy, deadline)
+        return best_values(builder, layout, solver, 1 - player)
+    finally:
+        solver.close()
+
+
+def _with_gadget(
+    layout: Layout, game: LiveGame, solver: Solver, ranges: tuple[Floats, Floats], safety: Safety
+) -> Callable[[int], None]:
+    """Return the function that does iterations of a safe solve."""
+    opponent = 1 - safety.player
+    hands = layout.board(0, 0).rows[opponent].hands
+    estimated = ranges[opponent][hands]
+    step = STEPS[safety.gadget](
+        safety.blueprint_values[hands],
+        _compatible(game, safety.player)[: len(hands)],
+        estimated / max(estimated.max(initial=0.0), 1e-300),
+    )
+    return lambda iterations: run_with_gadget(solver, opponent, step, iterations)
+
+
+def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
+    """Pair a player's range with an opponent's range that holds every hand."""
+    all_hands = np.ones_like(reach)
+    return (reach, all_hands) if player == 0 else (all_hands, reach)
+
+
+def _compatible(game: LiveGame, player: int) -> Floats:
+    """``[row of the opponent]``: mass of a player's range that shares no card with the hand."""
+    rows = game.rounds[0].rows
+    mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
+    return np.where(mass > 1e-9, mass, 0.0)
+
+
+def _latest_start(deadline: float, pace: Pace, size: int) -> float:
+    """The latest start of the first iteration, so that this and both best responses end before a deadline."""
+    return deadline - sum(pace.seconds(stage, size) for stage in SHORTEST)
+
+
+def _take_memory(solver: Solver, limits: Limits, pace: Pace, size: int) -> None:
+    """Touch a solve's memory before its first iteration.
+
+    A busy machine is slow to provide memory, and an iteration cannot be broken off.
+
+    Raises:
+        OutOfTimeError: there is no time to touch all of the memory.
+    """
+    if limits.deadline is None or not isinstance(solver, ExactCfr):
+        return
+    for storage in (each for pair in (*solver.regrets, *solver.sums) for each in pair):
+        pages = storage.values[:: PAGE // storage.values.itemsize]
+        for first in range(0, len(pages), PAGES):
+            pace.require(limits.deadline, size, *SHORTEST)
+            pages[first : first + PAGES] += 0  # a write that changes nothing
+
+
+def _run(run: Callable[[int], None], limits: Limits, pace: Pace, size: int) -> None:
+    """Do iterations up to a limit, in smaller batches as time runs out, and leave time for both best responses.
+
+    Raises:
+        OutOfTimeError: there is no time for one iteration and the best responses.
+    """
+    pace.require(limits.deadline, size, *SHORTEST)
+    with pace.timed("first", size):
+        run(1)
+    done, last = 1, 0.0
+    while done < limits.iterations:
+        batch = limits.iterations - done
+        if limits.deadline is not None:
+            remaining = limits.deadline - time.monotonic() - 2 * pace.seconds("judge", size)
+            fitting = remaining / max(pace.seconds("iterate", size), last, 1e-9)
+            batch = min(batch, done, max(int(BATCH * fitting), int(fitting >= 2)))
+            if batch < 1:
+                return
+        began = time.monotonic()
+        run(batch)
+        done, last = done + batch, (time.monotonic() - began) / batch
+        pace.took("iterate", size * batch, last * batch)

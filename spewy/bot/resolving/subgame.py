@@ -1,0 +1,361 @@
+"""Subgames of one hand: each is solved when its strategy is asked for, and knows what the blueprint does in its place.
+
+In a safe solve the opponent's values are best responses to the strategy that would be played without the re-solve: that
+of the enclosing re-solved subgame, or the blueprint. The blueprint's subgame may have another pot, if bets were
+translated; its values are then scaled.
+
+**A worse strategy is not played.** After few iterations a re-solved strategy is far worse than the blueprint, and how
+many iterations are few depends on both. So best responses of the opponent's estimated range to the re-solved strategy
+and to the blueprint are compared; if the re-solved strategy loses more, the blueprint is played.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lockers import LockerError
+from solvers.tree import Floats
+from spewy.bot.blueprint import Blueprint
+from spewy.bot.options import Options
+from spewy.bot.resolving.budget import Budget, OutOfTimeError
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder, add_chips, split_actions
+from spewy.bot.resolving.resolve import Limits, Safety, best_responses, resolve
+from spewy.bot.resolving.resolved import Resolved
+from spewy.bot.resolving.translation import translate_subgame
+from spewy.bot.tally import Tally, is_expected
+from spewy.errors import InputError
+from spewy.game.betting import Betting
+from spewy.game.nodes import entry_line
+from spewy.records.policy import Stacked
+
+LOG = logging.getLogger(__name__)
+READING = 0.5
+"""Share of a decision's time that may go into best responses to the blueprint."""
+BEFORE = 0.5
+"""Share of a solve's time that may go into other solves that it needs first."""
+MOST_KEPT = 1 << 30
+"""Bytes of solved subgames that are kept; older ones are solved again when they are needed."""
+
+SolveKey = tuple[str, tuple[int, ...], tuple[str, ...], int]
+
+
+@dataclass(frozen=True)
+class HandContext:
+    """What all subgames of one hand share.
+
+    Attributes:
+        blueprint: the stored strategy, which is played where nothing is re-solved.
+        builder: the builder of subgames.
+        options: how to re-solve.
+        tally: counts re-solves that fail.
+        budget: the time of the current decision.
+        solved: solved subgames, the latest last; the key is betting line, board and extra bets of the root, and player.
+    """
+
+    blueprint: Blueprint
+    builder: SubgameBuilder
+    options: Options
+    tally: Tally
+    budget: Budget
+    solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
+
+    def kept(self, key: SolveKey, solve: Callable[[], Resolved]) -> Resolved:
+        """Return a solved subgame, which is solved now if it is not kept."""
+        if key not in self.solved:
+            self.solved[key] = solve()
+        self.solved.move_to_end(key)
+        while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
+            self.solved.popitem(last=False)
+        return self.solved[key]
+
+
+class BlueprintStrategy(NamedTuple):
+    """The strategy that a player follows in a subgame without the re-solve.
+
+    Attributes:
+        root: root of the betting tree whose lines the strategy knows; its pot may differ from the subgame's.
+        strategy: the player's strategy.
+    """
+
+    root: Root
+    strategy: PlayerStrategy
+
+
+class Subgame:
+    """A public state of a hand with everything that can follow it, with the actual bets.
+
+    Args:
+        context: what all subgames of the hand share.
+        root: betting at the root.
+        betting: betting of the hand at the root.
+        board: public cards at the root.
+        blueprint_line: the root's line in the blueprint's tree; None if the tree has no such line.
+        outer: the enclosing subgame, whose strategy is played if this subgame's is not.
+
+    Attributes:
+        ranges: ``[hand of the deck]``, both players' ranges at the root; set before the first solve.
+    """
+
+    def __init__(
+        self,
+        context: HandContext,
+        root: Root,
+        betting: Betting,
+        board: tuple[int, ...],
+        blueprint_line: str | None,
+        outer: Subgame | None,
+    ) -> None:
+        self.root, self.betting, self.board, self.outer = root, betting, board, outer
+        self.ranges: tuple[Floats, Floats] | None = None
+        self._context, self._builder, self._options = context, context.builder, context.options
+        self._blueprint_line = blueprint_line
+        self._failed = set[int]()
+        self._out_of_time = set[int]()
+        self._values = dict[int, Floats | None]()
+        self._worse = dict[int, bool]()
+        self._read = dict[tuple[int, tuple[str, ...], tuple[int, ...]], Stacked]()
+
+    def covers(self, betting: Betting) -> bool:
+        """Whether the subgame has the decision of a betting."""
+        return self._builder.decision(self.root, self._line(betting)) is not None
+
+    def actions(self, betting: Betting) -> tuple[str, ...]:
+        """Return the actions of a decision that the subgame has."""
+        decision = self._builder.decision(self.root, self._line(betting))
+        assert decision is not None
+        return tuple(add_chips(action.acpc, self.root.put_in_before) for action in decision[2].actions)
+
+    def can_answer(self, betting: Betting, player: int) -> bool:
+        """Whether the subgame has the decision of a betting, and its solve for a player has not failed."""
+        return self.covers(betting) and self._solved_for(player) not in self._failed
+
+    def strategy(self, betting: Betting, board: tuple[int, ...]) -> Floats | None:
+        """Return ``[action, hand of the deck]`` of the player to act.
+
+        None means that the solve fails, or that its strategy loses more than the blueprint's.
+        """
+        player = betting.to_act
+        assert player is not None
+        try:
+            if self._is_worse(player):
+                return None
+            return self._resolved(player).frequencies(self._line(betting), board)
+        except Exception as error:
+            # The hand goes on: the blueprint still has an answer.
+            if self._options.strict and not is_expected(error):
+                raise
+            trace = not is_expected(error)
+            LOG.warning("line %r: re-solving failed: %s", self.betting.line, error, exc_info=trace)
+            self._fail(player, error)
+            return None
+
+    def best_values(self, player: int) -> Floats:
+        """Return ``[hand of the deck]``, values of a player's best response to the opponent's strategy here.
+
+        The opponent's strategy is the one that is played, re-solved or not; values are as in `Resolved.best_values`.
+
+        Raises:
+            InputError, solvers.errors.SolverError: as `resolve`.
+            lockers.LockerError: the solve is to be safe, and the blueprint is damaged.
+        """
+        opponent = 1 - player
+        values = self._values[opponent] if self._is_worse(opponent) else None
+        return self._resolved(opponent).best_values(player) if values is None else values
+
+    def blueprint_values(self, player: int) -> Floats | None:
+        """``[hand of the deck]``: values of the opponent's best response to the player's blueprint strategy here.
+
+        None if the blueprint does not cover the subgame, or there was no time.
+        """
+        if player not in self._values:
+            self._values[player] = self._blueprint_values(player)
+        return self._values[player]
+
+    def blueprint_strategy(self, player: int, *, enclosing: bool = True) -> BlueprintStrategy | None:
+        """Return the strategy that a player follows without this re-solve; None if nothing is known.
+
+        Args:
+            player: the player.
+            enclosing: whether the strategy of the enclosing re-solved subgame counts, which may have to be solved.
+        """
+        outer = self.outer if enclosing else None
+        solved = None if outer is None else outer._played(player, self.betting)
+        if outer is None or solved is None:
+            return self._stored_strategy(player)
+        before = entry_line(outer._line(self.betting))
+        chips = self.root.put_in_before - outer.root.put_in_before
+
+        def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
+            parts = [solved.frequencies(before + add_chips(line, chips), board) for line in lines]
+            return Stacked.by_hand(np.concatenate(parts))
+
+        return BlueprintStrategy(replace(self.root, extra_bets=()), self._read_once(player, read))
+
+    # Re-solving
+
+    def _resolved(self, player: int) -> Resolved:
+        """Solve the subgame for a player, unless the solve is kept."""
+        key = self.betting.line, self.board, self.root.extra_bets, self._solved_for(player)
+        try:
+            return self._context.kept(key, lambda: self._solve(self._solved_for(player)))
+        finally:
+            self._read.clear()
+
+    def _solve(self, player: int) -> Resolved:
+        gadget, budget = self._options.safe, self._context.budget
+        limits = Limits(self._options.iterations, budget.deadline, self._options.threads)
+        values = None if gadget is None else self.blueprint_values(player)
+        with budget.limited(BEFORE):
+            warm = self._warm_start()
+        if gadget is not None and values is None:
+            LOG.info("line %r: solved unsafely: the blueprint's values are not known", self.betting.line)
+        safety = None if gadget is None or values is None else Safety(player, values, gadget)
+        assert self.ranges is not None
+        return resolve(self._builder, self.root, self.board, self.ranges, limits, warm, safety)
+
+    def _solved_for(self, player: int) -> int:
+        """The player whom a solve is for: each player in safe solves; in unsafe ones 0, for both."""
+        return player if self._options.safe is not None else 0
+
+    def _warm_start(self) -> tuple[PlayerStrategy, PlayerStrategy] | None:
+        """Both players' blueprint strategies with this subgame's bets; None if one is not known."""
+        if not self._options.warm:
+            return None
+        first, second = self._translated_strategy(0), self._translated_strategy(1)
+        return None if first is None or second is None else (first, second)
+
+    def _played(self, player: int, betting: Betting) -> Resolved | None:
+        """The solve that a player follows at a betting inside of this subgame; None if the player follows none."""
+        if not self.can_answer(betting, player):
+            return None
+        try:
+            return None if self._is_worse(player) else self._resolved(player)
+        except OutOfTimeError as error:
+            LOG.info("line %r: %s", self.betting.line, error)
+            self._fail(player, error)
+            return None
+
+    def _fail(self, player: int, error: Exception) -> None:
+        self._context.tally.failed(self.betting.line, error)
+        self._failed.add(self._solved_for(player))
+
+    # Comparing with the blueprint
+
+    def _is_worse(self, player: int) -> bool:
+        """Whether a player loses more to the opponent's estimated range by the re-solved strategy than without it."""
+        if player not in self._worse:
+            self._worse[player] = self._is_comparable(player) and self._loses_more(player)
+        return self._worse[player]
+
+    def _is_comparable(self, player: int) -> bool:
+        """Whether the blueprint has the same subgame; it does not have extra bets, and nothing is solved to compare."""
+        blueprint = None if self.root.extra_bets else self.blueprint_strategy(player)
+        return blueprint is not None and blueprint.root == self.root
+
+    def _loses_more(self, player: int) -> bool:
+        """Whether best responses win more against the re-solved strategy, or there is no time to compare."""
+        values, opponent = self.blueprint_values(player), 1 - player  # which takes of the solve's time
+        if player in self._out_of_time:
+            LOG.info("line %r: too large to be solved in time", self.betting.line)
+            self._read.clear()
+            return True
+        if values is None:
+            return False
+        resolved = self._resolved(player)
+        assert self.ranges is not None
+        estimated = self.ranges[opponent]
+        worse = bool(estimated @ resolved.best_values(opponent) > estimated @ values)
+        if worse:
+            text = "line %r: solved in %s iterations, which is worse than the blueprint"
+            LOG.info(text, self.betting.line, resolved.iterations)
+        return worse
+
+    def _blueprint_values(self, player: int) -> Floats | None:
+        context = self._context
+        with context.budget.limited(BEFORE):
+            blueprint = self.blueprint_strategy(player)
+        if blueprint is None or self.ranges is None:
+            return None
+        root, strategy = blueprint
+        deadline = context.budget.after(READING)
+        try:
+            values = best_responses(
+                self._builder, root, self.board, player, self.ranges[player], strategy, deadline
+            )
+        except OutOfTimeError as error:
+            LOG.info("line %r: %s", self.betting.line, error)
+            context.tally.failed(self.betting.line, error)
+            self._out_of_time.add(player)
+            return None
+        except (InputError, LockerError) as error:
+            if self._options.safe is not None and isinstance(error, LockerError):
+                raise  # a damaged blueprint must not make the solve an unsafe one
+            LOG.info("line %r: the blueprint's values are not known: %s", self.betting.line, error)
+            context.tally.failed(self.betting.line, error)
+            return None
+        return values * (self.root.put_in_before / root.put_in_before)
+
+    # The blueprint's strategy
+
+    def _translated_strategy(self, player: int) -> PlayerStrategy | None:
+        """A player's blueprint strategy with this subgame's bets; None if it is not known.
+
+        For a subgame with extra bets the stored strategy is translated, which needs no other solve.
+        """
+        blueprint = self.blueprint_strategy(player, enclosing=not self.root.extra_bets)
+        if blueprint is None:
+            return None
+        root, strategy = blueprint
+        try:
+            same = root == self.root
+            return strategy if same else translate_subgame(self._builder, self.root, root, strategy)
+        except InputError as error:
+            LOG.info("line %r: the blueprint cannot be translated: %s", self.betting.line, error)
+            return None
+
+    def _stored_strategy(self, player: int) -> BlueprintStrategy | None:
+        """The stored strategy of the subgame; None if the blueprint's tree does not have the root."""
+        if self._blueprint_line is None:
+            return None
+        blueprint, round_line = self._context.blueprint, entry_line(self._blueprint_line)
+        put_in_before = blueprint.node(round_line).put_in[0]
+        stack = blueprint.smallest_stack
+        root = replace(
+            self.root,
+            put_in_before=put_in_before,
+            stack=None if stack is None else stack - put_in_before,
+            actions=split_actions(add_chips(self._blueprint_line[len(round_line) :], -put_in_before)),
+            extra_bets=(),
+        )
+
+        def read(lines: list[str], board: tuple[int, ...]) -> Stacked:
+            whole_lines = [round_line + add_chips(line, put_in_before) for line in lines]
+            return blueprint.strategies(whole_lines, board)
+
+        return BlueprintStrategy(root, self._read_once(player, read))
+
+    def _read_once(self, player: int, read: PlayerStrategy) -> PlayerStrategy:
+        """Return a strategy that is read once for each board during a solve.
+
+        A strategy that was read for the blueprint's values also serves the warm start, as far as both ask for the same
+        lines.
+        """
+
+        def strategy(lines: list[str], board: tuple[int, ...]) -> Stacked:
+            key = player, tuple(lines), board
+            if key not in self._read:
+                self._read[key] = read(lines, board)
+            return self._read[key]
+
+        return strategy
+
+    def _line(self, betting: Betting) -> str:
+        """The line of the subgame that leads to a betting of the hand."""
+        rounds = betting.rounds[self.root.round :]
+        return add_chips("/".join("".join(actions) for actions in rounds), -self.root.put_in_before)

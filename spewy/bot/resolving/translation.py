@@ -1,0 +1,182 @@
+"""Translates a strategy of one betting tree into another tree of the same round with other bets.
+
+Both trees are gone down together. A decision of the first tree corresponds to the decision of the second that the same
+actions lead to, where each bet counts as the likelier of its two neighbours in the other tree
+(`spewy.bot.bet_translation`). The frequency of an action there is the frequency of the corresponding action here. Where
+the second tree has no decision any more, because its players are all in for less, the strategy checks and calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.tree import Ints
+from spewy.bot.bet_translation import nearest_size
+from spewy.bot.resolving.builder import PlayerStrategy, Root, SubgameBuilder
+from spewy.game.nodes import Node
+from spewy.records.policy import Stacked
+
+
+def translate_subgame(
+    builder: SubgameBuilder, root: Root, known: Root, strategy: PlayerStrategy
+) -> PlayerStrategy:
+    """Translate a player's strategy in one subgame into another subgame of the same round.
+
+    Args:
+        builder: the builder of both subgames.
+        root: root of the subgame that the result is for.
+        known: root of the subgame whose strategy is known.
+        strategy: the player's strategy there.
+
+    Raises:
+        InputError: one of the subgames is impossible.
+    """
+    trees = builder.tree(root).root, builder.tree(known).root
+    counterparts = dict(counterparts_of(*trees, root.put_in_before, known.put_in_before))
+
+    @lru_cache(None)
+    def moves_of(lines: tuple[str, ...]) -> _Moves:
+        return _moves([counterparts[line] for line in lines])
+
+    def translated(lines: list[str], board: tuple[int, ...]) -> Stacked:
+        moves = moves_of(tuple(lines))
+        none = Stacked.by_hand(np.zeros((0, builder.n_hands)))
+        stacked = strategy(moves.lines, board) if moves.lines else none
+        out = np.zeros((moves.n_actions, stacked.frequencies.shape[1]))
+        out[moves.targets] = np.add.reduceat(stacked.frequencies[moves.sources], moves.begins, axis=0)
+        out[moves.calls] = 1.0
+        return stacked._replace(frequencies=out)
+
+    return translated
+
+
+class Counterpart(NamedTuple):
+    """The decision of the known tree that corresponds to a decision of the other tree.
+
+    Attributes:
+        line: line of the decision in the known tree; None if there is none.
+        places: for each action there, the number of the corresponding action here.
+        call: the number of the action here that checks or calls.
+        n_actions: the number of actions here.
+    """
+
+    line: str | None
+    places: tuple[int, ...]
+    call: int
+    n_actions: int
+
+
+def counterparts_of(
+    root: Node, known: Node, put_in_before: int, known_put_in_before: int
+) -> Iterator[tuple[str, Counterpart]]:
+    """Yield the line of each decision of a tree with its counterpart in a known tree of the same round.
+
+    Args:
+        root: a decision.
+        known: the corresponding decision of the known tree.
+        put_in_before: chips that each player had put in before the tree's lines begin.
+        known_put_in_before: the same chips for the known tree.
+    """
+    pending: list[tuple[Node, Node | None]] = [(root, known)]
+    while pending:
+        node, there = pending.pop()
+        if not node.actions:
+            continue  # the hand ends early
+        if there is not None and (there.round, there.player) != (node.round, node.player):
+            there = None
+        call = [action.acpc for action in node.actions].index("c")
+        if there is None:
+            yield node.line, Counterpart(None, (), call, len(node.actions))
+            pending += [(child, None) for child in map(_decided, node.children) if child is not None]
+            continue
+        shares, known_shares = _shares(node, put_in_before), _shares(there, known_put_in_before)
+        places = _places(there, known_shares, node, shares)
+        targets = tuple(call if place is None else place for place in places)
+        yield node.line, Counterpart(there.line, targets, call, len(node.actions))
+        below = _places(node, shares, there, known_shares)
+        for number, target in reversed([*enumerate(targets)]):
+            below[target] = number  # the first of several known actions that correspond to it
+        for child, place in zip(node.children, below, strict=True):
+            following = _decided(child)
+            if following is not None:
+                pending.append((following, None if place is None else _decided(there.children[place])))
+
+
+class _Moves(NamedTuple):
+    """How the actions of some known decisions, one after another, become actions of the other tree.
+
+    Attributes:
+        lines: lines of the known decisions.
+        sources: numbers of the known actions, ordered by the actions that they become.
+        begins: places in that order where the next action begins.
+        targets: numbers of the actions that they become.
+        calls: numbers of the actions that are always taken.
+        n_actions: the number of actions of the other tree's decisions.
+    """
+
+    lines: list[str]
+    sources: Ints
+    begins: Ints
+    targets: Ints
+    calls: list[int]
+    n_actions: int
+
+
+def _moves(counterparts: Sequence[Counterpart]) -> _Moves:
+    first_of: dict[str, int] = {}
+    n_known = n_actions = 0
+    pairs: list[tuple[int, int]] = []
+    calls = []
+    for counterpart in counterparts:
+        if counterpart.line is None:
+            calls.append(n_actions + counterpart.call)
+        else:
+            if counterpart.line not in first_of:
+                first_of[counterpart.line], n_known = n_known, n_known + len(counterpart.places)
+            first = first_of[counterpart.line]
+            pairs += [(n_actions + place, first + number) for number, place in enumerate(counterpart.places)]
+        n_actions += counterpart.n_actions
+    ordered = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    targets, begins = np.unique(ordered[:, 0], return_index=True)
+    return _Moves([*first_of], ordered[:, 1], begins, targets, calls, n_actions)
+
+
+def _decided(node: Node) -> Node | None:
+    """The decision at a node, or after the cards that are dealt there; None if the hand is over."""
+    while node.kind == "chance":
+        (node,) = node.children
+    return node if node.kind == "decision" else None
+
+
+def _shares(node: Node, put_in_before: int) -> list[float]:
+    """Each action's bet or raise as a share of the pot after a call; at most 0 for other actions."""
+    assert node.player is not None
+    highest = max(node.put_in)
+    pot = max(2 * (put_in_before + highest), 1)
+    return [
+        (child.put_in[node.player] - highest) / pot if action.acpc[0] == "r" else 0.0
+        for action, child in zip(node.actions, node.children, strict=True)
+    ]
+
+
+def _places(
+    node: Node, shares: Sequence[float], other: Node, other_shares: Sequence[float]
+) -> list[int | None]:
+    """For each action of a decision, the number of the corresponding action of another decision, or None."""
+    raises = sorted((share, number) for number, share in enumerate(other_shares) if share > 0)
+    names = [action.acpc for action in other.actions]
+    out: list[int | None] = []
+    for action, share in zip(node.actions, shares, strict=True):
+        if not share > 0:
+            out.append(names.index(action.acpc) if action.acpc in names else None)
+        elif not raises:
+            out.append(None)
+        elif action.kind == "allin":
+            out.append(raises[-1][1])
+        else:
+            out.append(raises[nearest_size(share, [size for size, _ in raises])][1])
+    return out

@@ -1,0 +1,61 @@
+"""Subgames: a chunk with everything that follows it, as a layout of its own whose chunks keep their keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from buckets.cards import History
+from spewy.chunks.boards import board_rounds
+from spewy.chunks.layout import Layout
+from spewy.chunks.live_game import game_locks
+from spewy.chunks.problem import Problem
+from spewy.chunks.rounds import betting_rounds
+from spewy.game.tree import BettingTree
+
+
+def subgame_of_line(layout: Layout, t: int, r: int) -> Layout:
+    """Return the subgame of line r of round t, on all boards of that round."""
+    tree = layout.problem.tree.below(layout.tree(t, r).nodes[0])
+    betting = betting_rounds(tree)
+    return Layout(_with_locks_of(layout.problem, tree), betting, layout.boards[t : t + len(betting)])
+
+
+def subgame_at(problem: Problem, t: int, history: History, line: str) -> Layout:
+    """Return the subgame that a line enters on one solved board of round t of the game; nothing else is laid out."""
+    tree = problem.tree.below(problem.tree.find(line))
+    betting, boards = betting_rounds(tree), board_rounds(problem, start=(t, history))
+    return Layout(_with_locks_of(problem, tree), betting, boards[: len(betting)])
+
+
+def _with_locks_of(problem: Problem, tree: BettingTree) -> Problem:
+    """Return the problem with the locks whose lines are in a part of its tree."""
+    lines = {node.line for node in tree.nodes()}
+    return replace(problem, locks=tuple(lock for lock in problem.locks if lock.line in lines))
+
+
+class Subgames:
+    """The subgames of single chunks of a layout, each on its own board.
+
+    The betting below a line is cut out once per line; the cards below a board are cut out once, as long as the
+    following requests name the same board.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._lines: dict[tuple[int, int], Layout] = {}
+        self._board: tuple[tuple[int, int], Layout] | None = None
+
+    def of(self, t: int, b: int, r: int) -> Layout:
+        """Return the subgame of chunk (t, b, r), which is chunk (0, 0, 0) of the subgame."""
+        line = self._lines.get((t, r))
+        if line is None:
+            line = self._lines[t, r] = subgame_of_line(self.layout, t, r)
+        if self._board is None or self._board[0] != (t, b):
+            self._board = (t, b), self.layout.below(t, b)
+        cards, boards = self._board[1], self._board[1].boards[: line.n_rounds]
+        rounds = [replace(cards.live.rounds[i], forest=bets.forest) for i, bets in enumerate(line.betting)]
+        rounds[-1] = replace(rounds[-1], deal=None)
+        locks = game_locks(line.problem, line.betting, boards)
+        return Layout(
+            line.problem, line.betting, boards, _live=replace(cards.live, rounds=rounds, locks=locks)
+        )

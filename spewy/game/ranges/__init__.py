@@ -1,0 +1,6 @@
+"""Ranges of hold'em hands: their text, their weights, and names for the hands in them."""
+
+from spewy.game.ranges.range import Range
+from spewy.game.ranges.text import format_range, parse_range
+
+__all__ = ["Range", "format_range", "parse_range"]

@@ -1,0 +1,87 @@
+"""Groups of hands, the words of a range: ``QQ+``, ``A5s-A2s``, ``KhQh``, ``12.5%``. Case is one.
+
+What each means stands in `spewy.game.ranges`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from buckets.cards import RANKS, SUITS, Deck, hand_index, parse_card
+from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands
+from spewy.game.ranges.order import top_hands
+
+__all__ = ["ACCEPTED", "group_hands"]
+
+ACCEPTED = "a group such as QQ+, AKs, A5s-A2s:0.5, KhQh, 12.5%, [50]AA[/50] or random"
+
+_CARD = f"[{RANKS}][{SUITS}]"
+_CLASS = f"([{RANKS}])([{RANKS}])([so]?)"
+_COMBO = re.compile(f"({_CARD})({_CARD})", re.IGNORECASE)
+_SINGLE = re.compile(rf"{_CLASS}(\+?)", re.IGNORECASE)
+_DASH = re.compile(rf"{_CLASS}\s*-\s*{_CLASS}", re.IGNORECASE)
+_TOP = re.compile(r"(?:top\s*)?([0-9]{1,3}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})\s*%", re.IGNORECASE)
+_RANDOM = re.compile(r"random|any\s*two", re.IGNORECASE)
+
+
+def group_hands(text: str) -> Iterator[tuple[int, float]]:
+    """Numbers of a group's hands, and which share of each is in it: all, but for the last class of a percentage.
+
+    Raises:
+        ValueError: it is no group; the error's text is what was expected.
+    """
+    if match := _TOP.fullmatch(text):
+        percent = float(match[1])
+        if not 0 < percent <= 100:
+            raise ValueError("a share of all hands above 0% and up to 100%")
+        yield from top_hands(percent)
+        return
+    for hand in _whole(text):
+        yield hand, 1.0
+
+
+def _whole(text: str) -> Iterator[int]:
+    if match := _COMBO.fullmatch(text):
+        cards = [parse_card(card[0].upper() + card[1].lower()) for card in match.groups()]
+        if cards[0] == cards[1]:
+            raise ValueError("two different cards")
+        yield int(hand_index(Deck(), cards))
+    elif match := _SINGLE.fullmatch(text):
+        high, low, suits = _hand_class(*match.groups()[:3])
+        best = len(RANKS) - 1 if high == low else high - 1
+        for rank in range(low, (best if match.group(4) else low) + 1):
+            yield from _hands(rank if high == low else high, rank, suits)
+    elif match := _DASH.fullmatch(text):
+        yield from _between(_hand_class(*match.groups()[:3]), _hand_class(*match.groups()[3:]))
+    elif _RANDOM.fullmatch(text):
+        yield from range(NUM_HANDS)
+    else:
+        raise ValueError(ACCEPTED)
+
+
+def _between(one: HandClass, other: HandClass) -> Iterator[int]:
+    if one[2] != other[2]:
+        raise ValueError("both ends suited, both offsuit or both without s and o")
+    (high, low, suits), (high_to, low_to, _) = max(one, other), min(one, other)
+    if high - low == high_to - low_to:
+        for down in range(high - high_to + 1):
+            yield from _hands(high - down, low - down, suits)
+    elif high == high_to and low_to != high_to and low != high:
+        for rank in range(low_to, low + 1):
+            yield from _hands(high, rank, suits)
+    else:
+        raise ValueError("both ends pairs, or with the same high card, or with the same gap")
+
+
+def _hand_class(first: str, second: str, suits: str) -> HandClass:
+    a, b = RANKS.index(first.upper()), RANKS.index(second.upper())
+    if a == b and suits:
+        raise ValueError("a pair without s or o")
+    return max(a, b), min(a, b), suits.lower()
+
+
+def _hands(high: int, low: int, suits: str) -> Iterator[int]:
+    kinds = (suits,) if suits or high == low else ("s", "o")
+    for kind in kinds:
+        yield from class_hands((high, low, kind))

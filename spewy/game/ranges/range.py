@@ -1,0 +1,61 @@
+"""A range: one weight in [0, 1] per hand, in the order of `buckets.cards.hands` (1326 rows for hold'em)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards import Deck, blocked, hands
+from spewy.errors import InputError
+from spewy.game.ranges.classes import NUM_HANDS, combo_name
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """A range of hold'em hands. Two are equal when their weights are."""
+
+    weights: NDArray[np.float64]
+    """Shape (1326,), read-only."""
+    dropped: tuple[str, ...] = field(default=(), repr=False)
+    """Hands that the text gave weight but that dead cards make impossible."""
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.shape != (NUM_HANDS,):
+            raise InputError(f"range: expected {NUM_HANDS} weights, found an array of shape {weights.shape}")
+        wrong = ~((weights >= 0) & (weights <= 1))
+        if wrong.any():
+            hand = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"range, weight of {combo_name(hand)}: expected 0 to 1, found {float(weights[hand])}"
+            )
+        weights.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and bool(np.array_equal(self.weights, other.weights))
+
+    def __hash__(self) -> int:
+        return hash((self.weights + 0.0).tobytes())  # + 0.0: -0.0 equals 0.0
+
+    @classmethod
+    def uniform(cls) -> "Range":
+        """Give every hand the weight 1."""
+        return cls(np.ones(NUM_HANDS))
+
+    @property
+    def combos(self) -> float:
+        """Sum of the weights.
+
+        >>> from spewy.game.ranges import parse_range
+        >>> parse_range("AA:0.5, AKs").combos
+        7.0
+        """
+        return float(self.weights.sum())
+
+    def without(self, dead: Iterable[int]) -> "Range":
+        """Drop the hands that hold a dead card, and report those that had weight."""
+        mask = blocked(hands(Deck(), 2), list(dead))
+        gone = tuple(combo_name(int(hand)) for hand in np.flatnonzero(mask & (self.weights > 0)))
+        return Range(np.where(mask, 0.0, self.weights), self.dropped + gone)

@@ -1,0 +1,241 @@
+"""Ranges: one weight in [0, 1] per hand, in the order of `buckets.cards.hands.hands` (1326 rows for hold'em).
+
+The text form is a list of groups with commas or line ends between them, each with an optional ``:weight``:
+
+==============  ==========================================================================================
+``QQ``          a pair; ``QQ+`` and all higher pairs; ``QQ-99`` from one to the other
+``AKs``         suited; ``AKo`` offsuit; ``AK`` both
+``A8s+``        the same high card, kickers from here up
+``A5s-A2s``     the same high card, kickers from one to the other
+``JTs-65s``     the same gap, from one to the other
+``KhQh``        one hand
+``12.5%``       the best so many percent of all hands, ``top 12.5%`` too; `spewy.game.ranges.order` has the order
+``random``      every hand, ``any two`` too
+==============  ==========================================================================================
+
+That is PioSOLVER's form too (``AA:0.5,AhKh``). GTO+ writes weights around groups, in percent: ``[50]AA,KK[/50]``.
+Upper and lower case are one (``aks``), and what follows a ``#`` in a line is a comment. A later group overrides an
+earlier one. Or else the text is 1326 numbers with white space or commas between. Positions in messages count
+characters from 0, in the line that they name.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buckets.cards import RANKS
+from spewy.errors import InputError, shown
+from spewy.game.ranges.classes import NUM_HANDS, HandClass, class_hands, combo_name
+from spewy.game.ranges.groups import group_hands
+from spewy.game.ranges.range import Range
+
+__all__ = ["format_range", "parse_range", "without_comments"]
+
+
+def parse_range(text: str, dead: Iterable[int] = ()) -> Range:
+    """Read a range; hands with a `dead` card (a board, say) are dropped and reported.
+
+    >>> parse_range("QQ+, AKs, A5s-A2s:0.5, KhQh").combos
+    31.0
+    """
+    bare = without_comments(text)
+    numbers = re.findall(r"[^\s,]+", bare)
+    if not numbers:
+        raise InputError("range: expected at least one group of hands, found nothing")
+    # No range has this many groups of digits alone: this is a list of numbers, perhaps of a wrong length.
+    if len(numbers) > _FEWEST_NUMBERS and not _LETTERS.search(bare):
+        weights = _number_form(numbers)
+    else:
+        weights = _group_form(bare)
+    if not weights.any():
+        raise InputError(f"range {shown(text)}: expected a hand with a weight above 0, found none")
+    found = Range(weights).without(dead)
+    if not found.weights.any():
+        raise InputError(f"range {shown(text)}: expected a hand without a dead card, found none")
+    return found
+
+
+def format_range(hand_range: Range) -> str:
+    """Write a range: ``parse_range(format_range(r)) == r`` for every range with a hand in it.
+
+    >>> format_range(parse_range("AA,KK,QQ,AKs,AKo,A5s:0.5,A4s:0.5,KhQh"))
+    'QQ+,AKs,A5s-A4s:0.5,AKo,KhQh'
+    """
+    return _weights_text(hand_range.weights.tolist())
+
+
+def _weights_text(weights: list[float]) -> str:
+    """Write the weights of all hands, in the order of their numbers, as groups."""
+    if len(set(weights)) == 1 and weights[0] > 0:
+        return "random" + _suffix(weights[0])
+    groups: list[str] = []
+    single: list[int] = []
+    for ladder in _ladders():
+        groups += _ladder_groups(ladder, weights, single)
+    groups += [combo_name(hand) + _suffix(weights[hand]) for hand in sorted(single, reverse=True)]
+    return ",".join(groups)
+
+
+def _ladders() -> Iterator[list[HandClass]]:
+    """Classes that one group may join, best first; a ``+`` may close a group that starts a ladder."""
+    ranks = range(len(RANKS) - 1, -1, -1)
+    yield [(rank, rank, "") for rank in ranks]
+    for kind in "so":
+        for high in ranks:
+            yield [(high, low, kind) for low in range(high - 1, -1, -1)]
+
+
+def _ladder_groups(ladder: list[HandClass], weights: list[float], single: list[int]) -> Iterator[str]:
+    """Join classes with one weight next to each other; put hands of uneven classes into `single`."""
+    common: list[float] = []
+    for hand_class in ladder:
+        found = [weights[hand] for hand in class_hands(hand_class)]
+        even = len(set(found)) == 1
+        common.append(found[0] if even else 0.0)
+        if not even:
+            single += [hand for hand in class_hands(hand_class) if weights[hand] > 0]
+    start = 0
+    while start < len(ladder):
+        end = start
+        while end + 1 < len(ladder) and common[end + 1] == common[start]:
+            end += 1
+        if common[start] > 0:
+            yield _group_name(ladder, start, end) + _suffix(common[start])
+        start = end + 1
+
+
+def _group_name(ladder: list[HandClass], start: int, end: int) -> str:
+    if start == end:
+        return _class_name(ladder[start])
+    if start == 0:
+        return _class_name(ladder[end]) + "+"
+    return f"{_class_name(ladder[start])}-{_class_name(ladder[end])}"
+
+
+def _class_name(hand_class: HandClass) -> str:
+    high, low, kind = hand_class
+    return RANKS[high] + RANKS[low] + kind
+
+
+def _suffix(weight: float) -> str:
+    return "" if weight == 1 else f":{weight!r}"
+
+
+_FEWEST_NUMBERS = 100
+_LETTERS = re.compile(r"[TJQKAcdhso%tjqk]|\ba")  # numbers have some too: nan, inf, 1e-5
+_COMMENT = re.compile(r"#[^\n]*")
+_OPEN = re.compile(r"\[\s*([^\]/]*?)\s*\]\s*")
+_CLOSE = re.compile(r"\s*\[\s*/\s*([^\]]*?)\s*\]")
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks for comments, so that positions stay."""
+    return _COMMENT.sub(lambda found: " " * len(found[0]), text)
+
+
+def _number_form(words: list[str]) -> NDArray[np.float64]:
+    if len(words) != NUM_HANDS:
+        raise InputError(f"range: expected {NUM_HANDS} numbers, found {len(words)}")
+    return np.array([_weight(word, f"range, number {i}") for i, word in enumerate(words)])
+
+
+def _group_form(text: str) -> NDArray[np.float64]:
+    weights = np.zeros(NUM_HANDS)
+    bracket: _Bracket | None = None
+    for start, token in _tokens(text):
+        subject = f"range, {_where(text, start)}"
+        group, opened, closed = _bracketed(token)
+        if opened is not None:
+            if bracket is not None:
+                raise InputError(
+                    f"{subject}: expected [/{bracket.text}] before another [, found {shown(token)}"
+                )
+            bracket = _Bracket(opened, _percent(opened, subject), subject)
+        _add(weights, group, token, subject, bracket)
+        if closed is not None:
+            if bracket is None or closed not in ("", bracket.text):
+                expected = "no [/ without a [ before it" if bracket is None else f"[/{bracket.text}]"
+                raise InputError(f"{subject}: expected {expected}, found {shown(token)}")
+            bracket = None
+    if bracket is not None:
+        raise InputError(f"{bracket.subject}: expected [/{bracket.text}] after [{bracket.text}], found none")
+    return weights
+
+
+class _Bracket(NamedTuple):
+    """What GTO+ writes around groups: their weight in percent, as text and as a share; and where it begins."""
+
+    text: str
+    weight: float
+    subject: str
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Groups and their positions; lines end groups as commas do, also after a comma."""
+    lines = text.split("\n")
+    position = 0
+    for line in lines:
+        parts = line.split(",")
+        for number, part in enumerate(parts):
+            token = part.strip()
+            last = number == len(parts) - 1
+            if token or not (last and len(lines) > 1):
+                yield position + (len(part) - len(part.lstrip()) if token else 0), token
+            position += len(part) + 1
+
+
+def _where(text: str, position: int) -> str:
+    """A position as messages tell it; of a text of several lines by line, which count from 1."""
+    if "\n" not in text.rstrip():
+        return f"position {position}"
+    before = text[:position]
+    return f"line {before.count(chr(10)) + 1}, position {position - before.rfind(chr(10)) - 1}"
+
+
+def _bracketed(token: str) -> tuple[str, str | None, str | None]:
+    """A group without brackets, and what stands in those before and after it."""
+    opened = _OPEN.match(token)
+    rest = token[opened.end() :] if opened else token
+    place = rest.rfind("[")
+    closed = _CLOSE.fullmatch(rest[place:]) if place >= 0 else None
+    group = rest[:place] if closed else rest
+    return group.strip(), opened[1] if opened else None, closed[1] if closed else None
+
+
+def _add(weights: NDArray[np.float64], text: str, token: str, subject: str, bracket: _Bracket | None) -> None:
+    """Set the weights of a group's hands."""
+    group, colon, number = text.partition(":")
+    group = group.strip()
+    if colon and bracket is not None:
+        raise InputError(f"{subject}: expected one weight, found {shown(token)} within [{bracket.text}]")
+    weight = _weight(number.strip(), f"{subject}, weight of {shown(group)}") if colon else 1.0
+    if bracket is not None:
+        weight = bracket.weight
+    try:
+        for hand, share in group_hands(group):
+            weights[hand] = weight * share
+    except ValueError as error:
+        raise InputError(f"{subject}: expected {error}; found {shown(token)}") from None
+
+
+def _percent(word: str, subject: str) -> float:
+    try:
+        percent = float(word)
+    except ValueError:
+        percent = float("nan")
+    if not 0 <= percent <= 100:
+        raise InputError(f"{subject}: expected a weight from 0 to 100 in [ ], found {shown(word)}")
+    return abs(percent) / 100
+
+
+def _weight(word: str, subject: str) -> float:
+    try:
+        weight = float(word)
+    except ValueError:
+        weight = float("nan")
+    if not 0 <= weight <= 1:
+        raise InputError(f"{subject}: expected a number from 0 to 1, found {shown(word)}")
+    return abs(weight)  # -0.0

@@ -1,0 +1,193 @@
+"""Saves of a solve that deals boards: in the background while it goes on, and a last one when it has stopped.
+
+Between two portions of deals nobody changes the numbers. At such a moment a save notes how often each class was
+visited. A thread of its own then writes the classes that were visited since the save before; it copies them between
+later portions. A class that is visited in the meantime has other visits than noted, so the next save writes it again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import numpy as np
+
+from lockers import Store
+from solvers.sampled.quantise import Bytes
+from solvers.tree import Ints
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import (
+    BYTES_AT_ONCE,
+    PORTIONS,
+    BucketNumbers,
+    Mark,
+    finish_save,
+    write_buckets,
+)
+from spewy.records.strategy_locker import LineIndex
+from spewy.system.closing import Closing
+from spewy.system.turns import TakingTurns
+
+Opener = Callable[[], AbstractContextManager[Store]]
+"""Opens a store to write to it; what was touched counts as memory until it is closed, which is soon."""
+
+
+class Learner(Protocol):
+    """The engine, as its saves see it.
+
+    Attributes:
+        earlier: the mark of the last save of earlier runs.
+        lines: positions of lines in the bytes of a board bucket, by round.
+        changing: a lock that deals hold while they change numbers; a bucket that is copied under it is whole.
+    """
+
+    earlier: Mark
+    lines: list[LineIndex]
+    changing: TakingTurns
+
+    def visits(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often each was visited."""
+        ...
+
+    def visits_of_deals(self) -> list[Ints]:
+        """Per round ``[player, bucket]``: how often the counted deals have visited each bucket."""
+        ...
+
+    def copied(self, t: int, class_: int) -> BucketNumbers:
+        """A copy of the numbers of a bucket; the caller holds `changing`."""
+        ...
+
+    def class_bytes(self, t: int) -> int:
+        """Bytes of the regrets and sums of a bucket of round t."""
+        ...
+
+    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+        """The average strategy of a bucket, as a strategy locker has it."""
+        ...
+
+
+class BackgroundSaves(Closing):
+    """Saves what an engine has learnt.
+
+    Args:
+        engine: the engine, which does not run.
+        store: opens the lockers of regrets and sums.
+        play: opens the strategy locker.
+
+    Attributes:
+        saved: the mark of the last finished save.
+        took: duration of the last save in seconds; None: there was none.
+    """
+
+    def __init__(self, engine: Learner, store: Opener, play: Opener) -> None:
+        self._engine, self._store, self._play = engine, store, play
+        self.saved = engine.earlier
+        self.took: float | None = None
+        with play() as locker:
+            there = strategy_locker.read_saved(locker).deals
+        # If the strategy locker tells of other deals, its last save was not finished: write each class.
+        whole = there != self.saved.deals or not there
+        self._seen = [np.where(whole, -1, visits) for visits in engine.visits()]
+        self._thread = ThreadPoolExecutor(1)
+        self._running: Future[None] | None = None
+        self._broken_off = threading.Event()
+
+    def begin(self, mark: Mark) -> None:
+        """Begin a save in the background, unless one runs or there is nothing new; the engine does not run.
+
+        Raises:
+            lockers.LockerError: an earlier save has failed.
+        """
+        self.collect()
+        if self._running is None and mark.deals > self.saved.deals:
+            self._running = self._thread.submit(self._save, mark, *self._visits())
+
+    def finish(self, mark: Mark) -> None:
+        """Save the rest in this thread; the engine does not run until this returns.
+
+        Raises:
+            lockers.LockerError: the lockers cannot be written.
+        """
+        self.collect(wait=True)
+        if mark != self.saved:
+            self._save(mark, *self._visits())
+
+    def collect(self, *, wait: bool = False) -> None:
+        """Raise the error of a save in the background that has failed.
+
+        Args:
+            wait: whether to wait for the save that runs.
+        """
+        if self._running is not None and (wait or self._running.done()):
+            ended, self._running = self._running, None
+            ended.result()
+
+    def close(self) -> None:
+        """Break off what is running, between two transactions."""
+        self._broken_off.set()
+        self._thread.shutdown()
+
+    def _visits(self) -> tuple[list[Ints], list[Ints]]:
+        """Visits of each class, in all and by the counted deals; the engine has to be at rest."""
+        return self._engine.visits(), self._engine.visits_of_deals()
+
+    def _save(self, mark: Mark, visits: list[Ints], of_deals: list[Ints]) -> None:
+        begun = time.perf_counter()
+        for some in self._portions(visits):
+            for few in _cut(some, BYTES_AT_ONCE):
+                if self._broken_off.is_set():
+                    return
+                for one in few:
+                    one.require_finite()
+                with self._play() as play:  # first: the play locker may be ahead of the numbers, never behind
+                    for one in few:
+                        lines, found = self._engine.lines[one.t], self._engine.bytes_of(one)
+                        strategy_locker.write_class(play, one.t, one.class_, lines, found)
+                with self._store() as store:
+                    write_buckets(store, few)
+        if self._broken_off.is_set():  # while it waited to copy
+            return
+        with self._play() as play, self._store() as store:
+            strategy_locker.finish_save(play, mark.deals)
+            finish_save(store, self.saved.deals, mark, of_deals)
+        self._seen, self.saved = visits, mark
+        self.took = time.perf_counter() - begun
+
+    def _portions(self, visits: list[Ints]) -> Iterator[list[BucketNumbers]]:
+        """Copies of the classes that were visited since the last save, each made between two portions of deals."""
+        places = [
+            (t, c)
+            for t, (now, before) in enumerate(zip(visits, self._seen, strict=True))
+            for c in np.flatnonzero((now != before).any(axis=0)).tolist()
+        ]
+        sizes = np.cumsum([self._engine.class_bytes(t) for t, _ in places])
+        at_once = max(BYTES_AT_ONCE, int(sizes[-1]) // PORTIONS if places else 0)
+        first = 0
+        while first < len(places):
+            behind = sizes[first - 1] if first else 0
+            end = max(first + 1, int(np.searchsorted(sizes, behind + at_once, side="right")))
+            if not self._engine.changing.acquire(self._broken_off):
+                return
+            try:
+                some = [self._engine.copied(t, c) for t, c in places[first:end]]
+            finally:
+                self._engine.changing.release()
+            yield some
+            first = end
+
+
+def _cut(classes: list[BucketNumbers], n_bytes: int) -> Iterator[list[BucketNumbers]]:
+    """Cut a list into runs of at most ``n_bytes`` each; a single larger class is a run of its own."""
+    some, held = list[BucketNumbers](), 0
+    for one in classes:
+        if some and held + one.nbytes > n_bytes:
+            yield some
+            some, held = [], 0
+        some.append(one)
+        held += one.nbytes
+    if some:
+        yield some

@@ -1,0 +1,309 @@
+"""A whole game learnt by deals of its board, in memory: `solvers.sampled` on the cards of `buckets`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solvers.errors import SolverError
+from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
+from solvers.sampled.numbers import Numbers
+from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
+from solvers.tree import Ints
+from spewy.chunks.rounds import LineForest
+from spewy.errors import SolveError
+from spewy.game.gamefile import Game
+from spewy.learn.background_saves import BackgroundSaves, Opener
+from spewy.learn.combined_flops import Finding
+from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop
+from spewy.learn.real_game import RealGame, rows_know_suits
+from spewy.records.bucket_numbers import BucketNumbers, Mark, read_buckets, read_mark
+from spewy.records.strategy_locker import LineIndex
+from spewy.system.closing import Closing
+from spewy.system.turns import TakingTurns
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
+
+PORTION_SECONDS = 0.3
+"""Of deals that are done at once."""
+
+
+class SampledEngine(Closing):
+    """A solve by deals, which goes on from what a store holds.
+
+    Args:
+        game: the rules.
+        rounds: the betting.
+        abstraction: classes and rows of the game's boards.
+        seed: seed of the deals.
+        threads: number of threads that learn.
+        short: whether numbers are kept in 16 bits.
+        answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
+        opened: opens the store of earlier runs, to read it; None if there were none.
+        check_flops: number of flops that a check draws, the same ones each time; a small game is measured on all.
+
+    Attributes:
+        numbers: regrets and averages.
+        schedule: how much earlier visits count.
+        lines: positions of lines in the bytes of a class, by round.
+        earlier: deals and seconds of earlier runs, as the store has them.
+        changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
+
+    Raises:
+        lockers.DamagedLockerError: what the store holds is not what was written.
+    """
+
+    counted: Counted = "deals"
+    saves: Saves = "in background"
+
+    def __init__(
+        self,
+        game: Game,
+        rounds: Sequence[LineForest],
+        abstraction: Abstraction,
+        seed: int,
+        *,
+        threads: int,
+        short: bool,
+        answers: float,
+        opened: Opener | None,
+        check_flops: int = 1,
+    ) -> None:
+        n_rows = abstraction.n_rows
+        self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
+        self.schedule = DEFAULT_SCHEDULE._replace(answering=answers)
+        self._cfr = SampledCfr(
+            [one.forest for one in rounds],
+            abstraction.n_classes,
+            n_rows,
+            abstraction.n_hands,
+            len(abstraction.deck) - sum(abstraction.board_sizes),
+            self._dealt,
+            schedule=self.schedule,
+            threads=threads,
+            short=short,
+        )
+        self.changing = TakingTurns()
+        self._check_flops, self._portion, self._inherited = check_flops, 1, 0.0
+        self._saving: BackgroundSaves | None = None
+        try:
+            self.numbers: Numbers = self._cfr.numbers
+            self.earlier = Mark()
+            if opened is not None:
+                read_buckets(opened, self.numbers)
+                with opened() as store:
+                    self.earlier = read_mark(store)
+        except BaseException:
+            self.close()
+            raise
+        self._cfr.iteration = self.earlier.deals
+        self.lines = [
+            LineIndex.of(one.lines, strips, k)
+            for one, strips, k in zip(rounds, self._cfr.strips, n_rows, strict=True)
+        ]
+        self._n_rows = n_rows
+        self._tables: list[tuple[ByteTables, ByteTables]] = [
+            (byte_tables(strips, 0, k), byte_tables(strips, 1, k))
+            for strips, k in zip(self._cfr.strips, n_rows, strict=True)
+        ]
+
+    @property
+    def done(self) -> int:
+        """Deals that are done, earlier runs' included."""
+        return self._cfr.iteration
+
+    @property
+    def threads(self) -> int:
+        """How many learn at once."""
+        return self._cfr.threads
+
+    @property
+    def settled(self) -> bool:
+        """Whether the numbers are those of the deals that are counted."""
+        return True
+
+    @property
+    def seconds_before(self) -> float:
+        """Seconds of work in earlier runs, and in the solve that this one has started from."""
+        return self.earlier.seconds + self._inherited
+
+    @property
+    def save_took(self) -> float | None:
+        """Duration of the last save in seconds; None: there was none."""
+        return None if self._saving is None else self._saving.took
+
+    def run(self, goal: Goal, stop: Stop, progress: Progress) -> Sequence[Check]:
+        """Do a portion of deals, up to the last; when this returns, nobody writes to the numbers."""
+        left = goal.left(self.done)
+        n = self._portion if left is None else min(self._portion, left)
+        begun = time.perf_counter()
+        self.deal(n, stop)
+        self._portion = self.next_portion(n, time.perf_counter() - begun)
+        return ()
+
+    def deal(self, n: int, stop: Stop) -> None:
+        """Do ``n`` deals; ``stop`` matters where others do them, who may be away."""
+        with self.changing:
+            self._cfr.run(n)
+
+    def next_portion(self, n: int, seconds: float) -> int:
+        """How many deals to do at once where ``n`` took ``seconds``: between two portions other work is looked at."""
+        return max(1, min(2 * n, int(n * PORTION_SECONDS / seconds)))
+
+    def start_from(
+        self,
+        opened: Opener,
+        old: Abstraction,
+        new: Abstraction,
+        mark: Mark,
+        *,
+        short: bool,
+    ) -> None:
+        """Begin with what a store of another solve of the game holds, of other classes and rows, and where that was.
+
+        Args:
+            opened: opens the store, to read it.
+            old: its classes and rows.
+            new: this solve's.
+            mark: what it had done.
+            short: whether its numbers are kept in 16 bits.
+
+        Raises:
+            lockers.DamagedLockerError: what the store holds is not what was written.
+        """
+        from buckets.abstraction.overlap import overlaps
+        from solvers.sampled.inherit import inherit
+
+        learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
+        read_buckets(opened, learnt)
+        inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
+        self._cfr.iteration, self._inherited = mark.deals, mark.seconds
+
+    def copied(self, t: int, class_: int) -> BucketNumbers:
+        """A copy of the numbers of a class; the caller holds `changing`."""
+        numbers = self.numbers
+        visits = numbers.visits[t][:, class_].copy()
+
+        def both(pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            n_classes = len(numbers.visits[t][0])
+            first, second = (whole.reshape(n_classes, -1)[class_].copy() for whole in pair)
+            return first, second
+
+        return BucketNumbers(t, class_, both(numbers.regrets[t]), both(numbers.sums[t]), visits)
+
+    def class_bytes(self, t: int) -> int:
+        """Bytes of the regrets and sums of a class of round t."""
+        wholes = (*self.numbers.regrets[t], *self.numbers.sums[t])
+        n_bytes: int = sum(whole.nbytes for whole in wholes)
+        return n_bytes // int(self.numbers.visits[t].shape[1])
+
+    def bytes_of(self, one: BucketNumbers) -> tuple[Bytes, Bytes]:
+        """The average strategy of a class, as a play locker has it.
+
+        Raises:
+            SolveError: it has what is no number.
+        """
+        k, tables = self._n_rows[one.t], self._tables[one.t]
+        try:
+            return quantise(one.sums[0], k, tables[0]), quantise(one.sums[1], k, tables[1])
+        except SolverError as error:
+            raise SolveError(f"round {one.t}, class {one.class_}: {error}; nothing of it is saved") from None
+
+    def visits(self) -> list[Ints]:
+        """Per round ``[player, class]``: how often each was visited."""
+        return [visits.copy() for visits in self.numbers.visits]
+
+    def visits_of_deals(self) -> list[Ints]:
+        """Per round ``[player, class]``: how often the counted deals have visited each class."""
+        return [v - ahead for v, ahead in zip(self.numbers.visits, self.numbers.ahead, strict=True)]
+
+    def spread(self) -> tuple[Spread, ...]:
+        """Visits of board buckets, per round."""
+        return tuple(
+            Spread(int(counts[0].min()), float(np.median(counts[0]))) for counts in self.numbers.visits
+        )
+
+    def measure(self, stop: Stop, tell: Callable[[int, int], object]) -> Check | None:
+        """Measure on flops that are drawn, the same ones each time; None within tenths of a second of ``stop``."""
+        begun, done = time.perf_counter(), self.done
+        finding = self.judge(self._check_flops, stop, tell)
+        if finding is None:
+            return None
+        ended = time.perf_counter()
+        return Check(
+            done,
+            ended,
+            ended - begun,
+            finding.exploitability,
+            net=(finding.value, -finding.value),
+            stderr=finding.stderr,
+            flops=finding.flops,
+            core_seconds=finding.seconds,
+        )
+
+    def judge(self, flops: int, stop: Stop, tell: Callable[[int, int], object]) -> Finding | None:
+        """Measure on a number of flops, with this engine's threads; None if ``stop`` was set."""
+        return self._real_game.judge(flops, threads=self.threads, stop=stop, tell=tell)
+
+    def expected_values(self) -> tuple[float, float] | None:
+        """None: a check tells."""
+        return None
+
+    def save_to(self, store: Opener, play: Opener) -> None:
+        """Save to lockers from now on.
+
+        Args:
+            store: opens the lockers of regrets and sums.
+            play: opens the strategy locker.
+        """
+        self._saving = BackgroundSaves(self, store, play)
+
+    def saved(self) -> int:
+        """Deals that the last finished save tells.
+
+        Raises:
+            lockers.LockerError: a save in the background has failed.
+        """
+        if self._saving is None:
+            return self.earlier.deals
+        self._saving.collect()
+        return self._saving.saved.deals
+
+    def save(self, seconds: float, dropping: int | None = None, *, wait: bool = True) -> None:
+        """Save what was learnt since the last save, in the background unless ``wait``."""
+        assert self._saving is not None, "save_to comes first"
+        mark = Mark(self.done, seconds)
+        if wait:
+            self._saving.finish(mark)
+        else:
+            self._saving.begin(mark)
+
+    def _dealt(self, first: int, n: int) -> Dealt:
+        """Deals of the endless sequence."""
+        return self._abstraction.deal(self._seed, range(first, first + n))
+
+    @cached_property
+    def _real_game(self) -> RealGame:
+        made = self._abstraction
+        return RealGame(
+            self._game,
+            [one.forest for one in self._rounds],
+            self._cfr.strips,
+            made,
+            made.n_classes,
+            made.n_rows,
+            self.numbers.sums,
+            symmetric=not rows_know_suits(made.arrays),
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._saving is not None:
+            self._saving.close()
+        self._cfr.close()

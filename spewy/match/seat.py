@@ -1,0 +1,155 @@
+"""A bot's seat at a table records wrong answers and replaces them, as the ACPC's dealer does.
+
+An illegal no-limit raise becomes the nearest legal raise, any other illegal reply a call. A bot that fails folds where
+it faces a bet, and checks where it does not. A bot that takes longer than it may is not asked again: it would take as
+long in every hand to come. An error of a bot's program, such as a TypeError, ends the match: a score with such errors
+would be the score of another bot.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Protocol, TypeVar, cast, runtime_checkable
+
+from spewy.bot.bot import Bot, Mix, Reveals
+from spewy.bot.tally import Tally, is_expected, tally_of
+from spewy.errors import error_line, shown
+from spewy.game.hand import Hand
+from spewy.match.acpc_text import read_action
+
+Answer = TypeVar("Answer")
+
+AGAIN_SECONDS = 1.0
+"""Seconds after which a bot that caught the interruption, as it catches everything, is interrupted again."""
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A bot that reports faults of its own, such as a client's lines out of turn."""
+
+    def take_faults(self) -> list[str]:
+        """Faults since the last call; none of them has kept the bot from its answer."""
+        ...
+
+
+class BotGoneError(Exception):
+    """A bot that will never answer again: its process ended, or its connection is closed."""
+
+
+class BotError(Exception):
+    """The program of a bot in this process has a bug."""
+
+
+class _OutOfTimeError(BaseException):
+    """Passes through bots, which may catch every `Exception`."""
+
+
+class Seat:
+    """A bot at a table; the seat records failures, and raises only errors of the bot's program.
+
+    Args:
+        bot: the bot that plays.
+        seconds: time limit of a single answer, which holds in a process's main thread only; None: no limit.
+        name: the bot's name in messages.
+    """
+
+    def __init__(self, bot: Bot, seconds: float | None = None, name: str = "bot") -> None:
+        self.bot, self.name = bot, name
+        self.seconds = seconds
+        self._faults: list[str] = []
+        self._out = False
+
+    @property
+    def reveals(self) -> bool:
+        """Whether the bot tells its strategy."""
+        return hasattr(self.bot, "strategy")
+
+    def new_hand(self, hand: Hand, player: int, seed: int) -> None:
+        """Begin a hand."""
+        self._ask("new_hand", lambda: self.bot.new_hand(hand, player, seed))
+
+    def act(self, hand: Hand) -> str:
+        """A legal action: the bot's, or the action that replaces it."""
+        failed = len(self._faults)
+        answer = self._ask("act", lambda: self.bot.act(hand))
+        if self._out or len(self._faults) > failed:
+            return hand.betting.passive
+        action, wrong = read_action(hand, answer if isinstance(answer, str) else "")
+        if wrong is not None:
+            subject, expected = f"action after {hand.betting.line!r}", hand.betting.legal_text()
+            self._faults.append(f"{subject}: expected {expected}, found {shown(answer)}")
+        return action
+
+    def strategy(self, hand: Hand) -> Mix | None:
+        """The bot's frequencies for each hand; None if the bot does not tell them."""
+        if not self.reveals:
+            return None
+        return self._ask("strategy", lambda: cast("Reveals", self.bot).strategy(hand))
+
+    def hand_over(self, hand: Hand) -> None:
+        """End a hand."""
+        self._ask("hand_over", lambda: self.bot.hand_over(hand))
+
+    def close(self) -> None:
+        """Close the bot, also one that is not asked any more."""
+        self._out = False
+        self._ask("close", self.bot.close)
+
+    def take_faults(self) -> list[str]:
+        """The faults since the last call, including those that the bot itself reports."""
+        taken, self._faults = self._faults, []
+        return taken + (self.bot.take_faults() if isinstance(self.bot, Reporting) else [])
+
+    def take_tally(self) -> Tally:
+        """The bot's counts since the last call; an empty tally for a bot that does not count."""
+        return tally_of(self.bot).take()
+
+    def _ask(self, name: str, function: Callable[[], Answer]) -> Answer | None:
+        """Call a function of the bot; None if the bot fails, or is not asked any more.
+
+        Raises:
+            BotError: the bot's program has a bug.
+        """
+        if self._out:
+            return None
+        try:
+            return _within(self.seconds, function)
+        except _OutOfTimeError:
+            self._out = True
+            self._faults.append(f"{name}: expected an answer within {self.seconds:g} s, found none")
+        except BotGoneError as error:
+            self._out = True
+            self._faults.append(f"{name}: {error}")
+        except Exception as error:
+            text = f"{name}: expected an answer, found {error_line(error)}"
+            if not is_expected(error):
+                raise BotError(f"{self.name}, {text}") from error
+            self._faults.append(text)
+        return None
+
+
+def _within(seconds: float | None, function: Callable[[], Answer]) -> Answer:
+    """Call a function, and interrupt the call if it takes longer than ``seconds``."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        return function()
+
+    def timed() -> Answer:
+        return function()
+
+    def on_alarm(number: int, frame: FrameType | None) -> None:
+        """Interrupt the function, but never the code below that stops the clock."""
+        while frame is not None:
+            if frame.f_code is timed.__code__:
+                raise _OutOfTimeError
+            frame = frame.f_back
+
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
+        return timed()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

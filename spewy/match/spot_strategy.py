@@ -1,0 +1,123 @@
+"""The stored strategy of a spot for hands of a whole game that come to the spot.
+
+A hand comes to a spot if the spot's round begins on the spot's board and the pot and the smaller stack behind stand in
+the ratio of the spot; chips are scaled from the hand to the spot. Its further betting lies in the spot as long as each
+bet is in the spot's tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from buckets.cards import cards_name
+from solvers.tree import Floats
+from spewy.bot.bot import Mix
+from spewy.errors import InputError
+from spewy.game.betting import Betting
+from spewy.game.gamefile import Game
+from spewy.game.hand import Hand
+from spewy.game.nodes import Line
+from spewy.match.table import decisions
+from spewy.records.policy import Policy
+from spewy.system.closing import Closing
+
+
+class NotInSpotError(InputError):
+    """A hand, or its further betting, does not lie in a spot."""
+
+
+class SpotStrategy(Closing):
+    """Answers for decisions of a hand from the spots that a folder holds.
+
+    Args:
+        policies: stored strategies of one or more spots of the same game; `close` closes them.
+    """
+
+    def __init__(self, policies: Sequence[Policy]) -> None:
+        self._policies = policies
+        self._policy = policies[0]
+        self._root, self._scale = 0, Fraction(1)
+
+    @property
+    def game(self) -> Game:
+        """The game of the spots."""
+        return self._policy.problem.game
+
+    def enter(self, hand: Hand) -> tuple[int, tuple[Floats, Floats]]:
+        """Find the spot that a hand comes to.
+
+        Returns:
+            The number of decisions before the spot, and ``[hand of the deck]``, both initial ranges.
+
+        Raises:
+            NotInSpotError: the hand comes to none of the spots.
+        """
+        reason = NotInSpotError("no spot")
+        for policy in self._policies:
+            try:
+                before = self._enter(policy, hand)
+            except NotInSpotError as error:
+                reason = error
+            else:
+                return before, policy.problem.ranges
+        raise reason
+
+    def strategy(self, hand: Hand) -> Mix:
+        """Frequencies of the hands in the range of the player to act.
+
+        Raises:
+            NotInSpotError: the betting has left the spot's tree.
+            InputError: nothing is stored for the decision.
+        """
+        line = self._line(hand.betting)
+        decision = self._policy.decision(line, hand.board)
+        actions = tuple(self._of_hand(action.acpc) for action in decision.actions)
+        return Mix(actions, decision.hands, decision.frequencies)
+
+    def close(self) -> None:
+        """Close the stored strategies."""
+        for policy in self._policies:
+            policy.close()
+
+    def _enter(self, policy: Policy, hand: Hand) -> int:
+        problem, game = policy.problem, hand.game
+        config, t = problem.tree.config, problem.first_round
+        name = game.round_names[t]
+        before = sum(len(actions) for actions in hand.betting.rounds[:t])
+        states = list(decisions(hand))
+        if before >= len(states) or states[before][0].betting.round != t:
+            raise NotInSpotError(f"no player acts on the {name}")
+        begun = 0
+        for group in problem.history:
+            dealt = hand.board[begun : begun + len(group)]
+            if set(dealt) != set(group):
+                raise NotInSpotError(f"the board is {cards_name(hand.board[: game.board_sizes[t]])}")
+            begun += len(group)
+        betting = states[before][0].betting
+        pot, behind = sum(betting.spent), min(betting.stack(0), betting.stack(1)) - max(betting.spent)
+        if config.stack is not None and pot * config.stack != behind * config.pot:
+            raise NotInSpotError(
+                f"pot {pot} and stack {behind} on the {name} are not in the ratio of {config.pot} and {config.stack}"
+            )
+        self._policy, self._root, self._scale = policy, betting.spent[0], Fraction(config.pot, pot)
+        return before
+
+    def _line(self, betting: Betting) -> Line:
+        """The line of the spot's tree that a hand's betting stands for."""
+        line = ""
+        for number, actions in enumerate(betting.rounds[self._policy.problem.first_round :]):
+            line += "/" if number else ""
+            for action in actions:
+                node = self._policy.node(Line(line))
+                of_tree = {self._of_hand(each.acpc): each.acpc for each in node.actions}
+                if action not in of_tree:
+                    raise NotInSpotError(
+                        f"{action} after {line or 'the root'} is none of the spot's {', '.join(of_tree)}"
+                    )
+                line += of_tree[action]
+        return Line(line)
+
+    def _of_hand(self, acpc: str) -> str:
+        """An action of the spot's tree in the hand's chips."""
+        return f"r{self._root + round(int(acpc[1:]) / self._scale)}" if acpc[1:] else acpc

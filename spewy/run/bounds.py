@@ -1,0 +1,115 @@
+"""What a solve takes at least, from counts alone: nothing is enumerated, so that a job too large is refused at once.
+
+Suit symmetry merges at most as many boards as there are permutations that keep the root and both ranges. Boards that
+it merges leave as many hands, so that it divides the rows of all boards by no more than that either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from solvers.discount import EXACT_VARIANT, variant
+from solvers.exact.context import MOST_TASKS
+from solvers.exact.engine import MAX_ROUNDS
+from solvers.exact.footprint import SINGLE
+from spewy.chunks.problem import root_symmetries
+from spewy.game.count import TreeCount
+from spewy.job.job import Job
+from spewy.run.walked_cost import BYTES_PER_BOARD, BYTES_PER_NODE, BYTES_PER_ROW
+
+LOCKERS = 2  # regrets and sums; some variants keep guesses too
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower bounds on a `spewy.run.walked_cost.WalkedCost`.
+
+    Attributes:
+        boards, chunks: per round from the root's.
+        memory_bytes: what the main process needs beside interpreter and libraries, without what may stream from disk.
+    """
+
+    boards: tuple[int, ...]
+    chunks: tuple[int, ...]
+    memory_bytes: int
+
+
+def lower_bounds(job: Job) -> Bounds:
+    """Bound the cost of a job from below.
+
+    Raises:
+        InputError: its boards are dealt, not walked through.
+    """
+    job.require_walked(f"job {job.name}")
+    count, (boards, rows, most) = job.tree_count, _boards_and_rows(job)
+    tables = (
+        BYTES_PER_NODE * count.nodes + BYTES_PER_BOARD * sum(boards) + BYTES_PER_ROW * sum(map(sum, rows))
+    )
+    buckets = [k is not None for k in job.rows_by_round[job.tree_config.start_round :]]
+    fewest = 0 if job.rows.weights == "ranges" else 1  # rows of a board where they are buckets
+    cells = [
+        sum(slots * (fewest * n if bucketed else own) for slots, own in zip(one.slots, held, strict=True))
+        for one, n, held, bucketed in zip(count.rounds, boards, rows, buckets, strict=True)
+    ]
+    if _may_stream(job) and len(cells) > 1:
+        cells[-1] //= max(MOST_TASKS)
+    chunks = tuple(n * one.lines for n, one in zip(boards, count.rounds, strict=True))
+    buffers = _buffers(count, most) if _is_exact(job) else 0
+    return Bounds(boards, chunks, tables + sum(cells) * _bytes_of_a_cell(job) + buffers)
+
+
+def _boards_and_rows(job: Job) -> tuple[tuple[int, ...], list[tuple[int, int]], list[int]]:
+    """Of each round boards, hands of both players on all of them together, and of both on the board with most."""
+    game, first = job.rules, job.tree_config.start_round
+    perms = len(root_symmetries(game, job.history, job.weights)) if job.solve.symmetry else 1
+    held = [int(np.count_nonzero(weights)) for weights in job.weights]
+    left = len(game.deck) - len(job.board)
+    boards = avoiding = 1  # ways to deal, and those among them that leave a given hand
+    out, rows, most = [1], [(held[0], held[1])], [sum(held)]
+    for dealt in game.num_board_cards[first + 1 :]:
+        boards *= comb(left, dealt)
+        avoiding *= comb(left - game.num_hole_cards, dealt)
+        left -= dealt
+        out.append(-(-boards // perms))
+        rows.append((-(-held[0] * avoiding // perms), -(-held[1] * avoiding // perms)))
+        most.append(sum(n * avoiding // boards for n in held))  # the mean
+    return tuple(out), rows, most
+
+
+def _buffers(count: TreeCount, most: list[int]) -> int:
+    """Bytes of an exact engine's thread: what each hand of both reaches or wins at each lane, for either traverser.
+
+    A lane has one fold and one showdown at most (`solvers.exact.program`).
+    """
+    lanes = [max(one.folds, one.showdowns) for one in count.rounds]
+    return sum(2 * SINGLE * n * hands for n, hands in zip(lanes, most, strict=True))
+
+
+def _is_exact(job: Job) -> bool:
+    """Whether this is an exact solve beyond doubt."""
+    return (
+        _may_stream(job)
+        and not job.one_program
+        and not job.too_deep_for_single
+        and job.rules.num_hole_cards == 2
+        and all(k is None for k in job.rows_by_round)
+        and not variant(job.solve.variant or EXACT_VARIANT).predictive
+    )
+
+
+def _may_stream(job: Job) -> bool:
+    """Whether this may be an exact solve, which keeps a part of its last round on disk."""
+    rounds = job.rules.num_rounds - job.tree_config.start_round
+    return job.live and job.solve.precision != "double" and rounds <= MAX_ROUNDS
+
+
+def _bytes_of_a_cell(job: Job) -> int:
+    """Bytes of an action of a row in memory."""
+    if not job.live:
+        return 8  # the sums, while exploitability is measured
+    if job.solve.short:
+        return LOCKERS * 2
+    return LOCKERS * (4 if job.solve.precision == "single" or _may_stream(job) else 8)

@@ -1,0 +1,49 @@
+"""What a solve costs, before it starts: the counts and sizes that every job has.
+
+`spewy.run.walked_cost` and `spewy.run.sampled_cost` fill it, for jobs whose boards are all walked through and for jobs
+whose boards are dealt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Count = tuple[int, str, str]
+"""A number, and the noun for one and for many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Sizes of a solve in bytes, and its number of information sets.
+
+    Attributes:
+        information_sets: (decision, row) pairs of both players, all boards or board buckets.
+        state_bytes: regrets, sums (and guesses), in memory or, of stored chunks, on disk.
+        table_bytes: betting tree, cards, strengths and maps between rounds, and buffers of threads.
+        memory_bytes: memory of the main process beside interpreter and libraries.
+        process_bytes: memory of the main process, interpreter and libraries included.
+        disk_bytes: the folder after the first save; of dealt boards, once all first boards were judged.
+        most_disk_bytes: upper bound of the folder during later saves, which take room beside the save before.
+    """
+
+    information_sets: int
+    state_bytes: int
+    table_bytes: int
+    memory_bytes: int
+    process_bytes: int
+    disk_bytes: int
+    most_disk_bytes: int
+
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        """The numbers that say how large the game is."""
+        return ((self.information_sets, "information set", "information sets"),)
+
+
+def mib(n_bytes: int) -> str:
+    """Bytes in MiB, which are more than none.
+
+    >>> mib(5 * 2**31), mib(37_000)
+    ('10,240 MiB', '0.035 MiB')
+    """
+    return f"{n_bytes / 2**20:,.0f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**20:.2g} MiB"

@@ -1,0 +1,236 @@
+"""One run of an engine: portions of work, with saves, checks and reports between them, until something ends it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from spewy.errors import PeerError, SolveError
+from spewy.job.job import Job
+from spewy.learn.engine import Check, Engine, Stop
+from spewy.records.progress import forget_result, read_result, read_trace, write_trace
+from spewy.run.forecast import forecast
+from spewy.run.reporter import Reporter
+from spewy.run.saving import Saving
+from spewy.run.status import StatusWriter
+from spewy.run.stopping import INTERRUPTED, REACHED, Stopping
+from spewy.run.stores import Stores
+
+Log = Callable[[str, str], None]
+"""Writes a line to the log: an event, and what there is to tell of it."""
+
+
+class Loop:
+    """A run.
+
+    Args:
+        job: the job.
+        stopping: the bounds of the job.
+        engine: the engine, which goes on from what the stores hold.
+        stores: the stores of the solve.
+        saving: decides when to save.
+        status: tells how the solve stands.
+        report: the listener.
+        log: writes to the log.
+        stop: once it is set, the run saves and ends.
+        together: whether a portion may hold several checks.
+
+    Attributes:
+        trace: (sweeps or deals, seconds, exploitability in chips) of each check, earlier runs' included.
+        check: the last check of any run.
+        checking: seconds that the checks of this run took.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        stopping: Stopping,
+        engine: Engine,
+        stores: Stores,
+        saving: Saving,
+        status: StatusWriter,
+        report: Reporter,
+        log: Log,
+        stop: Stop,
+        *,
+        together: bool,
+    ) -> None:
+        self._job, self._stopping, self._engine, self._stores = job, stopping, engine, stores
+        self._saving, self._status, self._report, self._log, self._stop = saving, status, report, log, stop
+        self._goal = stopping.goal(together=together)
+        self._before = engine.seconds_before
+        self.check: Check | None = None
+        self.checking = 0.0
+        with stores.use() as store:
+            self.trace = [row for row in read_trace(store) if row[0] <= engine.done]
+            self._result = read_result(store)
+        self._first = engine.done
+        self._started = self._checked = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work, all runs together."""
+        return self._before + time.perf_counter() - self._started
+
+    @property
+    def solving(self) -> float:
+        """Seconds from the start of this run to its last check, or until now if the strategies were not measured."""
+        check = self.current
+        return (time.perf_counter() if check is None else max(check.at, self._started)) - self._started
+
+    @property
+    def current(self) -> Check | None:
+        """The check of the strategies as they are; None: nobody has measured them."""
+        return self.check if self.check is not None and self.check.done == self._engine.done else None
+
+    def run(self) -> str:
+        """Work until something ends the run, and return the reason in words.
+
+        Raises:
+            SolveError: the exploitability is no finite number.
+            PeerError: a cluster is lost; what it has learnt is saved.
+        """
+        self._resume()
+        try:
+            while (ended := self._ended()) is None:
+                self._portion()
+        except PeerError:
+            if self._engine.settled and self._engine.saves == "in background":
+                self._saving.finish(self.seconds)
+            raise
+        return ended
+
+    def _resume(self) -> None:
+        """Measure what a walked solve goes on from; a check of dealt boards takes minutes, so its result is read."""
+        if self._engine.counted == "sweeps":
+            self._status.tell(self.seconds)  # raises an error if the file cannot be written
+            if self._engine.done:
+                self._measure(record=False)
+        elif self.trace:
+            done, _, chips = self.trace[-1]
+            judged = self._status.recall(done, chips)
+            known = self._result is not None and self._result["sweeps"] == done
+            value = self._result["value"] if self._result is not None and known else None
+            net = None if value is None else (value, -value)
+            self.check = Check(done, self._started, judged.seconds or 0.0, chips, net)
+
+    def _ended(self) -> str | None:
+        """The reason to end the run, in words; None if it goes on.
+
+        The strategies are measured before the run ends, unless an interruption ends it; an engine that saves after
+        checks only is measured in that case too.
+        """
+        while True:
+            check = self.current
+            if self._stopping.is_reached(check):
+                return REACHED
+            ended = self._stopping.exhausted(self._engine, self.seconds, self.check)
+            if ended is not None and check is not None:
+                return ended
+            if self._stop.is_set():
+                if self._engine.saves != "checked" or check is not None or not self._engine.done:
+                    return INTERRUPTED
+            elif ended is None:
+                return None
+            if not self._measure() and not self._stop.is_set():
+                return ended
+
+    def _portion(self) -> None:
+        """Do a portion of work; measure and save if that is due."""
+        engine, before = self._engine, self._engine.done
+        if before == self._first:
+            with self._stores.use() as store:
+                forget_result(store)
+        for check in engine.run(self._goal, self._stop, self._progress):
+            self.checking += check.took
+            self._record(check)
+        if engine.saves != "checked":
+            self._save_if_due()
+        self._status.tell(self.seconds)
+        if engine.done == before:
+            return
+        if self.current is None and self._is_check_due():
+            self._measure()
+        if engine.saves == "checked" and self.current is not None and self._goes_on():
+            self._save_if_due()
+
+    def _is_check_due(self) -> bool:
+        return self._stopping.is_check_due(self._engine.done, time.perf_counter() - self._checked)
+
+    def _goes_on(self) -> bool:
+        """Whether more work follows, as far as is known: the last save is made in another way."""
+        return not (
+            self._stop.is_set()
+            or self._stopping.is_reached(self.current)
+            or self._stopping.exhausted(self._engine, self.seconds, self.check)
+        )
+
+    def _save_if_due(self) -> None:
+        if self._saving.save_if_due(self.seconds):
+            if self._engine.saves == "checked":
+                self._write_trace()
+            self._log("save", f"{self._saving.saved} {self._engine.counted}")
+
+    def _measure(self, *, record: bool = True) -> bool:
+        """Measure the strategies as they are, and return whether that was not interrupted."""
+        background = self._engine.saves == "in background"
+        if background:
+            self._saving.begin(self.seconds)  # a check takes minutes, in which everything may be lost
+        begun = time.perf_counter()
+        check = self._engine.measure(self._stop, self._measuring)
+        self._checked = time.perf_counter()
+        self.checking += self._checked - begun
+        if background:
+            self._status.pause()
+        if check is not None:
+            self._record(check, record=record)
+        return check is not None
+
+    def _record(self, check: Check, *, record: bool = True) -> None:
+        """Take a check, and tell of it."""
+        engine = self._engine
+        if not math.isfinite(check.exploitability):
+            raise SolveError(
+                f"{self._job.name}, {engine.counted.removesuffix('s')} {check.done}: expected a finite "
+                f"exploitability, found {check.exploitability}; nothing of it is saved"
+                + (', and solve.precision = "double" may help' if engine.counted == "sweeps" else "")
+            )
+        self.check = check
+        if not record:
+            self._status.checked(check, forecast(self.trace, self._stopping.target))
+            return
+        self.trace.append((check.done, self._before + check.at - self._started, check.exploitability))
+        if engine.saves != "checked":
+            self._write_trace()
+        left = forecast(self.trace, self._stopping.target)
+        amount, unit = self._stopping.in_unit(check.exploitability), self._stopping.unit
+        self._status.checked(check, left)
+        self._report.check(check.done, amount, unit, left)
+        error = "" if check.stderr is None else f" +- {self._stopping.in_unit(check.stderr):.4g}"
+        where = (
+            "" if check.flops is None else f" on {check.flops} flops, {check.core_seconds:.1f} s of a core"
+        )
+        self._log("check", f"{check.done} {engine.counted}, exploitability {amount:.4g}{error} {unit}{where}")
+
+    def finish(self, seconds: float, dropping: int | None) -> None:
+        """Save all that is done, and the trace.
+
+        Args:
+            seconds: seconds of work, all runs together.
+            dropping: the first round of the game that need not last; None: all rounds last.
+        """
+        self._saving.finish(seconds, dropping)
+        self._write_trace()
+
+    def _write_trace(self) -> None:
+        with self._stores.use() as store:
+            write_trace(store, self.trace, self._job.solve.target)
+
+    def _progress(self, number: int, done: int, total: int) -> None:
+        self._report.sweep(number, done, total)
+        self._status.tell(self.seconds)
+
+    def _measuring(self, done: int, total: int) -> None:
+        self._report.boards(done, total)
+        self._status.measuring(self.seconds, done, total)

@@ -1,0 +1,69 @@
+"""What of an exact solve stays in memory: all, or as much of the last round's regrets and sums as the budget takes.
+
+The rest is mapped from a file in the job's folder and streams through memory in every pass (`compiled.mapped`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from compiled.vector import WIDTH
+from solvers.exact.context import n_tasks
+from solvers.exact.tables import n_blocks
+from spewy.chunks.layout import Layout
+
+RESERVE = 16 << 20
+"""Bytes that the estimate of the whole does not see when values come and go."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Where the state of a solve is.
+
+    Attributes:
+        kept: the share of the last round's state that stays in memory; 1: everything is there.
+        streamed_bytes: of the last round's state, where it is mapped from a file; else 0.
+        least_bytes: what has to fit the memory; where that is more than the budget, nothing else counts.
+    """
+
+    kept: float
+    streamed_bytes: int
+    least_bytes: int
+
+    @classmethod
+    def of(
+        cls, layout: Layout, needed: int, itemsize: int, threads: int, budget: int, *, streaming: bool
+    ) -> Self:
+        """Keep as much in memory as fits, with all else.
+
+        Args:
+            layout: boards and betting.
+            needed: bytes of the whole solve.
+            itemsize: of a regret or sum.
+            threads: each works on a portion of the boards.
+            budget: bytes.
+            streaming: whether the last round's state may be mapped from a file.
+        """
+        if needed <= budget or not streaming:
+            return cls(1.0, 0, needed)
+        state, portions = last_state(layout, itemsize), _portions(layout)
+        window = state * min(threads, portions) // portions
+        least = needed - state + window + RESERVE
+        return cls(max(0.0, (budget - least) / state) if state else 1.0, state, least)
+
+
+def last_state(layout: Layout, itemsize: int) -> int:
+    """Bytes of regrets and sums on all boards of the last round, if there is a round above it."""
+    if layout.n_rounds == 1:
+        return 0
+    slots = layout.betting[-1].forest.n_slots
+    boards = layout.boards[layout.n_rounds - 1].boards
+    blocks = [sum(n_blocks(len(board.rows[p].hands)) for board in boards) for p in (0, 1)]
+    return 2 * itemsize * WIDTH * int(np.dot(blocks, slots))
+
+
+def _portions(layout: Layout) -> int:
+    return n_tasks(layout.n_rounds, len(layout.boards[1].boards)) if layout.n_rounds > 1 else 1

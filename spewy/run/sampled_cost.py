@@ -1,0 +1,286 @@
+"""The cost of a job whose boards are dealt: lines, board buckets, memory, disk and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import comb, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from buckets.abstraction import Wish
+from buckets.abstraction.board_features import start_kinds
+from buckets.cards import board_map, count_boards
+from buckets.cards.boards import MAX_NUMBERS
+from lockers import SHARD_BYTES, DiskSize
+from spewy.chunks.rounds import LineForest
+from spewy.job.job import Job
+from spewy.job.sections import SolveSection
+from spewy.records.bucket_numbers import BYTES_AT_ONCE, PORTIONS
+from spewy.records.disk import judged_size, with_class_bytes, with_class_numbers
+from spewy.run.cost import Cost, Count
+from spewy.run.memory import CLUSTERING_BYTES, PROCESS_BYTES
+
+if TYPE_CHECKING:
+    from solvers.sampled.strips import Strips
+
+ANSWERING = 1.5  # times as long a deal takes with answers (measured)
+SENT = 3  # times the state, where all of it is sent to a cluster while some comes back
+MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
+MAKING_SECONDS = 1e-3  # of a final board, roughly
+JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
+FOUND = 3  # times what a check found: board by board, and put together (measured)
+COPIES = 3 * BYTES_AT_ONCE  # bytes of numbers that are being saved: plain, encoded, and in the transaction
+SECONDS_PER_DEAL = 70e-6  # to be dealt
+SECONDS_PER_HAND = (
+    37e-9,
+    30e-9,
+    3.6e-9,
+)  # of a strip, of a run of its lanes, of a slot (measured on five games)
+SECONDS_PER_CHUNK, SECONDS_PER_ITERATION, SECONDS_PER_LEAF = 2.5e-3, 60e-6, 0.5e-3
+"""Of a visit that averages, for 40 rows: a chunk, an iteration in it, a dealt board at one of its leaves (measured)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledCost(Cost):
+    """Counts and sizes of a job whose boards are dealt.
+
+    Attributes:
+        lines: number of lines that enter each round.
+        classes: number of board buckets, per round.
+        rows: number of rows of a board bucket, per round.
+        play_bytes: the part of the folder that is the strategy locker.
+        judged_bytes: the part of the folder that judging keeps.
+        seconds_per_deal: rough seconds of one core for a deal.
+        making_seconds: rough seconds before the first deal for making board buckets and rows; 0 if they are there.
+    """
+
+    lines: tuple[int, ...]
+    classes: tuple[int, ...]
+    rows: tuple[int, ...]
+    play_bytes: int
+    judged_bytes: int
+    seconds_per_deal: float
+    making_seconds: float
+
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        """Lines, board buckets and information sets."""
+        return (
+            (sum(self.lines), "line", "lines"),
+            (sum(self.classes), "class of boards", "classes of boards"),
+            *super().counts,
+        )
+
+
+def sampled_cost(
+    job: Job,
+    wish: Wish,
+    rounds: Sequence[LineForest],
+    classes: Sequence[int],
+    rows: Sequence[int],
+    *,
+    made: bool,
+) -> SampledCost:
+    """Count a game's lines, board buckets and rows, and add up the bytes of their numbers.
+
+    Args:
+        job: the job.
+        wish: the board buckets and rows that the job asks for.
+        rounds: the betting.
+        classes: number of board buckets per round.
+        rows: number of rows per round.
+        made: whether board buckets and rows are there already.
+    """
+    from solvers.sampled.numbers import class_size
+    from solvers.sampled.strips import all_strips
+
+    strips = all_strips([one.forest for one in rounds])
+    sizes = [[class_size(s, p, k) for p in (0, 1)] for s, k in zip(strips, rows, strict=True)]
+    item = itemsize(job)
+    state = 2 * item * int(np.dot(classes, [sum(pair) for pair in sizes]))
+    disk, play = DiskSize(), DiskSize()
+    for t, (n, pair, s, k) in enumerate(zip(classes, sizes, strips, rows, strict=True)):
+        disk = with_class_numbers(disk, t, n, [item * size for size in pair])
+        play = with_class_bytes(play, t, n, s, k)
+    boards = _abstraction_bytes(wish, classes, rows)
+    play_bytes, (judged, found) = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds, job.solve)
+    tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve) + found
+    final = 0 if made else count_boards(wish.deck, wish.n_board)
+    making = int(MAKING * final * comb(len(wish.deck), wish.hole))
+    averaged = job.solve.integrate == "average"
+    matrices = _matrices_bytes(wish, rounds, classes, rows) if averaged else 0
+    if averaged:
+        seconds = _seconds_per_visit(wish, rounds, classes, job.solve.iterations or 50)
+    else:
+        seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0)
+    memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES)
+    memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
+    clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
+    rest = boards + SHARD_BYTES + judged + matrices + SHARD_BYTES * (1 + averaged)
+    return SampledCost(
+        lines=tuple(len(one.lines) for one in rounds),
+        classes=tuple(classes),
+        rows=tuple(rows),
+        information_sets=sum(
+            n * k * sum(one.decisions) for n, k, one in zip(classes, rows, job.tree_count.rounds, strict=True)
+        ),
+        state_bytes=state,
+        table_bytes=tables,
+        memory_bytes=memory,
+        process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * clusters,
+        disk_bytes=disk.total + play.total + rest,
+        most_disk_bytes=disk.again(BYTES_AT_ONCE) + play.again(BYTES_AT_ONCE) + rest,
+        play_bytes=play_bytes,
+        judged_bytes=judged,
+        seconds_per_deal=seconds,
+        making_seconds=MAKING_SECONDS * final,
+    )
+
+
+def n_classes(wish: Wish) -> tuple[int, ...]:
+    """Classes of each round, at most."""
+    found = []
+    for t, asked in enumerate(wish.classes):
+        groups = wish.groups(t)
+        if asked != "all":
+            found.append(asked)
+        elif len(groups) < 2:
+            found.append(count_boards(wish.deck, sum(groups)))
+        else:
+            found.append(_histories(wish, groups))
+    return tuple(found)
+
+
+def n_rows(wish: Wish) -> tuple[int, ...]:
+    """Rows of a class of each round, at most."""
+    found = []
+    for t, asked in enumerate(wish.rows):
+        hands = comb(len(wish.deck) - wish.n_cards(t), wish.hole)
+        if asked == "hands":
+            found.append(hands)
+        else:
+            different = hands if wish.n_cards(t) else _n_kinds(wish)
+            found.append(min(asked, different))
+    return tuple(found)
+
+
+def _n_kinds(wish: Wish) -> int:
+    """Hands before any card, up to suits."""
+    return int(start_kinds(wish.deck, wish.hole).max()) + 1
+
+
+def _histories(wish: Wish, groups: Sequence[int]) -> int:
+    """Boards of several groups up to suits; a lower bound where there are too many to be numbered."""
+    ways = prod(comb(len(wish.deck), size) for size in groups)
+    return len(board_map(wish.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
+
+
+def itemsize(job: Job) -> int:
+    """Bytes of a regret or sum in memory."""
+    return 2 if job.solve.short else 4
+
+
+def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
+    """Of one core, roughly: strips are walked over with all hands, for either player."""
+    hands = comb(len(wish.deck) - wish.n_board, wish.hole)
+    shapes = [s.shape_of(i) for s in strips for i in range(len(s))]
+    runs = sum(map(len, chain.from_iterable(s.runs for s in strips)))
+    counts = len(shapes), runs, sum(sum(shape.n_slots) for shape in shapes)
+    return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
+
+
+def _seconds_per_visit(
+    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], iterations: int
+) -> float:
+    """Of one core, roughly, in the mean over a sweep: a class's chunks on a board, and all deals at their leaves."""
+    total, a_chunk = 0.0, SECONDS_PER_CHUNK + iterations * SECONDS_PER_ITERATION
+    for t, (one, n) in enumerate(zip(rounds, classes, strict=True)):
+        leaves = len(rounds[t + 1].lines) * _deals_below(wish, t) if t + 1 < len(rounds) else 0
+        total += n * (len(one.lines) * a_chunk + leaves * SECONDS_PER_LEAF)
+    return total / sum(classes)
+
+
+def _deals_below(wish: Wish, t: int) -> int:
+    """Boards that can follow a board of a round, first ones up to suits."""
+    size, before = wish.board_sizes[t + 1], sum(wish.board_sizes[: t + 1])
+    return comb(len(wish.deck) - before, size) if before else count_boards(wish.deck, size)
+
+
+def _matrices_bytes(
+    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
+) -> int:
+    """Of the payoff matrices of all classes with cards."""
+    tables = zip(rounds, classes, rows, wish.board_sizes, strict=True)
+    return sum(4 * n * len(one.lines) * k * k for one, n, k, size in tables if size)
+
+
+def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
+    """Maps from boards to classes, and rows by board and hand, of class and grade or none."""
+    hands, total, last = comb(len(wish.deck), wish.hole), 0, len(classes) - 1
+    for t, k in enumerate(wish.rows):
+        groups = wish.groups(t)
+        ways = prod(comb(len(wish.deck), size) for size in groups)
+        boards = classes[t] if len(groups) > 1 else count_boards(wish.deck, sum(groups))
+        total += 5 * ways + 4 * boards  # a canonical number and a permutation; a class
+        if k != "hands":
+            total += 256 * classes[t] if t == last and wish.n_cards(t) else boards * hands
+    return total
+
+
+def _buffer_bytes(
+    rounds: Sequence[LineForest],
+    strips: Sequence[Strips],
+    rows: Sequence[int],
+    wish: Wish,
+    solve: SolveSection,
+) -> int:
+    """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
+    from solvers.sampled.engine import PORTION
+    from solvers.sampled.numbers import Numbers
+    from solvers.sampled.rig import Rig
+
+    forests = [one.forest for one in rounds]
+    n, left = len(rounds), len(wish.deck) - wish.n_board
+    hands = comb(left, wish.hole)
+    nothing = Numbers.zeros(strips, [0] * n, rows, short=False)
+    rig = Rig(forests, strips, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
+    parts = rig.scratch_parts()
+    held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
+    dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
+    views = 3 if solve.answers > 0 else 2
+    return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(wish))
+
+
+def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection) -> tuple[int, int]:
+    """Bytes that judging keeps of all first boards on disk, and a check in memory of those that it draws.
+
+    Suits that rows tell apart are walked one by one.
+    """
+    from spewy.learn.real_game import FEW_BOARDS
+
+    t = int(len(rounds) > 1 and not wish.board_sizes[0])
+    lines, cards = len(rounds[t].lines), wish.board_sizes[t]
+    if "hands" in wish.rows:
+        boards, kinds = comb(len(wish.deck), cards), comb(len(wish.deck), wish.hole)
+    else:
+        boards, kinds = count_boards(wish.deck, cards), _n_kinds(wish)
+    last, left = boards, len(wish.deck) - cards
+    for more in wish.board_sizes[t + 1 :]:
+        last, left = last * comb(left, more), left - more
+    size = judged_size(boards, lines, kinds)
+    drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
+    return size.total + SHARD_BYTES, FOUND * size.total * drawn // boards
+
+
+def _below_first(wish: Wish) -> int:
+    """Boards that can follow a first one, all rounds together."""
+    left, ways, total = len(wish.deck), 1, 0
+    dealt = [size for size in wish.board_sizes if size]
+    for t, size in enumerate(dealt):
+        ways *= comb(left, size) if t else 1
+        left -= size
+        total += ways
+    return total

@@ -1,0 +1,118 @@
+"""Plans of jobs whose boards are dealt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from buckets.abstraction import Wish
+from spewy.chunks.abstractions import Sizes, kept_sizes
+from spewy.chunks.rounds import LineForest, line_forests
+from spewy.errors import InputError
+from spewy.game.count import MAX_NODES, require_buildable
+from spewy.game.gamefile import Game
+from spewy.job.dealing import Dealing
+from spewy.job.job import Job
+from spewy.job.units import parse_memory
+from spewy.run.cost import mib
+from spewy.run.plan import Plan
+from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sampled_cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledPlan(Plan):
+    """What a run of a job whose boards are dealt will do.
+
+    Attributes:
+        dealing: how boards are dealt.
+        wish: the board buckets and rows that the job asks for.
+        rounds: the betting.
+    """
+
+    cost: SampledCost
+    dealing: Dealing
+    wish: Wish
+    rounds: list[LineForest]
+
+    @classmethod
+    def of(cls, job: Job, *, made: Sizes | None = None, in_memory: bool = False) -> SampledPlan:
+        """Make the plan of a job.
+
+        Args:
+            job: the job.
+            made: how many board buckets and rows its folder has already; None: none, and the user's may tell.
+            in_memory: whether the lockers are in memory too.
+
+        Raises:
+            InputError: its betting tree is too large to be built, or its tables alone exceed ``solve.memory``.
+            buckets.BoardError: its boards are too many to be numbered.
+        """
+        assert job.dealing is not None
+        dealing, wish = job.dealing, wish_of(job.rules, job.dealing)
+        made = made or kept_sizes(wish)
+        classes, rows = made or (n_classes(wish), n_rows(wish))
+        _require_possible(job, classes, rows)
+        rounds = line_forests(job.betting_tree)
+        cost = sampled_cost(job, wish, rounds, classes, rows, made=made is not None)
+        if in_memory:
+            cost = replace(
+                cost,
+                memory_bytes=cost.memory_bytes + cost.disk_bytes,
+                process_bytes=cost.process_bytes + cost.disk_bytes,
+            )
+        return cls(job=job, cost=cost, refusal=_refusal(job, cost), dealing=dealing, wish=wish, rounds=rounds)
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that a run starts: one saves."""
+        return self.job.solve.threads + 1
+
+    @property
+    def most_rake(self) -> float:
+        """Whole games have no rake."""
+        return 0.0
+
+
+def wish_of(game: Game, dealing: Dealing) -> Wish:
+    """The classes and rows that a job asks for."""
+    return Wish(
+        game.deck,
+        game.num_hole_cards,
+        tuple(game.num_board_cards),
+        tuple("all" if k is None else k for k in dealing.classes),
+        tuple("hands" if k is None else k for k in dealing.rows),
+        remember=dealing.remember,
+    )
+
+
+def _refusal(job: Job, cost: SampledCost) -> str | None:
+    """Why a job may not start, for want of memory; None: it may."""
+    if cost.memory_bytes <= parse_memory(job.solve.memory):
+        return None
+    halved = "" if job.solve.short else _in_16_bits(cost.memory_bytes - cost.state_bytes // 2)
+    return (
+        f"solve.memory: this job needs at least {mib(cost.memory_bytes)} beside the "
+        f"interpreter{halved}, found {job.solve.memory}"
+    )
+
+
+def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
+    """Refuse what its lines, counted but not built, make too large."""
+    count = job.tree_count
+    per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
+    least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))
+    if least > parse_memory(job.solve.memory):
+        lines = ", ".join(f"{one.lines:,}" for one in count.rounds)
+        more = "" if count.complete else f" (more than {MAX_NODES:,} betting nodes)"
+        halved = "" if job.solve.short else _in_16_bits(least // 2)
+        raise InputError(
+            f"solve.memory: this job needs at least {mib(least)}{halved} for {lines} lines by "
+            f"round{more}, found {job.solve.memory}"
+        )
+    require_buildable(count)
+
+
+def _in_16_bits(needed: int) -> str:
+    return f', {mib(needed)} with solve.precision = "16-bit"'

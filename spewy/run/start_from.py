@@ -1,0 +1,98 @@
+"""The beginning of a solve by dealt boards in what another one has learnt, with other classes and rows.
+
+A solve of few classes learns fast and comes to an end of what they can tell; one of many starts from what it knows.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lockers import Store, open_store
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.job.units import parse_memory
+from spewy.learn.sampled import SampledEngine
+from spewy.records import strategy_locker
+from spewy.records.bucket_numbers import Mark, read_mark, require_numbers
+from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import StrategyLocker
+from spewy.run.sampled_plan import SampledPlan
+
+if TYPE_CHECKING:
+    from buckets.abstraction import Abstraction
+
+APART = ("name", "boards", "rows", "solve")
+"""Sections in which two jobs may differ, one of which starts from the other."""
+
+
+def start_from(folder: Path, plan: SampledPlan, engine: SampledEngine, found: Abstraction) -> Mark:
+    """Fill an engine that has learnt nothing from another solve's folder; what that one had done.
+
+    Args:
+        folder: of the other solve.
+        plan: of this one.
+        engine: of this one.
+        found: its classes and rows.
+
+    Raises:
+        InputError: as `require_start`.
+        lockers.LockerError: as it.
+    """
+    old, mark = require_start(folder, plan)
+    with StrategyLocker.open(folder / strategy_locker.FOLDER) as play:
+        arrays = play.arrays()
+    opened = partial(open_store, folder, read_only=True)
+    engine.start_from(opened, board_abstraction(old.rules, arrays), found, mark, short=old.solve.short)
+    return mark
+
+
+def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
+    """The job of a folder that a plan's may start from, and what it has done.
+
+    Raises:
+        InputError: the folder is of another game or betting, or of nothing that was learnt; or both do not fit into
+            ``solve.memory`` together.
+        lockers.LockerError: there is none, or it is damaged.
+    """
+    with open_store(folder, read_only=True) as store:
+        require_numbers(store, f"--start-from {folder}")
+        old, mark = _same_game(store, plan.job, folder), read_mark(store)
+    if not mark.deals:
+        raise InputError(
+            f"--start-from {folder}: expected what was learnt of deals, found none that were saved"
+        )
+    if old.solve.integrate == "average":
+        raise InputError(
+            f'--start-from {folder}: expected regrets to begin with, found a solve with integrate = "average", '
+            "which has none"
+        )
+    cost, most = SampledPlan.of(old).cost, plan.job.solve.memory
+    needed = plan.cost.memory_bytes + cost.state_bytes
+    if needed > parse_memory(most):
+        raise InputError(
+            f"solve.memory: to start from {folder} takes {needed / 2**20:,.0f} MiB, what is there and what is made "
+            f"of it together, found {most}"
+        )
+    return old, mark
+
+
+def _same_game(store: Store, job: Job, folder: Path) -> Job:
+    """The job of a folder, if its game and betting are those of another one."""
+    theirs, ours = store.manifest.get("job"), job.manifest()["job"]
+    if not isinstance(theirs, dict) or theirs.get("boards") is None:
+        raise InputError(
+            f"--start-from {folder}: expected the folder of a solve with [boards], found another"
+        )
+
+    def game(data: dict[str, Any]) -> dict[str, Any]:
+        return {key: part for key, part in data.items() if key not in APART}
+
+    other = [key for key in game(ours) if game(theirs).get(key) != game(ours)[key]]
+    if other:
+        raise InputError(
+            f"--start-from {folder}: expected the game and the betting of {job.name}, found another "
+            f"[{'], ['.join(other)}]"
+        )
+    return Job.stored(theirs, f"folder {folder}")

@@ -1,0 +1,131 @@
+"""Tells how a solve stands: to a listener every second, and in the folder's status file every few seconds."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from spewy.errors import InputError
+from spewy.job.job import Job
+from spewy.learn.engine import Check, Engine
+from spewy.records.status import Judged, Status, read_status, write_status
+from spewy.run.pace import TELL_SECONDS, WRITE_SECONDS, Pace
+from spewy.run.reporter import Reporter
+from spewy.run.saving import Saving
+from spewy.run.stopping import Stopping
+
+
+class StatusWriter:
+    """Tells how a solve stands, not too often.
+
+    Args:
+        job: the job.
+        stopping: the bounds of the job.
+        engine: the engine that solves the job.
+        saving: tells what the lockers hold.
+        folder: folder of the solve; None: in memory, without a status file.
+        report: the listener.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        stopping: Stopping,
+        engine: Engine,
+        saving: Saving,
+        folder: Path | None,
+        report: Reporter,
+    ) -> None:
+        self._job, self._stopping, self._engine, self._saving = job, stopping, engine, saving
+        self._folder, self._report = folder, report
+        self._told = self._written = -math.inf
+        self._pace = Pace()
+        self._judged: Judged | None = None
+        self._value: float | None = None
+        self._target_in: float | None = None
+
+    def tell(self, seconds: float) -> None:
+        """Tell how the solve stands, if the last time is long enough ago.
+
+        Args:
+            seconds: seconds of work, all runs together.
+        """
+        now = time.perf_counter()
+        self._pace.count(now, self._engine.done)
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            self._report.status(self._status(seconds), self._engine.threads)
+        if now - self._written >= WRITE_SECONDS:
+            self._write(self._status(seconds))
+
+    def checked(self, check: Check, seconds_left: float | None) -> None:
+        """Note what a check has found, and when the target will be reached."""
+        unit, stopping = self._stopping.unit, self._stopping
+        error = None if check.stderr is None else stopping.in_unit(check.stderr)
+        amount = stopping.in_unit(check.exploitability)
+        self._judged = Judged(amount, unit, error, check.flops, check.done, time.time(), check.took)
+        if check.net is not None and self._job.spot is None:
+            self._value = 1000 * check.net[0] / self._job.rules.big_blind
+        self._target_in = seconds_left if seconds_left is not None and math.isfinite(seconds_left) else None
+
+    def recall(self, done: int, chips: float) -> Judged:
+        """Note the last check of an earlier run: what the status file tells of it, else its exploitability alone.
+
+        Args:
+            done: sweeps or deals before the check.
+            chips: exploitability that the check has found.
+        """
+        self._judged = Judged(self._stopping.in_unit(chips), self._stopping.unit, None, None, done, None)
+        with suppress(InputError):  # what is there is no status
+            status = None if self._folder is None else read_status(self._folder)
+            judged = None if status is None else status.judged
+            if status and judged and (judged.deals, judged.unit) == (done, self._stopping.unit):
+                self._judged, self._value = judged, status.value
+        return self._judged
+
+    def pause(self) -> None:
+        """Leave the time until the next `tell` out of the pace."""
+        self._pace.clear()
+
+    def measuring(self, seconds: float, done: int, total: int) -> None:
+        """Write that a check has measured ``done`` of ``total`` flops."""
+        self._write(replace(self._status(seconds), checking=(done, total)))
+
+    def end(self, seconds: float) -> None:
+        """Write how the solve stands in the end."""
+        self._write(replace(self._status(seconds), seconds_left=None))
+
+    def _write(self, status: Status) -> None:
+        if self._folder is not None:
+            self._written = time.perf_counter()
+            write_status(self._folder, status)
+
+    def _status(self, seconds: float) -> Status:
+        pace, spread = self._pace.per_second, self._engine.spread()
+        return Status(
+            name=self._job.name,
+            deals=self._engine.done,
+            saved_deals=self._saving.saved,
+            per_second=pace,
+            seconds=seconds,
+            seconds_left=self._left(seconds, pace),
+            visits=spread,
+            value=self._value,
+            judged=self._judged,
+            target=self._job.solve.target,
+            at=time.time(),
+        )
+
+    def _left(self, seconds: float, pace: float | None) -> float | None:
+        """Seconds to whatever ends the solve first, as far as that is known."""
+        stopping, left = self._stopping, []
+        if stopping.most_seconds is not None:
+            left.append(max(0.0, stopping.most_seconds - seconds))
+        if stopping.last is not None and pace:
+            left.append(max(0.0, (stopping.last - self._engine.done) / pace))
+        if self._target_in is not None:
+            left.append(self._target_in)
+        return min(left, default=None)

@@ -1,0 +1,100 @@
+"""When a solve stops, and when it is measured on the way: one rule for sweeps and for deals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spewy.job.job import Job
+from spewy.job.units import parse_target, unit_chips
+from spewy.learn.engine import Check, Engine, Goal
+
+REACHED, INTERRUPTED = "target reached", "interrupted"
+"""Why a run ended, as status and log tell it; `Stopping.exhausted` has the other reasons."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The bounds of a job.
+
+    Attributes:
+        target: exploitability in chips that ends the solve.
+        unit: the unit in which the job gives the target.
+        unit_chips: chips that one unit is worth.
+        last: number of the last sweep or deal; None: there is none.
+        every: number of sweeps between two checks; None: checks come by the clock.
+        every_seconds: seconds between two checks; None: checks come by the number of sweeps.
+        most_seconds: seconds of work in all runs; None: as many as the target takes.
+    """
+
+    target: float
+    unit: str
+    unit_chips: float
+    last: int | None
+    every: int | None
+    every_seconds: float | None
+    most_seconds: float | None
+
+    @classmethod
+    def of(cls, job: Job) -> Stopping:
+        """The bounds that a job gives.
+
+        Raises:
+            InputError: the target's unit is not one of the job's kind.
+        """
+        amount, unit = parse_target(job.solve.target)
+        chips, dealing = unit_chips(job.rules, job.pot, unit), job.dealing
+        if dealing is None:
+            return cls(amount * chips, unit, chips, job.last_sweep, job.check_sweeps, None, None)
+        return cls(
+            amount * chips,
+            unit,
+            chips,
+            dealing.last_deal,
+            None,
+            dealing.check_seconds,
+            dealing.most_seconds,
+        )
+
+    def goal(self, *, together: bool) -> Goal:
+        """The bounds of a portion of work.
+
+        Args:
+            together: whether a portion may hold several checks.
+        """
+        return Goal(self.target, self.last, self.every, together)
+
+    def is_reached(self, check: Check | None) -> bool:
+        """Whether a check found the target or less."""
+        return check is not None and check.exploitability <= self.target
+
+    def is_check_due(self, done: int, seconds: float) -> bool:
+        """Whether to measure now.
+
+        Args:
+            done: number of sweeps or deals that are done.
+            seconds: seconds since the last check, or since the start of the run.
+        """
+        if self.every is not None:
+            return done % self.every == 0
+        return self.every_seconds is not None and seconds >= self.every_seconds
+
+    def exhausted(self, engine: Engine, seconds: float, last: Check | None) -> str | None:
+        """The reason to end a solve that has not reached its target, in words; None if it goes on.
+
+        The time of a check is left at the end: as much as the last check took.
+
+        Args:
+            engine: the engine of the solve.
+            seconds: seconds of work so far, all runs together.
+            last: the last check of any run.
+        """
+        taken = seconds if last is None else seconds + last.took
+        if self.most_seconds is not None and taken >= self.most_seconds:
+            return "time is up"
+        if self.last is not None and engine.done >= self.last:
+            return "all sweeps made" if engine.counted == "sweeps" else "all deals made"
+        return None
+
+    def in_unit(self, chips: float) -> float:
+        """An exploitability in chips, in the job's unit."""
+        return chips / self.unit_chips

@@ -1,0 +1,103 @@
+"""The stores of a solve: the lockers to go on from, and for board buckets the strategy locker that bots play from."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+
+from lockers import MemoryStore, Store, open_store
+from spewy.job.job import Job
+from spewy.learn.background_saves import Opener
+from spewy.records.strategy_locker import FOLDER
+from spewy.system.closing import Closing
+
+
+class Stores(Closing):
+    """The stores of a solve, in its folder or in memory.
+
+    A solve by dealt boards opens the stores in its folder for each use, since what was touched counts as memory until a
+    store is closed; every other solve keeps its store open.
+
+    Args:
+        job: the job.
+        folder: folder of the solve; None: in memory.
+        shards: number of files that hold the lockers.
+
+    Raises:
+        lockers.ManifestMismatchError: the folder holds another job.
+        lockers.DamagedLockerError: the folder's lockers are damaged.
+    """
+
+    def __init__(self, job: Job, folder: Path | None, shards: int) -> None:
+        self._folder, self._sampled = folder, job.sampled
+        self._manifest = manifest = job.manifest()
+        self._opened = ExitStack()
+        self._store: Store | None = None
+        self._strategies: Store | None = None
+        if folder is None:
+            self._store = MemoryStore(manifest, shards=shards)
+            self._strategies = MemoryStore(manifest, shards=1) if job.sampled else self._store
+            return
+        store = open_store(folder, manifest, shards=shards)
+        try:
+            store.require_sound()
+        except BaseException:
+            store.close()
+            raise
+        if job.sampled:
+            store.close()
+        else:
+            self._store = self._strategies = self._opened.enter_context(store)
+
+    @property
+    def store(self) -> Store:
+        """The lockers to go on from; of a solve by dealt boards in a folder, opened to be read."""
+        if self._store is None:
+            assert self._folder is not None
+            self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
+        return self._store
+
+    @property
+    def strategies(self) -> Store:
+        """The store of the average strategies, opened to be read: the strategy locker, or `store` itself."""
+        if self._strategies is None:
+            assert self._folder is not None
+            self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
+        return self._strategies
+
+    def use(self) -> AbstractContextManager[Store]:
+        """The lockers to go on from, opened to be written for the block."""
+        if self._folder is None or not self._sampled:
+            return nullcontext(self.store)
+        return open_store(self._folder)
+
+    def read(self) -> AbstractContextManager[Store]:
+        """The lockers to go on from, opened to be read for the block."""
+        if self._folder is None or not self._sampled:
+            return nullcontext(self.store)
+        return open_store(self._folder, read_only=True)
+
+    def play_or_new(self) -> AbstractContextManager[Store]:
+        """The strategy locker, opened to be written for the block; made if there is none.
+
+        Raises:
+            lockers.ManifestMismatchError: the locker is another job's.
+        """
+        if self._folder is None:
+            return self.play()
+        return open_store(self._folder / FOLDER, self._manifest, shards=1)
+
+    @property
+    def play(self) -> Opener:
+        """Opens the strategy locker to write to it."""
+        folder, strategies = self._folder, self._strategies
+        if folder is None:
+            assert strategies is not None
+            return lambda: nullcontext(strategies)
+        return lambda: open_store(folder / FOLDER)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._opened.close()
+        if self._folder is None and self._store is not None:
+            self._store.close()

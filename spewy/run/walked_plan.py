@@ -1,0 +1,233 @@
+"""Plans of jobs all of whose boards are walked through: which engine solves them, and what stays in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from solvers.discount import DEFAULT_VARIANT, EXACT_VARIANT, Variant, variant
+from solvers.exact import useful_threads
+from solvers.exact.engine import MAX_ROUNDS
+from spewy.chunks.groups import counted_exactly
+from spewy.chunks.layout import Layout
+from spewy.errors import InputError
+from spewy.game.count import MAX_NODES, require_buildable
+from spewy.job.job import MOST_POTS_SINGLE, Job
+from spewy.job.units import parse_memory
+from spewy.run.bounds import lower_bounds
+from spewy.run.lp_size import lp_size, require_small
+from spewy.run.memory_plan import MemoryPlan
+from spewy.run.plan import Plan
+from spewy.run.walked_cost import WalkedCost, walked_cost
+
+STORED_SHARDS = 8
+
+EngineName = Literal["exact", "live", "stored", "program"]
+"""How a job is solved: by the exact engine, by walks with live leaves, chunk by chunk, or by one linear program."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkedPlan(Plan):
+    """What a run of a job will do.
+
+    Attributes:
+        layout: boards and betting of the job.
+        engine: name of the engine.
+        variant: variant of CFR.
+        itemsize: bytes of a regret or sum in memory.
+        solvers: number of threads or processes that solve.
+        shards: number of files that hold the lockers.
+        memory_plan: what of the state stays in memory.
+    """
+
+    cost: WalkedCost
+    layout: Layout
+    engine: EngineName
+    variant: str
+    itemsize: int
+    solvers: int
+    shards: int
+    memory_plan: MemoryPlan
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that a run starts beside the first one."""
+        return 0 if self.job.solve.threads == 1 else self.job.solve.threads
+
+    @property
+    def most_rake(self) -> float:
+        """Upper bound on the rake of a hand in chips."""
+        forests = [bets.forest.arrays for bets in self.layout.betting]
+        return max((float(arrays.rake.max()) for arrays in forests), default=0.0)
+
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        *,
+        streaming: bool,
+        progress: Callable[[int], None] | None = None,
+        cost: WalkedCost | None = None,
+    ) -> WalkedPlan:
+        """Make the plan of a job that is to be solved.
+
+        Args:
+            job: what to solve.
+            streaming: whether an exact solve may keep a part of its state in a file.
+            progress: told of each board that is laid out.
+            cost: the job's estimate, where it was made before and does not exceed the job's memory.
+
+        Raises:
+            InputError: as `require_possible` and `counted`, or there is no memory for a job with buckets,
+                which may take minutes to make. Else `require` raises it.
+        """
+        if cost is not None:
+            return cls.on(job, Layout.of(job.problem, progress), streaming=streaming, cost=cost)
+        require_possible(job)
+        plan = cls.counted(job, streaming=streaming, progress=progress)
+        if plan.layout.bucketed:
+            return plan
+        plan.require()
+        layout = plan.layout.with_buckets(progress)
+        same = counted_exactly(job.problem) and _engine(job, layout) == plan.engine
+        return cls.on(job, layout, streaming=streaming, cost=plan.cost if same else None)
+
+    @classmethod
+    def counted(
+        cls, job: Job, *, streaming: bool, progress: Callable[[int], None] | None = None
+    ) -> WalkedPlan:
+        """Make a plan to see what a job costs: buckets are counted, not made.
+
+        They are made where the count is only a bound that the job's memory does not hold.
+
+        Raises:
+            InputError: the tree, or the linear program of the whole game, is too large, or the precision is not one of
+                the engine's.
+        """
+        if job.one_program:
+            require_small(job.name, lp_size(job.problem))
+        plan = cls.on(job, Layout.counted(job.problem, progress), streaming=streaming)
+        if plan.refusal is None or counted_exactly(job.problem):
+            return plan
+        return cls.on(job, plan.layout.with_buckets(progress), streaming=streaming)
+
+    @classmethod
+    def on(cls, job: Job, layout: Layout, *, streaming: bool, cost: WalkedCost | None = None) -> WalkedPlan:
+        """The plan of a job on a layout of it.
+
+        Raises:
+            InputError: its boards are dealt, not walked through.
+        """
+        job.require_walked(f"job {job.name}")
+        engine, solve = _engine(job, layout), job.solve
+        name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
+        itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
+        # chunks that are live are saved in one transaction with those above them
+        shards = STORED_SHARDS if job.first_live is None else 1
+        threads = useful_threads(layout.live, solve.threads) if engine == "exact" else solve.threads
+        if cost is None:
+            cost = walked_cost(
+                layout,
+                live=job.live,
+                exact=engine == "exact",
+                variant_name=name,
+                itemsize=itemsize,
+                threads=threads,
+                integrate=solve.integrate,
+                shards=shards,
+                first_live=job.first_live,
+                first_dropped=job.first_dropped,
+                program=lp_size(job.problem) if engine == "program" else None,
+            )
+        budget, needed = parse_memory(solve.memory), cost.memory_bytes
+        streaming = streaming and engine == "exact"
+        resides = MemoryPlan.of(layout, needed, itemsize, solve.threads, budget, streaming=streaming)
+        fits = resides.least_bytes <= budget
+        refusal = None if fits else _refusal(job, needed, resides.least_bytes if streaming else None)
+        return cls(
+            job=job,
+            cost=cost,
+            refusal=refusal,
+            layout=layout,
+            engine=engine,
+            variant=name,
+            itemsize=itemsize,
+            solvers=threads,
+            shards=shards,
+            memory_plan=resides,
+        )
+
+
+def require_possible(job: Job) -> None:
+    """Refuse a job that is too large whatever its boards and strategies are in detail.
+
+    Raises:
+        InputError: its betting tree is too large to be built, or a lower bound on its memory exceeds ``solve.memory``.
+    """
+    count, least = job.tree_count, lower_bounds(job)
+    if least.memory_bytes > parse_memory(job.solve.memory):
+        nodes = f"{count.nodes:,}" if count.complete else f"more than {MAX_NODES:,}"
+        raise InputError(
+            f"solve.memory: this job needs at least {least.memory_bytes / 2**20:,.0f} MiB for {nodes} betting nodes "
+            f"on at least {sum(least.boards):,} boards, found {job.solve.memory}"
+        )
+    require_buildable(count)
+
+
+def supported(layout: Layout, schedule: Variant) -> bool:
+    """What `solvers.exact.supports` says of the layout's live game, without building it."""
+    return (
+        layout.n_rounds <= MAX_ROUNDS
+        and not schedule.predictive
+        and layout.problem.game.num_hole_cards == 2
+        and all(_by_hand(layout, t, p) for t in range(layout.n_rounds) for p in (0, 1))
+    )
+
+
+def _by_hand(layout: Layout, t: int, p: int) -> bool:
+    """Whether every hand of a round is a row of its own, in the order of hands."""
+    if layout.problem.rows[layout.boards[t].round] is None:
+        return True
+    rows = [board.rows[p] for board in layout.boards[t].boards]
+    width = max(len(mine.hands) for mine in rows)
+    padded = (np.pad(mine.group, (0, width - len(mine.hands))) for mine in rows)
+    return max(mine.n_groups for mine in rows) == width and all(
+        np.array_equal(group, np.arange(width)) for group in padded
+    )
+
+
+def _engine(job: Job, layout: Layout) -> EngineName:
+    """Which engine solves a job; the exact one takes live leaves, a row per hand of hold'em, and no double precision.
+
+    Raises:
+        InputError: 16 bits are asked for where it does not, or a precision that the depth of the stacks rules out.
+    """
+    solve = job.solve
+    able = job.live and not job.one_program and supported(layout, variant(solve.variant or EXACT_VARIANT))
+    if solve.short and not able:
+        raise InputError(
+            'solve.precision: "16-bit" needs the exact engine: expected live leaves, a row per hand of two cards '
+            "and a variant that does not predict"
+        )
+    if job.too_deep_for_single and solve.precision in ("16-bit", "single"):
+        raise InputError(
+            f'solve.precision: expected "auto" or "double" for a stack above {MOST_POTS_SINGLE:,} pots, '
+            f'found "{solve.precision}"'
+        )
+    if able and solve.precision != "double" and not job.too_deep_for_single:
+        return "exact"
+    return "program" if job.one_program else "live" if job.live else "stored"
+
+
+def _refusal(job: Job, needed: int, streaming: int | None) -> str:
+    """Why a job does not fit its memory, given the bytes that it needs, and where it may stream those that it must."""
+    if streaming is None:
+        told, found = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
+    else:
+        most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
+        told = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
+        found = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
+    return f"solve.memory: this job needs {told}, found {found}"

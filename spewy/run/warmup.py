@@ -1,0 +1,111 @@
+"""Kernels are compiled once per machine and version, in a process of their own, and told of before.
+
+Compiling takes up to a minute and several hundred MiB, which shall be nobody's surprise and no part of a solve's
+memory. A stamp beside the machine code (`compiled.cache`) says that it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import solvers
+from compiled import stamp
+from spewy.system.child import end_with_parent, start_python
+
+if TYPE_CHECKING:
+    from solvers.game import LiveGame
+
+Engine = Literal["exact", "live", "sampled"]
+"""Those whose kernels take long to compile."""
+
+
+def warm_up(engine: Engine, n_rounds: int, short: bool, note: Callable[[str], None]) -> None:
+    """Compile an engine for games of so many rounds, in 16 bits or not, if that has not been done.
+
+    Where machine code cannot be kept, it is compiled by the process that needs it, when it needs it.
+    """
+    mark = f"{n_rounds}{'s' * short}" if engine == "exact" else f"{engine}-{n_rounds}{'s' * short}"
+    there = stamp(Path(solvers.__file__).parent, mark)
+    if there.exists() or not os.access(there.parent, os.W_OK):
+        return
+    rounds = f"{n_rounds} round{'s' * (n_rounds > 1)}{' in 16 bits' * short}"
+    note(f"compiling the kernels for games of {rounds}, once: up to a minute")
+    with start_python(["-m", __name__, str(os.getpid()), engine, str(n_rounds), str(int(short))]) as compiler:
+        try:
+            failed = compiler.wait()
+        finally:
+            compiler.kill()
+    if not failed:  # else it will be compiled here, in this process
+        with suppress(OSError):
+            there.touch()
+
+
+def _compile_exact(n_rounds: int, short: bool) -> None:
+    """Solve a tiny spot that begins so many rounds before the end."""
+    from solvers.discount import EXACT_VARIANT, variant
+    from solvers.exact import ExactCfr
+
+    ExactCfr(_tiny(n_rounds), variant(EXACT_VARIANT), short=short).run(1)
+
+
+def _compile_live(n_rounds: int, short: bool) -> None:
+    """The same by the general engine, which has numbers of one kind only."""
+    del short
+    from solvers.discount import DEFAULT_VARIANT, variant
+    from solvers.reference.cfr import Cfr
+
+    solver = Cfr(_tiny(n_rounds), variant(DEFAULT_VARIANT))
+    solver.run(1)
+    solver.best_values(0)
+
+
+def _tiny(n_rounds: int) -> LiveGame:
+    from spewy.chunks.layout import Layout
+    from spewy.job.job import Job
+
+    board = ["Ks", "9d", "6h", "3c", "2s"][: 6 - n_rounds]
+    data = {
+        "name": "tiny",
+        "game": {"file": "holdem.nolimit.2p.reverse_blinds"},
+        "spot": {"board": " ".join(board), "pot": 2, "stack": 2, "oop": "AhAd", "ip": "QhQd"},
+        "bets": {"flop": {"bet": "a"}},
+    }
+    return Layout.of(Job.of(data).problem).live
+
+
+def _compile_sampled(n_rounds: int, short: bool) -> None:
+    """Deal once in a game of so many rounds whose two hands share a row; judge it, and make its averages bytes."""
+    import numpy as np
+
+    from buckets.abstraction import Dealt
+    from compiled.records import Packed
+    from solvers.sampled.boards import paths
+    from solvers.sampled.engine import SampledCfr
+    from solvers.sampled.quantise import byte_tables, quantise
+    from solvers.sampled.rig import Rig
+    from solvers.tree import Chance, Decision, Fold, Forest, Showdown
+
+    ends: list[Chance | Showdown] = [*(Chance(0) for _ in range(n_rounds - 1)), Showdown(1.0)]
+    forests = [Forest.build([Decision(0, (Fold(-1.0), end))]) for end in ends]
+    rows = np.zeros((1, n_rounds, 2), dtype=np.int16)
+    cards, order = np.array([[[0, 1], [2, 3]]], dtype=np.int32), np.array([[0, 1]], dtype=np.int32)
+    dealt = Dealt(rows[:, :, 0].astype(np.int32), rows, cards, order, order, np.zeros((1, 0), dtype=np.int8))
+    one = [1] * n_rounds
+    engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
+    engine.run(1)
+    numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
+    rig = Rig(forests, engine.strips, one, numbers, hands, 4, evens, evens)
+    boards = Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
+    rig.values(0, rig.scratch(), boards, n_rounds, rig.out(), best_from=0)
+    quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
+
+
+if __name__ == "__main__":
+    end_with_parent(int(sys.argv[1]))
+    compile_ = {"exact": _compile_exact, "live": _compile_live, "sampled": _compile_sampled}[sys.argv[2]]
+    compile_(int(sys.argv[3]), sys.argv[4] == "1")

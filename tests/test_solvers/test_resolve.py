@@ -1,0 +1,32 @@
+"""The opponent's steps before a subgame that is re-solved safely."""
+
+import numpy as np
+import pytest
+
+from solvers.resolve import CfrDStep, MixedStep
+
+
+def test_hands_enter_where_the_subgame_is_worth_more():
+    step = CfrDStep(
+        blueprint_values=np.array([1.0, -1.0, 0.0]),
+        compatible=np.array([1.0, 1.0, 0.0]),
+        estimated=np.ones(3),
+    )
+    np.testing.assert_array_equal(step.reach(), [1, 1, 0])  # a hand without compatible mass never enters
+    for _ in range(5):
+        step.learn(np.zeros(3))
+    np.testing.assert_array_equal(step.reach(), [0, 1, 0])
+
+
+def test_the_estimated_range_enters_whatever_the_hands_choose():
+    """The second hand takes its value, which is larger; its weight in the estimated range enters all the same."""
+    estimated = np.array([1.0, 0.25, 1.0])
+    step = MixedStep(
+        blueprint_values=np.array([-1.0, 1.0, 0.0]),
+        compatible=np.array([1.0, 1.0, 0.0]),
+        estimated=estimated,
+    )
+    assert step.reach().tolist() == [2.0, 1.25, 0.0]
+    for _ in range(3):
+        step.learn(np.zeros(3))
+    assert step.reach() == pytest.approx([2.0, 0.25, 0.0])

@@ -1,0 +1,83 @@
+"""Ranges in files of their own."""
+
+import pytest
+from cli_runs import POLARISED, good, good_json, refused, write
+
+from spewy import Job
+from spewy.errors import InputError
+from spewy.game.ranges import parse_range
+from spewy.game.ranges.classes import NUM_HANDS
+
+OOP = '"KhKd,JcTc,JhTh,JdTd"'
+TEXT = "# what the value is\nKhKd,\n\nJcTc,  # and air\n[100]JhTh, JdTd[/100]\n"
+
+
+def with_file(folder, given, text=TEXT):
+    """A job whose first range is somewhere else; job and range lie in a folder of their own."""
+    (folder / "jobs").mkdir()
+    (folder / "jobs" / "oop.txt").write_text(text)
+    return write(folder / "jobs", POLARISED.replace(OOP, given))
+
+
+@pytest.mark.parametrize("given", ['"@oop.txt"', '{ file = "oop.txt" }', '"@ oop.txt"'])
+def test_a_range_is_read_from_a_file_beside_the_job(tmp_path, given):
+    job = Job.load(with_file(tmp_path, given))
+    assert job.spot.oop == "KhKd,JcTc,[100]JhTh, JdTd[/100]"
+    assert job.ranges[0] == parse_range("KhKd,JcTc,JhTh,JdTd")
+
+
+def test_a_folder_needs_the_file_no_more(tmp_path):
+    job = with_file(tmp_path, '"@oop.txt"')
+    good("solve", job, "--out", tmp_path / "out")
+    (tmp_path / "jobs" / "oop.txt").unlink()
+    assert "KhKd" in good_json("show", tmp_path / "out")["hands"]
+
+
+def test_numbers_are_read_from_a_file(tmp_path):
+    text = "# all of them\n" + "\n".join(["0.5"] * NUM_HANDS) + "\n"
+    assert Job.load(with_file(tmp_path, '"@oop.txt"', text)).ranges[0].weights.max() == 0.5
+
+
+def test_an_option_names_a_file_too(tmp_path):
+    job = with_file(tmp_path, OOP)
+    assert Job.load(job, ["spot.oop=@oop.txt"]).ranges[0].combos == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "KhKd\nJcTc, KX\n",
+            "spot.oop: file oop.txt: range, line 2, position 6: expected a group such as QQ+",
+        ),
+        ("KhKd,\n[50]JcTc\n", "spot.oop: file oop.txt: range, line 2, position 0: expected [/50] after [50]"),
+        ("# nothing\n", "spot.oop: file oop.txt: range: expected at least one group of hands, found nothing"),
+    ],
+)
+def test_an_unreadable_range_file_is_told_with_its_line(tmp_path, text, message):
+    assert message in refused("estimate", with_file(tmp_path, '"@oop.txt"', text))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ('"@none.txt"', "spot.oop: file none.txt: expected a readable text file, found: No such file"),
+        ('"@"', "spot.oop: file : expected a regular file, found a folder"),
+        ('{ file = "none.txt" }', "spot.oop: file none.txt: expected a readable text file"),
+        ('{ path = "oop.txt" }', "spot.oop: expected a valid string"),
+    ],
+)
+def test_a_range_file_that_is_not_there(tmp_path, given, message):
+    assert message in refused("estimate", with_file(tmp_path, given))
+
+
+def test_a_job_given_in_python_reads_files_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.txt").write_text("AA")
+    spot = {"board": "Ks 9d 6h 3c 2s", "pot": 10, "stack": 10, "oop": {"file": "r.txt"}, "ip": "QQ"}
+    data = {"name": "x", "game": {"file": "doyle"}, "spot": spot, "bets": {"river": {"bet": "a"}}}
+    assert Job.of(data).spot.oop == "AA"
+    assert data["spot"]["oop"] == {"file": "r.txt"}
+    (tmp_path / "r.txt").write_text("AX")
+    with pytest.raises(InputError, match=r"file r\.txt: range, position 0"):
+        Job.of(data)

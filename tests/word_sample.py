@@ -1,0 +1,74 @@
+"""A random sample of the texts that people read, to be judged by somebody who has not written them.
+
+``python tests/word_sample.py --seed 31`` prints 100 docstrings, 50 option helps and 40 paragraphs of the pages.
+"""
+
+import ast
+import random
+import re
+from pathlib import Path
+
+import click
+
+from spewy.cli import main as spewy
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("spewy", "buckets", "lockers", "solvers", "compiled")
+
+
+def docstrings():
+    """(where, text) of each docstring of a module, class or function, and of each constant."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text())
+            where = path.relative_to(ROOT)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    text = ast.get_docstring(node)
+                    if text:
+                        yield f"{where}: {getattr(node, 'name', 'module')}", text
+
+
+def option_helps():
+    """(where, text) of each option of each command."""
+
+    def walk(command, name):
+        if isinstance(command, click.Group):
+            with command.make_context(name, [], resilient_parsing=True) as context:
+                for child in command.list_commands(context):
+                    yield from walk(command.get_command(context, child), f"{name} {child}")
+            return
+        for option in command.params:
+            if getattr(option, "help", None):
+                yield f"{name} {' '.join(option.opts)}", option.help
+
+    return walk(spewy, "spewy")
+
+
+def paragraphs():
+    """(where, text) of each paragraph of prose in the README and in docs."""
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+        for paragraph in re.split(r"\n\s*\n", text):
+            if len(paragraph.split()) > 12 and not paragraph.lstrip().startswith(("|", "#", "!")):
+                yield str(path.relative_to(ROOT)), paragraph.strip()
+
+
+@click.command()
+@click.option("--seed", type=int, default=31, help="Seed of the random choice.")
+def main(seed):
+    """Print the sample."""
+    draw = random.Random(seed)
+    for title, texts, size in (
+        ("Docstrings", docstrings(), 100),
+        ("Option helps", option_helps(), 50),
+        ("Paragraphs", paragraphs(), 40),
+    ):
+        texts = list(texts)
+        click.echo(f"# {title}: {size} of {len(texts)}, seed {seed}\n")
+        for number, (where, text) in enumerate(draw.sample(texts, size), 1):
+            click.echo(f"{number}. [{where}] {text}\n")
+
+
+if __name__ == "__main__":
+    main()
