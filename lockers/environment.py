@@ -27,7 +27,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import lmdb
 
-from lockers.audit import data_file_findings
+from lockers.audit import data_file_findings, structure_findings
 from lockers.errors import DamagedLockerError, LockerError
 from lockers.lmdb_errors import translate, unreadable
 from lockers.lock_file import (
@@ -48,9 +48,10 @@ MAP_SIZE = 64 * 2**20
 """Bytes of address space that a map begins with; it grows by itself."""
 TEMPORARY = ".tmp"
 
+_ATTEMPTS = 100  # a file that another process makes larger doubles: more attempts mean damage
 _ROUND = 2**16  # the largest page size of any platform
 _FORK_PATIENCE = 10.0  # seconds
-_WHOLE_PATIENCE = 0.2  # seconds in which another process makes a file as long as LMDB says after its commit
+_WHOLE_PATIENCE = 0.05  # seconds in which another process makes a file as long as LMDB says after its commit
 _ENGINE: dict[str, Any] = {"lib_version": 0}  # LMDB 0.9, data version 1
 
 
@@ -84,18 +85,20 @@ class Environment:
 
     def read(self, body: Callable[[LmdbTransaction], T]) -> T:
         """Run ``body`` on the last commit and return its answer, again if the map must be resized first."""
-        while True:
+        for attempt in range(_ATTEMPTS):
             env = self._enter(write=False)
             try:
                 with env.begin(buffers=True) as transaction:
                     return body(transaction)
-            except lmdb.MapResizedError:
-                pass
+            except lmdb.MapResizedError as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise translate(error, self.path) from error
             except (lmdb.Error, OSError) as error:
                 raise translate(error, self.path) from error
             finally:
                 self._lock.unshare()
             self._resize(0)
+        raise AssertionError("unreachable")
 
     def write(self, body: Callable[[LmdbTransaction, Need], T]) -> T:
         """Run ``body`` in a write transaction and commit it, again with a larger map when the map is full."""
@@ -256,7 +259,7 @@ class Environment:
 
     def _open(self) -> lmdb.Environment:
         writable = self.writers > 0
-        while True:
+        for attempt in range(_ATTEMPTS):
             size = data_size(self.path)
             try:
                 if writable:
@@ -274,10 +277,12 @@ class Environment:
                     max_readers=MAX_READERS,
                     **_ENGINE,
                 )
-            except lmdb.MapResizedError:
-                continue  # another process has more than doubled the file while this one opened it
-            except (lmdb.Error, OSError) as error:
+            except lmdb.MapResizedError as error:
+                if attempt < _ATTEMPTS - 1:
+                    continue  # another process has more than doubled the file while this one opened it
                 raise translate(error, self.path) from error
+            except (lmdb.Error, OSError) as error:
+                raise (translate if writable else unreadable)(error, self.path) from error
             try:
                 self._require_whole(env)
                 env.reader_check()
@@ -288,20 +293,22 @@ class Environment:
             self._map_size = env.info()["map_size"]
             self._inode = self.path.stat().st_ino
             return env
+        raise AssertionError("unreachable")
 
     def _require_whole(self, env: lmdb.Environment) -> None:
         """Refuse a file that lacks pages in use.
 
         LMDB never writes pages at the end of the file that one transaction takes and gives back. A writer makes the
-        file as long as LMDB says after its commit; one that is killed before leaves a shorter file, which the audit
-        tells from a file that was cut off.
+        file as long as LMDB says after its commit; a writer that is killed before leaves a shorter file, which the
+        audit tells from a file that was cut off.
         """
         patience = time.monotonic() + _WHOLE_PATIENCE
         while not self._short and (missing := _missing_bytes(env, self.path)):
             if time.monotonic() < patience:
                 time.sleep(_WHOLE_PATIENCE / 20)
                 continue
-            findings = data_file_findings(self.path, short=True)
+            findings = structure_findings(self.path, lambda: int(env.info()["last_txnid"]))
+            findings = findings or data_file_findings(self.path, short=True)
             if findings:
                 size = self.path.stat().st_size
                 raise DamagedLockerError(

@@ -24,7 +24,8 @@ from lockers.transaction import entry_findings
 def main(path: str, short: str = "") -> None:
     """Print the findings about a data file."""
     try:
-        for finding in _findings(Path(path), short=bool(short)):
+        environment = Environment(Path(path), short=bool(short))
+        for finding in file_findings(environment):
             _print("finding", finding)
     except StorageError as error:
         _print("failure", str(error))
@@ -33,14 +34,14 @@ def main(path: str, short: str = "") -> None:
     _print("end", True)
 
 
-def _findings(path: Path, *, short: bool) -> list[str]:
-    environment = Environment(path, short=short)
-    try:
-        # LMDB is led into the pages only when they are sound: it may come to any result in others, or to none.
-        findings = structure_findings(path, environment.commit)
-        return findings or environment.read(lambda transaction: list(_entries(transaction, path)))
-    finally:
-        environment.close()
+def file_findings(environment: Environment) -> list[str]:
+    """Return what is wrong with the pages of a data file, or with its entries where all pages are sound.
+
+    LMDB is led into sound pages only: it may come to any result in other pages, or to none.
+    """
+    path = environment.path
+    findings = structure_findings(path, environment.commit)
+    return findings or environment.read(lambda transaction: list(_entries(transaction, path)))
 
 
 def _entries(transaction: LmdbTransaction, path: Path) -> Iterator[str]:

@@ -128,7 +128,7 @@ class Visitor:
 
     Args:
         layout: of the problem.
-        store: with a single shard where rounds below are live.
+        store: the store to read from and to write to.
         settings: how chunks are solved.
         parts: of the layout, where visitors share them.
         threads: of a visit to a chunk over live ones.
