@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,28 +27,57 @@ from solvers.errors import SolverError
 from solvers.tree import Floats, Forest, Ints
 
 
-@dataclass(frozen=True)
-class Rows:
-    """One player's rows on the B boards of a round, at most H a board, ascending by strength.
+class Hands(NamedTuple):
+    """One player's hands on the boards of a round, ascending by strength; shorter boards are padded at the end.
 
-    ``count[b]`` rows are real, the rest is padding. ``twin[b, h]`` is the opponent's row with the same blockers or
-    -1. ``group[b, h]`` is the strategy row, below ``n_groups``; ``weight[b, h]`` is the row's root range, by which
-    rows of one group count.
+    A strategy has one row per bucket, or per hand. Hands of a single board (see `on`) lack the board axis.
+
+    Attributes:
+        n_hands: ``[board]``, number of hands without the padding.
+        cards: ``[board, hand, k]``, ids of the k cards of each hand. Two hands that share an id exclude each other.
+        strength: ``[board, hand]``.
+        same_cards: ``[board, hand]``, the opponent's hand with the same cards; -1: the opponent has no such hand.
+        row: ``[board, hand]``, the row of the strategy, below `n_rows`.
+        weight: ``[board, hand]``, the hand's weight in the root range, by which the hands of one row count.
+        n_rows: number of rows of the strategy.
+        direct: whether each hand has a row of its own, with the hand's number.
     """
 
-    count: Ints  # [B]
-    blockers: Ints  # [B, H, k]
-    strength: Ints  # [B, H]
-    twin: Ints  # [B, H]
-    group: Ints  # [B, H]
-    weight: Floats  # [B, H]
-    n_groups: int
+    n_hands: Ints
+    cards: Ints
+    strength: Ints
+    same_cards: Ints
+    row: Ints
+    weight: Floats
+    n_rows: int
+    direct: bool
 
-    @cached_property
-    def direct(self) -> bool:
-        """Whether every row is its own group."""
-        return self.n_groups == self.group.shape[1] and bool(
-            np.all(self.group == np.arange(self.n_groups)[None, :])
+    @classmethod
+    def of(
+        cls,
+        n_hands: Ints,
+        cards: Ints,
+        strength: Ints,
+        same_cards: Ints,
+        row: Ints,
+        weight: Floats,
+        n_rows: int,
+    ) -> Hands:
+        """Make the record from its arrays; `direct` follows from them."""
+        direct = n_rows == row.shape[-1] and bool(np.all(row == np.arange(n_rows)))
+        return cls(n_hands, cards, strength, same_cards, row, weight, n_rows, direct)
+
+    def on(self, b: int, n_rows: int) -> Hands:
+        """Return the hands of board b, whose strategies have `n_rows` rows, without the padding."""
+        n = int(self.n_hands[b])
+        return Hands.of(
+            self.n_hands[b : b + 1],
+            self.cards[b, :n],
+            self.strength[b, :n],
+            self.same_cards[b, :n],
+            self.row[b, :n],
+            self.weight[b, :n],
+            n_rows,
         )
 
 
@@ -74,13 +104,13 @@ class Round:
     """One betting round on all its boards; ``deal`` leads to the next and is None in the last."""
 
     forest: Forest
-    rows: tuple[Rows, Rows]
+    hands: tuple[Hands, Hands]
     deal: Deal | None
 
     @property
     def n_boards(self) -> int:
         """Boards after symmetry."""
-        return len(self.rows[0].count)
+        return len(self.hands[0].n_hands)
 
 
 Strategies = list[tuple[Floats, Floats]]
@@ -127,7 +157,7 @@ class LiveGame:
         """Fresh arrays for regrets or sums."""
 
         def blank(r: Round, p: int) -> Floats:
-            return np.zeros((r.n_boards, r.forest.n_slots[p], r.rows[p].n_groups), dtype)
+            return np.zeros((r.n_boards, r.forest.n_slots[p], r.hands[p].n_rows), dtype)
 
         return [(blank(r, 0), blank(r, 1)) for r in self.rounds]
 
@@ -151,7 +181,7 @@ class LiveGame:
         Raises:
             SolverError: no pair of hands is possible.
         """
-        own, other = self.rounds[0].rows
+        own, other = self.rounds[0].hands
         weight = float(self.reach[0][0] @ compatible_reach(own, other, 0, self.reach[1][0], self.n_ids))
         if not weight > 0:
             raise SolverError("ranges: expected at least one pair of hands that share no card, found none")
@@ -163,19 +193,21 @@ class LiveGame:
         for t, r in enumerate(self.rounds):
             r.forest.check()
             for p in (0, 1):
-                rows = r.rows[p]
+                hands = r.hands[p]
                 for b in range(r.n_boards):
-                    n = rows.count[b]
-                    if np.any(np.diff(rows.strength[b, :n]) < 0):
+                    n = hands.n_hands[b]
+                    if np.any(np.diff(hands.strength[b, :n]) < 0):
                         raise SolverError(
-                            f"round {t}, board {b}, player {p}: rows are not in order of strength"
+                            f"round {t}, board {b}, player {p}: hands are not in order of strength"
                         )
-                    if n and not (rows.group[b, :n].min() >= 0 and rows.group[b, :n].max() < rows.n_groups):
-                        raise SolverError(f"round {t}, board {b}, player {p}: a group is out of range")
-                    twin = rows.twin[b, :n]
-                    mine = np.flatnonzero(twin >= 0)
-                    if np.any(rows.blockers[b, mine] != r.rows[1 - p].blockers[b, twin[mine]]):
-                        raise SolverError(f"round {t}, board {b}, player {p}: a twin has other blockers")
+                    if n and not (hands.row[b, :n].min() >= 0 and hands.row[b, :n].max() < hands.n_rows):
+                        raise SolverError(f"round {t}, board {b}, player {p}: a row is out of range")
+                    same = hands.same_cards[b, :n]
+                    paired = np.flatnonzero(same >= 0)
+                    if np.any(hands.cards[b, paired] != r.hands[1 - p].cards[b, same[paired]]):
+                        raise SolverError(
+                            f"round {t}, board {b}, player {p}: hands in `same_cards` differ in their cards"
+                        )
             if r.deal is None:
                 if len(r.forest.chance_leaves):
                     raise SolverError(f"round {t}: chance leaves without a deal")
@@ -189,7 +221,7 @@ class LiveGame:
             for e, c in enumerate(r.deal.child):
                 image = r.deal.first_image[e]
                 for p in (0, 1):
-                    n = below.rows[p].count[c]
+                    n = below.hands[p].n_hands[c]
                     origin = r.deal.origin[p][e, :n]
                     if not np.array_equal(r.deal.images[p][image, origin], np.arange(n)):
                         raise SolverError(
@@ -203,12 +235,12 @@ class LiveGame:
             if (lock.round, lock.node) in seen:
                 raise SolverError(f"{subject}: expected one lock per node, found another")
             seen.add((lock.round, lock.node))
-            a, rows = self.rounds[lock.round].forest.arrays, self.rounds[lock.round].rows[lock.player]
+            a, hands = self.rounds[lock.round].forest.arrays, self.rounds[lock.round].hands[lock.player]
             if a.player[lock.node] != lock.player:
                 raise SolverError(f"{subject}: expected the player who acts there")
-            if not rows.direct:
-                raise SolverError(f"{subject}: expected rows that are their own groups")
-            boards, width = rows.group.shape
+            if not hands.direct:
+                raise SolverError(f"{subject}: expected a row for each hand, found buckets")
+            boards, width = hands.row.shape
             shape = boards, int(a.n_actions[lock.node]), width
             if lock.frequencies.shape != shape:
                 raise SolverError(f"{subject}: expected shape {shape}, found {lock.frequencies.shape}")
@@ -218,15 +250,18 @@ class LiveGame:
                 raise SolverError(f"{subject}: expected frequencies from 0 that sum to 1 in each locked row")
 
 
-def compatible_reach(own: Rows, other: Rows, b: int, reach: Floats, n_ids: int) -> Floats:
-    """``out[i] = Σ_j compat(i, j) · reach[j]`` on board b, in double precision; 0 for padding."""
-    n, m, k = int(own.count[b]), int(other.count[b]), own.blockers.shape[2]
+def compatible_reach(own: Hands, other: Hands, b: int, reach: Floats, n_ids: int) -> Floats:
+    """Sum the opponent's reach over the hands that go with each own hand: ``out[i] = Σ_j compat(i, j) · reach[j]``.
+
+    The sum is in double precision, on board b; it is 0 for padding.
+    """
+    n, m, k = int(own.n_hands[b]), int(other.n_hands[b]), own.cards.shape[2]
     mass = reach[:m].astype(np.float64)
     blocked = np.zeros(n_ids)
     for y in range(k):
-        blocked += np.bincount(other.blockers[b, :m, y], weights=mass, minlength=n_ids)
-    twin = own.twin[b, :n]
-    same = np.where(twin >= 0, mass[twin], 0.0) if m else np.zeros(n)
-    out = np.zeros(own.group.shape[1])
-    out[:n] = mass.sum() - blocked[own.blockers[b, :n]].sum(axis=1) + (k - 1) * same
+        blocked += np.bincount(other.cards[b, :m, y], weights=mass, minlength=n_ids)
+    same_cards = own.same_cards[b, :n]
+    same = np.where(same_cards >= 0, mass[same_cards], 0.0) if m else np.zeros(n)
+    out = np.zeros(own.row.shape[1])
+    out[:n] = mass.sum() - blocked[own.cards[b, :n]].sum(axis=1) + (k - 1) * same
     return out

@@ -1,30 +1,37 @@
 """Spewy: a chunk-based range-vs-range solver for heads-up poker.
 
->>> from spewy import Solution, solve
->>> result = solve("examples/R1.toml", "results/R1")  # doctest: +SKIP
->>> with Solution.open("results/R1") as solution:  # doctest: +SKIP
-...     frame = solution.node().frame()
+>>> import spewy
+>>> solution = spewy.solve("examples/R1.toml", "results/R1")  # doctest: +SKIP
+>>> solution.result.exploitability_pct  # doctest: +SKIP
+0.09
+>>> solution.node("x b45").frame()  # doctest: +SKIP
 
-What stands here is loaded when it is asked for: ``import spewy`` alone costs nothing.
+Names are loaded at their first use: ``import spewy`` alone costs nothing.
 """
 
 from typing import TYPE_CHECKING
 
+from spewy.system.lazy import lazy_names
+
 if TYPE_CHECKING:
     from spewy import plot
+    from spewy.batch.solve_batch import BatchResult, solve_batch
     from spewy.bot.agent import LockerBot, open_bot
     from spewy.bot.player import Player
     from spewy.errors import InputError, SpewyError
     from spewy.job.job import Job
+    from spewy.look.folder import open_policy
     from spewy.look.node import NodeView
-    from spewy.look.policy import open_policy
     from spewy.look.solution import Solution
+    from spewy.look.solving import solve
+    from spewy.match.match import play_match
     from spewy.records.policy import Decision, Policy
     from spewy.run.reporter import Reporter
     from spewy.run.result import SolveResult
-    from spewy.run.session import Session, solve
+    from spewy.run.session import Session
 
 __all__ = [
+    "BatchResult",
     "Decision",
     "InputError",
     "Job",
@@ -40,13 +47,16 @@ __all__ = [
     "__version__",
     "open_bot",
     "open_policy",
+    "play_match",
     "plot",
     "solve",
+    "solve_batch",
 ]
 
 __version__ = "0.1.0"  # setup.cfg reads it here, so that a checkout that nobody installed knows it too
 
 _MODULES = {
+    "BatchResult": "batch.solve_batch",
     "Decision": "records.policy",
     "InputError": "errors",
     "Job": "job.job",
@@ -60,23 +70,17 @@ _MODULES = {
     "SolveResult": "run.result",
     "SpewyError": "errors",
     "open_bot": "bot.agent",
-    "open_policy": "look.policy",
-    "solve": "run.session",
+    "open_policy": "look.folder",
+    "play_match": "match.match",
+    "plot": "",
+    "solve": "look.solving",
+    "solve_batch": "batch.solve_batch",
 }
 
 if not TYPE_CHECKING:  # a type checker would take every name for one that is there
-
-    def __getattr__(name: str) -> object:
-        """Load what a name stands for."""
-        from importlib import import_module
-
-        if name == "plot":
-            return import_module(f"{__name__}.plot")
-        if name in _MODULES:
-            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:
-    """What is public, loaded or not."""
+    """Public names, loaded or not."""
     return sorted(__all__)

@@ -1,13 +1,10 @@
 """Small whole games whose boards are dealt, and how good the strategies in their folders are."""
 
-from types import SimpleNamespace
-
 from open_spiel.python.algorithms.exploitability import exploitability
 from spiel import tabular_policy
 
 from lockers import open_store
-from spewy.look.play import open_play
-from spewy.look.played import played
+from spewy.look.solution import Solution
 from spewy.records.keys import VISITS
 
 DEALT_LEDUC = """
@@ -37,8 +34,7 @@ max_sweeps = 100
 
 def exploitability_of(folder, name):
     """OpenSpiel's exploitability of the strategies in a folder's play locker, in chips."""
-    with open_play(folder) as policy:
-        solution = SimpleNamespace(node=lambda line, cards: played(policy, line, cards))
+    with Solution.open(folder) as solution:
         return exploitability(*tabular_policy(solution, name))
 
 

@@ -6,7 +6,7 @@ from solvers.tree import CHANCE, DECISION, FOLD, SHOWDOWN
 
 
 def compatible(rows0, rows1, b, i, j):
-    return not set(rows0.blockers[b, i].tolist()) & set(rows1.blockers[b, j].tolist())
+    return not set(rows0.cards[b, i].tolist()) & set(rows1.cards[b, j].tolist())
 
 
 def match(forest, p, source):
@@ -37,13 +37,13 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
     Locked rows play what the game's locks say, whoever holds them.
     """
     r = game.rounds[t]
-    own, other = r.rows[p], r.rows[1 - p]
+    own, other = r.hands[p], r.hands[1 - p]
     a, kind = r.forest.arrays, r.forest.arrays.kind[n]
-    n_own = own.count[b]
+    n_own = own.n_hands[b]
     out = np.zeros(n_own)
     if kind in (FOLD, SHOWDOWN):
         for i in range(n_own):
-            for j in range(other.count[b]):
+            for j in range(other.n_hands[b]):
                 if compatible(own, other, b, i, j):
                     chips = a.stake[n] if p == 0 else -a.stake[n]
                     won = 1.0 if chips > 0 else 0.0
@@ -56,8 +56,8 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
         deal = r.deal
         for e in range(deal.first[b], deal.first[b + 1]):
             c = deal.child[e]
-            below = game.rounds[t + 1].rows
-            origin = deal.origin[1 - p][e, : below[1 - p].count[c]]
+            below = game.rounds[t + 1].hands
+            origin = deal.origin[1 - p][e, : below[1 - p].n_hands[c]]
             values = node_values(game, p, strategies, t + 1, c, a.target[n], reach[origin], best, best_from)
             for m in range(deal.first_image[e], deal.first_image[e + 1]):
                 for i in range(n_own):
@@ -82,11 +82,11 @@ def node_values(game, p, strategies, t, b, n, reach, best=False, best_from=0):
 
 def played(game, strategies, t, b, n, k, mover):
     """Frequencies ``[row]`` of action k at the mover's node."""
-    rows, slot = game.rounds[t].rows[mover], game.rounds[t].forest.arrays.slot[n] + k
-    out = strategies[t][mover][b][slot][rows.group[b, : rows.count[b]]].copy()
+    rows, slot = game.rounds[t].hands[mover], game.rounds[t].forest.arrays.slot[n] + k
+    out = strategies[t][mover][b][slot][rows.row[b, : rows.n_hands[b]]].copy()
     for lock in game.locks:
         if (lock.round, lock.node) == (t, n):
-            for h in range(rows.count[b]):
+            for h in range(rows.n_hands[b]):
                 if not np.isnan(lock.frequencies[b, k, h]):
                     out[h] = lock.frequencies[b, k, h]
     return out
@@ -97,14 +97,14 @@ def locked(game, t, b, n):
     for lock in game.locks:
         if (lock.round, lock.node) == (t, n):
             return ~np.isnan(lock.frequencies[b, 0])
-    return np.zeros(max(rows.group.shape[1] for rows in game.rounds[t].rows), dtype=bool)
+    return np.zeros(max(rows.row.shape[1] for rows in game.rounds[t].hands), dtype=bool)
 
 
 def leaf_matrix(hands0, hands1, weights0, weights1, payoff):
     """``G[x, y]`` of solvers/matrix/leaves.py by a double loop; ``payoff(i, j)`` of two hands, player 0's chips."""
-    out = np.zeros((hands0.n_groups, hands1.n_groups))
-    for i in range(len(hands0.group)):
-        for j in range(len(hands1.group)):
-            if not set(hands0.blockers[i].tolist()) & set(hands1.blockers[j].tolist()):
-                out[hands0.group[i], hands1.group[j]] += weights0[i] * weights1[j] * payoff(i, j)
+    out = np.zeros((hands0.n_rows, hands1.n_rows))
+    for i in range(len(hands0.row)):
+        for j in range(len(hands1.row)):
+            if not set(hands0.cards[i].tolist()) & set(hands1.cards[j].tolist()):
+                out[hands0.row[i], hands1.row[j]] += weights0[i] * weights1[j] * payoff(i, j)
     return out

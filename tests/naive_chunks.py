@@ -75,9 +75,9 @@ class NaiveChunks:
 
     def spread(self, t, b, p, array):
         """``[..., hand of the deck]`` from ``[..., row]``; 0 where the hand is not held."""
-        rows = self.layout.board(t, b).rows[p]
+        rows = self.layout.board(t, b).hands[p]
         out = np.zeros((*array.shape[:-1], len(self.hands)))
-        for h, group in zip(rows.hands, rows.group, strict=True):
+        for h, group in zip(rows.numbers, rows.row, strict=True):
             out[..., h] = array[..., group]
         return out
 
@@ -146,10 +146,10 @@ class NaiveChunks:
     def by_hand(self, root, b, p):
         """Player p's payoffs ``[own hand, opposing hand]`` in the view of p, as the matrix below says."""
         t, r, _ = self.at[id(root)]
-        views, rows = self.below[t, b, r], self.layout.board(t, b).rows
+        views, rows = self.below[t, b, r], self.layout.board(t, b).hands
         out = np.zeros_like(self.apart)
-        for i, x in zip(rows[0].hands, rows[0].group, strict=True):
-            for j, y in zip(rows[1].hands, rows[1].group, strict=True):
+        for i, x in zip(rows[0].numbers, rows[0].row, strict=True):
+            for j, y in zip(rows[1].numbers, rows[1].row, strict=True):
                 out[i, j] = self.apart[i, j] * views[min(p, len(views) - 1), x, y]
         return out if p == 0 else -out.T
 
@@ -161,10 +161,10 @@ class NaiveChunks:
             self.values(root, b, p, ranges[1 - p], seen)
             for node, board, found in seen:
                 i, line, _ = self.at[id(node)]
-                rows, mine = self.layout.board(i, board).rows[node.player], self.slots(node)
+                rows, mine = self.layout.board(i, board).hands[node.player], self.slots(node)
                 weigh = rows.weight if self.layout.problem.rows[node.round] is not None else rows.weight**0
-                total = np.zeros((len(found), rows.n_groups))
-                for h, group, weight in zip(rows.hands, rows.group, weigh, strict=True):
+                total = np.zeros((len(found), rows.n_rows))
+                for h, group, weight in zip(rows.numbers, rows.row, weigh, strict=True):
                     total[:, group] += found[:, h] * (weight if node.player == p else 1)
                 if node.player == p:
                     old = self.regrets[i, board, line][p][mine]
@@ -177,7 +177,7 @@ class NaiveChunks:
 
     def payoffs(self, t, b, r, ranges):
         """``U[view, row, row]`` at a chunk's root, pair by pair of hands."""
-        root, rows = self.layout.tree(t, r).nodes[0], self.layout.board(t, b).rows
+        root, rows = self.layout.tree(t, r).nodes[0], self.layout.board(t, b).hands
         alone = np.eye(len(self.hands))
         first = np.array([self.values(root, b, 0, hand) for hand in alone]).T
         second = -np.array([self.values(root, b, 1, hand) for hand in alone])
@@ -205,12 +205,12 @@ def _following(node):
 
 def averaged(rows, hands, ranges, pair):
     """Averages ``[view, row, row]`` of payoffs ``pair[view][hand, hand]``: own weights initial, the others by reach."""
-    out = np.zeros((2, rows[0].n_groups, rows[1].n_groups))
+    out = np.zeros((2, rows[0].n_rows, rows[1].n_rows))
     weights = [revived(rows[p], ranges[p]) for p in (0, 1)]
     for view in (0, 1):
         joint = np.zeros(out.shape[1:])
-        for i, x, w0 in zip(rows[0].hands, rows[0].group, rows[0].weight, strict=True):
-            for j, y, w1 in zip(rows[1].hands, rows[1].group, rows[1].weight, strict=True):
+        for i, x, w0 in zip(rows[0].numbers, rows[0].row, rows[0].weight, strict=True):
+            for j, y, w1 in zip(rows[1].numbers, rows[1].row, rows[1].weight, strict=True):
                 if not set(hands[i].tolist()) & set(hands[j].tolist()):
                     weight = w0 * weights[1][j] if view == 0 else weights[0][i] * w1
                     out[view, x, y] += weight * pair[view][i, j]
@@ -222,7 +222,7 @@ def averaged(rows, hands, ranges, pair):
 def revived(rows, reach):
     """``[hand]``: a row that nobody brings here weighs as in the initial range."""
     out = np.zeros(len(reach))
-    for group in range(rows.n_groups):
-        mine = rows.hands[rows.group == group]
-        out[mine] = reach[mine] if reach[mine].sum() > 0 else rows.weight[rows.group == group]
+    for group in range(rows.n_rows):
+        mine = rows.numbers[rows.row == group]
+        out[mine] = reach[mine] if reach[mine].sum() > 0 else rows.weight[rows.row == group]
     return out

@@ -13,7 +13,7 @@ from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.locate import board_cards, locate
 from spewy.learn.playdown import PlayDown
-from spewy.look.chunk_view import NodeArrays, ratio
+from spewy.look.chunk import NodeArrays, ratio
 from spewy.records.chunks import Chunks
 
 
@@ -42,9 +42,9 @@ class BoardView:
         bets = self.layout.betting[0]
         a, node = bets.forest.arrays, bets.nodes[n]
         p = int(a.player[n])
-        q, rows = 1 - p, self._game.rounds[0].rows
-        count = int(rows[p].count[0])
-        group = rows[p].group[0, :count]
+        q, rows = 1 - p, self._game.rounds[0].hands
+        count = int(rows[p].n_hands[0])
+        group = rows[p].row[0, :count]
         opponent = self._reach[q][a.sequence[q, n]]
         mass = compatible_reach(rows[p], rows[q], 0, opponent, self._game.n_ids)[:count]
         strategy = np.empty(self._sums[0][p].shape[1:])
@@ -70,8 +70,8 @@ class BoardView:
         bets = self.layout.betting[0]
         a, node = bets.forest.arrays, bets.nodes[n]
         q = int(a.player[n])
-        p, rows = 1 - q, self._game.rounds[0].rows
-        count = int(rows[p].count[0])
+        p, rows = 1 - q, self._game.rounds[0].hands
+        count = int(rows[p].n_hands[0])
         opponent = self._reach[q][a.sequence[q, n]]
         mass = compatible_reach(rows[p], rows[q], 0, opponent, self._game.n_ids)[:count]
         share = ratio(self._values[p][n, :count], mass, float(opponent.sum()))
@@ -95,8 +95,8 @@ def equities(game, p, opposing):
     for r in game.rounds:
         leaves = [Showdown(1.0) if r.deal is None else Chance(i) for i in range(n)]
         rounds.append(replace(r, forest=Forest.build(leaves)))
-    own, other = game.rounds[0].rows[p], game.rounds[0].rows[1 - p]
-    silent = np.zeros((n, own.group.shape[1]))
+    own, other = game.rounds[0].hands[p], game.rounds[0].hands[1 - p]
+    silent = np.zeros((n, own.row.shape[1]))
     reach = (silent, opposing) if p == 0 else (opposing, silent)
     checked_down = replace(game, rounds=rounds, reach=reach, locks=())
     nothing = checked_down.zeros()
@@ -120,7 +120,7 @@ class NaiveLooks:
         if (t, b) not in self._views:
             self._views[t, b] = BoardView(layout, self.store, t, b)
         a = self._views[t, b].node(layout.betting[t].nodes.index(node))
-        hands = layout.problem.hands[layout.board(t, b).rows[node.player].hands]
+        hands = layout.problem.hands[layout.board(t, b).hands[node.player].numbers]
         names = [hand_name(permute_cards(hand, np.argsort(perm))) for hand in hands]
         figures = np.vstack([a.reach, a.strategy, a.ev, a.action_ev, a.equity])
         return dict(zip(names, figures.T, strict=True))

@@ -32,7 +32,7 @@ class NaiveSpot:
         if self._known.get("at") != (t, board, p):
             b, perm = locate(self.layout, t, board)
             sums = np.zeros((bets.forest.n_slots[p], 1326))
-            sums[:, self.layout.board(t, b).rows[p].hands] = self.sums[t][p].read(b)
+            sums[:, self.layout.board(t, b).hands[p].numbers] = self.sums[t][p].read(b)
             turned = sums[:, hand_permutation(Deck(), 2, perm)[self.held]]
             self._known = {"at": (t, board, p), "sums": turned}
             self._numbers = {id(each): n for n, each in enumerate(bets.nodes)}

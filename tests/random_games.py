@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from solvers.game import Deal, LiveGame, Lock, Round, Rows
+from solvers.game import Deal, Hands, LiveGame, Lock, Round
 from solvers.tree import DECISION, FOLD, SHOWDOWN, Chance, Decision, Fold, Forest, Showdown
 
 DECK = 9
@@ -50,7 +50,7 @@ def two_round_game(seed, k=2, groups=None):
         low.append(_rows(rng, every, kept[p], weight, kept[1 - p], groups, strength))
     origin, images = [], []
     for p in (0, 1):
-        width = low[p].group.shape[1]
+        width = low[p].row.shape[1]
         at = np.zeros((DECK, width), dtype=np.int64)
         image = np.full((DECK, len(held[p])), -1)
         for b, hands in enumerate(kept[p]):
@@ -93,7 +93,7 @@ def locked(game, seed=0, share=0.4):
             if rng.random() < 0.5:
                 continue
             p = int(a.player[n])
-            boards, width = r.rows[p].group.shape
+            boards, width = r.hands[p].row.shape
             drawn = rng.random((boards, int(a.n_actions[n]), width))
             drawn[:, 0][rng.random((boards, width)) < 0.3] = 0.0 if drawn.shape[1] > 1 else 1.0
             frequencies = drawn / drawn.sum(axis=1, keepdims=True)
@@ -149,4 +149,4 @@ def _rows(rng, every, hands, weights, others, groups, strength=None):
             power[b, :n] = strength[b, mine]
         if groups is not None:
             group[b, :n] = rng.integers(0, groups, n)
-    return Rows(count, blockers, power, twin, group, weight, width if groups is None else groups)
+    return Hands.of(count, blockers, power, twin, group, weight, width if groups is None else groups)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.game import Deal, LiveGame, Round, Rows
+from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.tree import Chance, Decision, Fold, Forest, Showdown
 
 
@@ -71,12 +71,12 @@ def leduc():
 
 def one_card_rows(cards, strength):
     boards, n = cards.shape
-    return Rows(
-        count=np.full(boards, n),
-        blockers=cards[:, :, None].astype(np.int64),
+    return Hands.of(
+        n_hands=np.full(boards, n),
+        cards=cards[:, :, None].astype(np.int64),
         strength=strength.astype(np.int64),
-        twin=np.tile(np.arange(n), (boards, 1)),
-        group=np.tile(np.arange(n), (boards, 1)),
+        same_cards=np.tile(np.arange(n), (boards, 1)),
+        row=np.tile(np.arange(n), (boards, 1)),
         weight=np.ones((boards, n)),
-        n_groups=n,
+        n_rows=n,
     )

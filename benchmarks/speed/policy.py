@@ -28,7 +28,7 @@ HANDS = hands(Deck(), 2).tolist()
 ASK = """
 import json, sys, time
 import spewy
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 folder, first, *portions = json.loads(sys.stdin.read())
 started = time.perf_counter()
 policy = open_policy(folder)

@@ -1,100 +1,66 @@
-"""A whole game in classes of boards, learnt chunk by chunk through stored payoff matrices, as Spewy Louie was.
+"""A whole game in board buckets, learnt chunk by chunk through stored payoff matrices, as Spewy Louie was.
 
-A *visit* takes all chunks of one class: on a board of it that is dealt for this visit both ranges are played down by
-the averages, a local optimum is found against the payoff matrices of the classes below, and is added to the sums,
-weighted by the number of the visit and by own reach. What the averages are worth then goes into the payoff locker. A
-sweep visits every class once, the last round first. Visits stand where the sampled engine has deals: they are counted,
-saved and judged in the same way.
+    python -m benchmarks.studies.averaging [JOB.toml] [--sweeps 4] [--flops 10] [--set KEY=VALUE ...]
+
+A *visit* takes all chunks of one board bucket. On a board of the bucket that is dealt for this visit, both ranges are
+played down by the averages, a local optimum is found against the payoff matrices of the buckets below, and is added to
+the sums, weighted by the number of the visit and by own reach. A sweep visits every bucket once, the last round first.
+Measured (docs/whole-games.md): with sixty times the work this is four times as exploitable as deals, so the product has
+deals alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+import argparse
+import time
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from threading import Event
 
 import numpy as np
 
+from benchmarks.paths import ROOT
+from benchmarks.sampled_games import SEED, abstraction_wish, progress_note
+from buckets.abstraction import Abstraction
 from compiled.vector import WIDTH
-from lockers import Store
+from solvers.discount import DEFAULT_VARIANT
 from solvers.matrix.chunk import ChunkStrategy, reach_of
 from solvers.tree import Floats
-from spewy.chunks.problem import Problem
-from spewy.chunks.rounds import LineForest, betting_rounds
+from spewy import Job
+from spewy.chunks.abstractions import abstraction
+from spewy.chunks.rounds import betting_rounds, line_forests
 from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import class_chunks, class_payoffs
-from spewy.learn.engine import Stop
 from spewy.learn.real_game import rows_know_suits
 from spewy.learn.sampled import SampledEngine
 from spewy.learn.visit import VisitSettings, local_optimum
-from spewy.records.bucket_payoffs import BucketPayoffs
-
-if TYPE_CHECKING:
-    from buckets.abstraction import Abstraction
-
-BOARDS = 1
-"""Dealt for a visit."""
 
 
-class AveragingEngine(SampledEngine):
-    """A solve by visits of classes, which goes on from what a store holds.
+class Averaging(SampledEngine):
+    """Visits of board buckets in place of deals, in memory."""
 
-    Args:
-        problem: the whole game.
-        rounds: the betting.
-        abstraction: of the game's boards.
-        seed: of the boards that are dealt.
-        settings: how chunks are solved.
-        opened: opens the store of earlier runs, to read it.
-        payoffs: the payoff locker, open as long as the engine is at work.
-
-    Raises:
-        lockers.DamagedLockerError: what the store holds is not what was written.
-    """
-
-    visits_every_round = False
-
-    def __init__(
-        self,
-        problem: Problem,
-        rounds: Sequence[LineForest],
-        abstraction: Abstraction,
-        seed: int,
-        settings: VisitSettings,
-        *,
-        opened: Callable[[], Store] | None,
-        payoffs: BucketPayoffs,
-    ) -> None:
-        super().__init__(
-            problem.game, rounds, abstraction, seed, threads=1, short=False, answers=0.0, opened=opened
-        )
-        self._payoffs = payoffs
-        payoffs.begin(f"average|{seed}")
+    def __init__(self, job: Job, found: Abstraction, settings: VisitSettings) -> None:
+        rounds = line_forests(job.betting_tree)
+        super().__init__(job.rules, rounds, found, SEED, threads=1, short=False, cfr_br=0.0, opened=None)
         self._settings = settings
-        symmetry = not rows_know_suits(abstraction.arrays)
-        self._classes = ClassGame(
-            problem, betting_rounds(problem.tree), abstraction, abstraction.n_rows, symmetry
+        symmetry = not rows_know_suits(found.arrays)
+        self._game_of_classes = ClassGame(
+            job.problem, betting_rounds(job.betting_tree), found, found.n_rows, symmetry
         )
         self._matrices: dict[tuple[int, int], Floats] = {}
-        self._kept = [payoffs.done(t) for t in range(len(rounds))]
         self._drawn = lru_cache(len(rounds))(self._draw)
         self._first = [
             tuple(strips.first(p, k) for p in (0, 1))
-            for strips, k in zip(self._cfr.strips, abstraction.n_rows, strict=True)
+            for strips, k in zip(self._cfr.strips, found.n_rows, strict=True)
         ]
 
-    def deal(self, n: int, stop: Stop) -> None:
-        """Make so many visits more, fewer where they are stopped."""
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Number of board buckets per round."""
+        return tuple(self._abstraction.n_classes)
+
+    def deal(self, n: int, stop: object) -> None:
+        """Make ``n`` visits."""
         for _ in range(n):
-            if stop.is_set():
-                return
-            sweep, t, class_ = self._next()
-            ahead = self.numbers.ahead[t][:, class_]
-            if ahead.any():  # the numbers include this visit already
-                ahead -= 1
-            else:
-                self._visit(sweep, t, class_)
+            self._visit(*self._next())
             self._cfr.iteration += 1
 
     def _next(self) -> tuple[int, int, int]:
@@ -111,7 +77,7 @@ class AveragingEngine(SampledEngine):
         visits = self.numbers.visits[t]
         number = int(visits[0, class_]) + 1
         chunks = class_chunks(
-            self._classes,
+            self._game_of_classes,
             t,
             self._drawn(sweep, t)[class_],
             self._strategies,
@@ -129,11 +95,11 @@ class AveragingEngine(SampledEngine):
             visits[:, class_] = number
         worth = [one.payoffs(self._strategies(t, class_, r)) for r, one in enumerate(chunks)]
         if self._abstraction.board_sizes[t]:
-            self._keep(t, class_, np.array(worth, dtype=np.float32))
+            self._matrices[t, class_] = np.array(worth, dtype=np.float32)
 
     def _draw(self, sweep: int, t: int) -> list[Drawn]:
         """Boards of all classes of a round, for a sweep."""
-        return drawn_boards(self._abstraction, t, self._seed, BOARDS, sweep)
+        return drawn_boards(self._abstraction, t, self._seed, 1, sweep)
 
     def _slots(self, t: int, class_: int, r: int, p: int) -> Floats:
         """Player p's sums in a chunk as they lie in memory, ``[slot, row]``."""
@@ -148,19 +114,40 @@ class AveragingEngine(SampledEngine):
         return first, second
 
     def _below(self, t: int, class_: int, r: int) -> Floats:
-        """The payoff matrix of a chunk, from the locker; made, where it has none."""
+        """The payoff matrix of a chunk; made, if there is none yet."""
         found = self._matrices.get((t, class_))
-        if found is None and class_ in self._kept[t]:
-            k = self._n_rows[t]
-            found = self._payoffs.get(t, class_, (len(self._rounds[t].lines), k, k))
-            self._matrices[t, class_] = found
-        elif found is None:
+        if found is None:
             boards = self._drawn(self._next()[0], t)[class_]
-            found = class_payoffs(self._classes, t, class_, boards, self._strategies, self._below)
-            self._keep(t, class_, found)
+            found = class_payoffs(self._game_of_classes, t, class_, boards, self._strategies, self._below)
+            self._matrices[t, class_] = found
         matrix: Floats = found[r]
         return matrix
 
-    def _keep(self, t: int, class_: int, matrices: Floats) -> None:
-        self._matrices[t, class_] = matrices
-        self._payoffs.put(t, class_, matrices)
+
+def main() -> None:
+    """Solve, and print the exploitability after each doubling of the sweeps."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "job", nargs="?", default=ROOT / "examples/flop-holdem.toml", help="a job with [boards]"
+    )
+    parser.add_argument("--set", dest="changes", action="append", default=[], help="a key of the job")
+    parser.add_argument("--sweeps", type=int, default=4, help="number of sweeps over all board buckets")
+    parser.add_argument("--flops", type=int, default=10, help="number of flops that are measured")
+    parser.add_argument("--iterations", type=int, default=50, help="iterations of CFR in a visit")
+    parser.add_argument("--method", choices=["cfr", "lp"], default="cfr", help="how a visit solves its chunk")
+    args = parser.parse_args()
+    job = Job.load(args.job, args.changes)
+    settings = VisitSettings("average", args.method, DEFAULT_VARIANT, args.iterations)
+    print("| sweeps | seconds | exploitability, mbb per hand |\n|---|---|---|")
+    with Averaging(job, abstraction(abstraction_wish(job)), settings) as engine:
+        sweep, sweeps, started = sum(engine.n_classes), 1, time.perf_counter()
+        while sweeps <= args.sweeps:
+            engine.deal(sweeps * sweep - engine.done, Event())
+            finding = engine.judge(args.flops, Event(), progress_note("boards measured"))
+            mbb = 1000 * finding.exploitability / job.rules.big_blind
+            print(f"| {sweeps} | {time.perf_counter() - started:.0f} | {mbb:.0f} |", flush=True)
+            sweeps *= 2
+
+
+if __name__ == "__main__":
+    main()

@@ -93,7 +93,7 @@ def _measured(case: Case, args: argparse.Namespace) -> dict[str, Any]:
                 "target": "0 mbb",
                 "max_sweeps": args.deals,
                 "check_flops": 1,
-                "answers": limit.solve.answers,
+                "cfr_br": limit.solve.cfr_br,
                 "workers": args.workers,
                 "memory": "8 GiB",
             },

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -26,20 +27,21 @@ from benchmarks.paths import ROOT
 from solvers.discount import variant
 from solvers.game import LiveGame, Lock
 from solvers.matrix.chunk import iterate, normalise
+from solvers.matrix.leaves import row_matrices
 from solvers.reference.kernels import match
 from solvers.tree import Floats
 from spewy.bot.resolving.builder import new_solver
-from spewy.chunks.boards import BoardRows
+from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.subgame import Subgames
-from spewy.learn.class_boards import ClassBoard, Drawn, drawn_boards
+from spewy.learn.chunk_matrices import build_chunk, per_pair
+from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import trembling
-from spewy.learn.leaf_estimates import ClosestLine, NoMoreBetting, Regressed
-from spewy.learn.leaves import build_chunk
+from spewy.learn.estimates import ClosestLine, Lines, NoMoreBetting, Regression
 from spewy.learn.playdown import PlayDown
+from spewy.look.folder import strategy_folder
 from spewy.look.payoffs import Work
-from spewy.look.play import play_folder
 from spewy.records.bucket_payoffs import BucketPayoffs
 
 DATA, PAGE = ROOT / "docs" / "data" / "leaf-estimates.json", ROOT / "docs" / "leaf-estimates.md"
@@ -77,6 +79,7 @@ FLOP, TURN = 1, 2
 SHARES = 0.05, 0.3
 """Of turn matrices that are taken as stored."""
 ITERATIONS = 300
+SHARES_KEPT = 4096
 Matrices = Callable[[int, int, int], Floats]
 
 
@@ -84,19 +87,24 @@ class Game:
     """The solved game, its stored matrices, and boards of its turn classes."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = Work(play_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.work, self.kept = Work(strategy_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
             c: self.kept.get(TURN, c, self.work.shape(TURN)).astype(np.float64)
             for c in range(self.work.n_classes[TURN])
         }
-        self.plain = NoMoreBetting(self.game, lambda t, c: self._drawn[c])
+        self.lines = Lines(self.game.betting, 0.0)
+        self.share = bucket_shares(self.game, lambda t, c: self._drawn[c])
 
     @property
     def chunks(self) -> list[tuple[int, int]]:
         """All (class, line) of the turn."""
         return [(c, r) for c in self._read for r in range(self.work.shape(TURN)[0])]
+
+    def plain(self, t: int, class_: int, r: int) -> Floats:
+        """The matrix without more betting."""
+        return self.lines.stake(t, r) * self.share(t, class_)
 
     def stored(self, t: int, class_: int, r: int) -> Floats:
         """The matrix that is stored."""
@@ -110,14 +118,36 @@ class Game:
         def some(t: int, class_: int, r: int) -> Floats | None:
             return self.stored(t, class_, r) if (class_, r) in known else None
 
-        closest = ClosestLine(self.game, some, self.plain)
-        regressed = Regressed(self.game, TURN, self.plain).fit(sorted(known), some)
+        closest = ClosestLine(self.lines, some, self.plain)
+        regressed = Regression(self.lines, TURN, self.share).fit(sorted(known), some)
         found: dict[str, Matrices] = {
             "no more betting": self.plain,
             "closest line": closest,
             "regression": regressed,
         }
         return {name: _or_stored(some, one) for name, one in found.items()}, known
+
+
+def bucket_shares(game: ClassGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
+    """Make a function (t, class) → ``[row, row]``: what player 0 wins of a stake of 1 without more betting.
+
+    Shares are means over boards of a class of the last two rounds.
+    """
+
+    @lru_cache(SHARES_KEPT)
+    def share(t: int, class_: int) -> Floats:
+        if t < game.n_rounds - 2:
+            raise ValueError(f"round {t}: expected one of the last two, found an earlier one")
+        total = joint = np.zeros(())
+        for cards, times in boards(t, class_):
+            layout = game.board(t, cards).layout
+            own, other = layout.hands(t, 0, 0), layout.hands(t, 0, 1)
+            first, second = layout.board(t, 0).hands
+            weight = row_matrices(own, other, first.weight, second.weight, layout.live.n_ids)[0]
+            total, joint = total + times * weight * NoMoreBetting(layout).share(t, 0), joint + times * weight
+        return per_pair(total, joint)
+
+    return share
 
 
 def _or_stored(some: Callable[[int, int, int], Floats | None], estimate: Matrices) -> Matrices:
@@ -241,12 +271,12 @@ class Flop:
         """What the solve's averages do there."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
-        rows = layout.board(FLOP, 0).rows
+        rows = layout.board(FLOP, 0).hands
         out = []
         for p in (0, 1):
             mine = np.empty_like(found[p])
             match(layout.tree(FLOP, self._r).forest.arrays, p, found[p], mine)
-            out.append(mine[:, rows[p].group])
+            out.append(mine[:, rows[p].row])
         return out[0], out[1]
 
     def cost(self, strategy: tuple[Floats, Floats]) -> float:
@@ -256,7 +286,7 @@ class Flop:
 
     def _locked(self, p: int, strategy: tuple[Floats, Floats]) -> LiveGame:
         a, locks = self._live.rounds[0].forest.arrays, []
-        width = self._live.rounds[0].rows[p].group.shape[1]
+        width = self._live.rounds[0].hands[p].row.shape[1]
         for n in np.flatnonzero(a.player == p).tolist():
             first, actions = int(a.slot[n]), int(a.n_actions[n])
             given = np.full((1, actions, width), 1 / actions)
@@ -282,13 +312,15 @@ def _by_hand(layout: Layout, rounds: Sequence[int]) -> Layout:
     for t, table in enumerate(layout.boards):
         boards = table.boards
         if t in rounds:
-            boards = tuple(replace(board, rows=tuple(_each(rows) for rows in board.rows)) for board in boards)
+            boards = tuple(
+                replace(board, rows=tuple(_each(rows) for rows in board.hands)) for board in boards
+            )
         tables.append(replace(table, boards=boards))
     return Layout(layout.problem, layout.betting, tables)
 
 
-def _each(rows: BoardRows) -> BoardRows:
-    n = len(rows.hands)
+def _each(rows: BoardHands) -> BoardHands:
+    n = len(rows.numbers)
     return replace(rows, group=np.arange(n, dtype=np.int16), n_groups=n)
 
 

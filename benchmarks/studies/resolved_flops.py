@@ -35,7 +35,7 @@ from solvers.resolve import Gadget
 from spewy.bot.options import Options
 from spewy.chunks.rounds import line_forests
 from spewy.learn.real_game import RealGame
-from spewy.look.play import play_folder
+from spewy.look.folder import strategy_folder
 from spewy.look.unpacked import Decoder
 from spewy.records.strategy_locker import StrategyLocker
 from spewy.system.scratch import scratch_folder
@@ -68,7 +68,7 @@ def main() -> None:
 
 def judge_all(args: argparse.Namespace) -> None:
     """Judge one flop after the other, each beside the locker alone."""
-    play = play_folder(args.folder)
+    play = strategy_folder(args.folder)
     options = Options("always", args.rounds, args.safe, args.iterations, seconds=None, warm=not args.cold)
     with (
         scratch_folder("judge") as decoded,

@@ -198,7 +198,7 @@ class Judge:
         layout = self.games.layout(self.root(state), state.board)
         both, total = live_game(layout, ranges), 0.0
         for p in (0, 1):
-            hands = layout.board(0, 0).rows[p].hands
+            hands = layout.board(0, 0).hands[p].numbers
             total += float(both.reach[p][0, : len(hands)] @ best[p][hands])
         return 500 * total / both.deal_weight / self.game.big_blind
 

@@ -66,10 +66,10 @@ def unfolded(solution: Solution) -> tuple[Layout, Strategies]:
             moved = hand_permutation(game.deck, game.num_hole_cards, perm)
             for p in (0, 1):
                 position = np.full(len(moved), -1)
-                position[solution.layout.board(t, there).rows[p].hands] = np.arange(
-                    len(solution.layout.board(t, there).rows[p].hands)
+                position[solution.layout.board(t, there).hands[p].numbers] = np.arange(
+                    len(solution.layout.board(t, there).hands[p].numbers)
                 )
-                rows = board.rows[p].hands
+                rows = board.hands[p].numbers
                 out[t][p][b][:, : len(rows)] = folded[t][p][there][:, position[moved[rows]]]
     return layout, out
 

@@ -36,7 +36,7 @@ from spewy.competitions.upac.runtime.river import River
 from spewy.competitions.upac.runtime.strength import strengths
 from spewy.competitions.upac.runtime.tables import PLAYER, ROUND, Tables
 from spewy.competitions.upac.tables import rung_folders
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 from spewy.records.bucket_policy import board_abstraction
 
 BIG_BLIND = 2
@@ -122,7 +122,7 @@ def processor_times(package: Path, heard: list[str]) -> list[float]:
 def agreement(package: Path, ladder: Path, n_boards: int) -> None:
     """How often the bot finds the class and the row that the solve had."""
     rng = Random(1)
-    with closing(open_tables(package)) as tables, open_play(rung_folders(ladder)[0]) as policy:
+    with closing(open_tables(package)) as tables, open_policy(rung_folders(ladder)[0]) as policy:
         abstraction = board_abstraction(policy.problem.game, policy.strategies.arrays())
         for n_cards in (3, 4, 5):
             same_class = same_row = near_row = 0

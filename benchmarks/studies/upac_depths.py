@@ -25,8 +25,9 @@ from spewy.competitions.upac.push_fold import push_fold, values
 from spewy.competitions.upac.runtime.player import nearest, share, spent, taken_for
 from spewy.competitions.upac.runtime.tables import CALL, PLAYER, ROUND, TOTAL, Tree
 from spewy.competitions.upac.tables import Decides, rung_folders, tree_tables
-from spewy.look.judging import JudgingCost, judge_folder
-from spewy.look.play import open_play
+from spewy.look.exploit import JudgingCost
+from spewy.look.folder import open_policy
+from spewy.look.judging import judge_folder
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.strategy_locker import FOLDER, MOST, write_class
 
@@ -72,7 +73,7 @@ def trees(ladder: Path, pairs: list[str], flops: int, seed: int) -> None:
     """The exploitability of a stack's tree by its own solve and by another rung."""
     folders = {}
     for folder in rung_folders(ladder):
-        with open_play(folder) as policy:
+        with open_policy(folder) as policy:
             folders[(policy.problem.game.stacks or (0,))[0]] = folder
     print(
         "| stack, bb | rung, bb | by its own solve, mbb | by the rung, mbb | decisions that the rung has not |"
@@ -108,7 +109,7 @@ class Move(NamedTuple):
 
 def play_by(play: Path, rung: Path) -> float:
     """Put what a rung does into another solve's play locker; the part of decisions for which it has nothing."""
-    with open_play(rung) as theirs, open_play(play) as mine:
+    with open_policy(rung) as theirs, open_policy(play) as mine:
         (tree, own), (other, known) = _tree(mine), _tree(theirs)
         moves = [dict(_moves(tree, other, p)) for p in (0, 1)]
         with open_store(play, mine.strategies.manifest) as store:

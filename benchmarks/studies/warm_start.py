@@ -63,7 +63,7 @@ def by_hand(bucketed: Cfr) -> Hands:
         r, own = bucketed.game.rounds[t], bucketed.sums[t][p][b]
         strategy = np.empty_like(own)
         match(r.forest.arrays, p, own, strategy)
-        return strategy[:, r.rows[p].group[b, : r.rows[p].count[b]]]
+        return strategy[:, r.hands[p].row[b, : r.hands[p].n_hands[b]]]
 
     rounds = enumerate(bucketed.game.rounds)
     return [tuple([on_board(t, p, b) for b in range(r.n_boards)] for p in (0, 1)) for t, r in rounds]
@@ -76,7 +76,7 @@ def line(game: LiveGame, start: Hands, pot: float, done: int, weight: float, mos
     for t, r in enumerate(game.rounds):
         for p in (0, 1):
             for b in range(r.n_boards):
-                scale = weight * pot * r.rows[1 - p].weight[b].sum()
+                scale = weight * pot * r.hands[1 - p].weight[b].sum()
                 engine.regrets[t][p].write(b, (scale * start[t][p][b]).astype(np.float32))
     iterations, pct = course(engine, pot, most)
     needed = [f"{crossing(iterations, pct, target, most):.0f}" for target in TARGETS]

@@ -43,7 +43,8 @@ from solvers.sampled.engine import DEFAULT_SCHEDULE
 from solvers.sampled.passes import Schedule
 from spewy import Job, open_policy
 from spewy.chunks.abstractions import abstraction
-from spewy.look.judging import JudgingCost, judge_folder
+from spewy.look.exploit import JudgingCost
+from spewy.look.judging import judge_folder
 from spewy.look.status import status_of
 from spewy.records.bucket_numbers import Mark, read_mark
 from spewy.run.reporter import Silent

@@ -16,9 +16,12 @@ from buckets.cards.hands import blocked, hand_index, hand_name, hands, parse_han
 from buckets.cards.showdown import equities, final_boards, range_equity
 from buckets.cards.strength import CARD_COUNTS, category, strength, strengths
 from buckets.cards.symmetry import (
+    CanonicalBoard,
     Deal,
     History,
+    Members,
     Perms,
+    board_levels,
     canonical,
     canonical_flops,
     check_history,
@@ -40,11 +43,14 @@ __all__ = [
     "RANKS",
     "SUITS",
     "BoardMap",
+    "CanonicalBoard",
     "Deal",
     "Deck",
     "History",
+    "Members",
     "Perms",
     "blocked",
+    "board_levels",
     "board_map",
     "canonical",
     "canonical_flops",

@@ -11,11 +11,10 @@ public cards alone are few enough for a search through at most 24 permutations.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import comb
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,18 +27,37 @@ History: TypeAlias = tuple[tuple[int, ...], ...]
 Perms: TypeAlias = NDArray[np.int8]
 
 
-@dataclass(frozen=True)
-class Deal:
+Members: TypeAlias = tuple[tuple[tuple[int, ...], Perms], ...]
+"""Deals that are alike: the cards of each, and the suit permutation that maps them onto the first deal's cards."""
+
+
+class Deal(NamedTuple):
     """All deals that are one deal up to symmetry.
 
     Attributes:
-        history: the next history that stands for all of them.
-        members: the cards of each deal, with the suit permutation that leaves the history before it unchanged and
-            maps these cards onto those of `history`. The first is `history`'s own deal, with the identity.
+        history: the history after the deal that stands for all of them.
+        members: the cards of each deal, with the suit permutation that leaves the history before the deal unchanged
+            and maps these cards onto those of `history`. The first member is `history`'s own deal, with the identity.
     """
 
     history: History
-    members: tuple[tuple[tuple[int, ...], Perms], ...]
+    members: Members
+
+
+class CanonicalBoard(NamedTuple):
+    """A board of `board_levels`.
+
+    Attributes:
+        history: the public cards.
+        parent: number of the board above, in the level above; -1 in the first level.
+        entry: number of the board among those that follow its parent; -1 in the first level.
+        members: the deals after `parent` for which this board stands, as in `Deal`.
+    """
+
+    history: History
+    parent: int
+    entry: int
+    members: Members
 
 
 def canonical(
@@ -65,19 +83,22 @@ def stabilizer(history: History, perms: Perms) -> Perms:
 def deals(
     history: Sequence[Sequence[int]], n_cards: int, deck: Deck, perms: Perms | None = None
 ) -> list[Deal]:
-    """All ways to deal `n_cards` more after a history, those that are alike together, in ascending order.
+    """List all ways to deal `n_cards` more after a history, deals that are alike together, in ascending order.
 
-    Alike means: a permutation in `perms` (default: all of the deck's) leaves `history` unchanged and maps one
-    deal onto the other. If `history` is canonical under `perms`, then so is each `Deal.history`. The members
-    of all deals together are all ``comb(cards left, n_cards)`` deals.
+    Two deals are alike if a permutation in `perms` (default: all of the deck's) leaves `history` unchanged and maps one
+    deal onto the other. If `history` is canonical under `perms`, then so is each `Deal.history`. The members of all
+    deals together are all ``comb(cards left, n_cards)`` deals. No cards are one deal, after which the history is the
+    same.
     """
     checked = check_history(history, deck)
     group = suit_permutations(deck) if perms is None else perms
     _check_group(tuple(tuple(perm) for perm in group.tolist()), deck)
     seen = {card for dealt in checked for card in dealt}
     left = [card for card in deck.cards if card not in seen]
-    if not 1 <= n_cards <= len(left):
-        raise BoardError(f"cards to deal: expected 1 to the {len(left)} that are left, got {n_cards!r}")
+    if not 0 <= n_cards <= len(left):
+        raise BoardError(f"cards to deal: expected 0 to the {len(left)} that are left, got {n_cards!r}")
+    if not n_cards:
+        return [Deal(checked, (((), group[0]),))]
     fixing = stabilizer(checked, group)
     dealt = list(combinations(left, n_cards))
     smallest, by_perm = _smallest_images(np.array(dealt, dtype=np.int64), fixing)
@@ -87,6 +108,32 @@ def deals(
     for cards, code, perm in zip(dealt, smallest.tolist(), by_perm.tolist(), strict=True):
         members.setdefault(code, []).append((cards, perm_rows[perm]))
     return [Deal((*checked, orbit[0][0]), tuple(orbit)) for orbit in members.values()]
+
+
+def board_levels(
+    deck: Deck, sizes: Sequence[int], perms: Perms | None = None, start: History = ()
+) -> Iterator[list[CanonicalBoard]]:
+    """Enumerate the canonical boards of a start and of each following round, level by level.
+
+    >>> [len(level) for level in board_levels(Deck(num_ranks=3, num_suits=2), (1, 1))]
+    [1, 3, 15]
+
+    Args:
+        deck: the cards of the game.
+        sizes: number of cards that each round after the start deals.
+        perms: the suit permutations under which boards are alike; None: all of the deck's.
+        start: the history from which the enumeration starts, canonical under `perms`.
+    """
+    identity = (suit_permutations(deck) if perms is None else perms)[0]
+    level = [CanonicalBoard(start, -1, -1, (((), identity),))]
+    yield level
+    for size in sizes:
+        level = [
+            CanonicalBoard(deal.history, parent, entry, deal.members)
+            for parent, board in enumerate(level)
+            for entry, deal in enumerate(deals(board.history, size, deck, perms))
+        ]
+        yield level
 
 
 @lru_cache(maxsize=8)

@@ -72,7 +72,8 @@ class Context:
         ]
         self.classes = [
             tuple(
-                no_classes() if r.deal is not None else class_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)
+                no_classes() if r.deal is not None else class_table(r.hands[p], r.hands[1 - p])
+                for p in (0, 1)
             )
             for r in game.rounds
         ]
@@ -85,7 +86,7 @@ class Context:
             for p in (0, 1)
         )
         self.deals = [
-            tuple(deal_table(r.deal, r.rows[p], game.rounds[t + 1].rows[p], p) for p in (0, 1))
+            tuple(deal_table(r.deal, r.hands[p], game.rounds[t + 1].hands[p], p) for p in (0, 1))
             for t, r in enumerate(game.rounds)
             if r.deal is not None
         ]

@@ -50,18 +50,18 @@ def useful_threads(game: LiveGame, asked: int) -> int:
     work = 0
     for r in game.rounds:
         for p in (0, 1):
-            rows = WIDTH * sum(n_blocks(int(n)) for n in r.rows[p].count)
+            rows = WIDTH * sum(n_blocks(int(n)) for n in r.hands[p].n_hands)
             work += rows * max(r.forest.n_slots[p], WIDTH)
     return max(1, min(asked, work // WORTH_A_THREAD))
 
 
 def supports(game: LiveGame, variant: Variant) -> bool:
     """Whether the engine can take a game: hands of two cards, a row each, up to three rounds, no prediction."""
-    rows = [rows for r in game.rounds for rows in r.rows]
+    rows = [rows for r in game.rounds for rows in r.hands]
     return (
         len(game.rounds) <= MAX_ROUNDS
         and not variant.predictive
-        and all(r.direct and r.blockers.shape[2] == 2 for r in rows)
+        and all(r.direct and r.cards.shape[2] == 2 for r in rows)
         and len(game.reach[0]) == len(game.reach[1]) == 1
     )
 
@@ -107,7 +107,7 @@ class ExactCfr:
         self._short = short
         self._top = replace(game, rounds=[replace(game.rounds[0], deal=None)], locks=())
         self._raked = game.raked
-        hands = [tuple(hand_table(r.rows[p], r.rows[1 - p]) for p in (0, 1)) for r in game.rounds]
+        hands = [tuple(hand_table(r.hands[p], r.hands[1 - p]) for p in (0, 1)) for r in game.rounds]
         units = _regret_units(game, short)
         self.regrets = _blank(game, hands, short=short, units=units, folder=folder)
         self.sums = _blank(game, hands, short=short, units=(1.0, 1.0), folder=folder)
@@ -194,7 +194,7 @@ class ExactCfr:
 
     def root_values(self, p: int) -> Floats:
         """``[row]``: values of player p in the last iteration, or of `best_values`, if asked for since."""
-        return self._context.root_values(p)[: int(self._top.rounds[0].rows[p].count[0])]
+        return self._context.root_values(p)[: int(self._top.rounds[0].hands[p].n_hands[0])]
 
     def best_values(self, p: int) -> Floats:
         """``[row]``: values of player p's best response to the other's average strategy."""
@@ -231,8 +231,8 @@ class ExactCfr:
 
     def _reach(self) -> list[Floats]:
         """The current range ``[row]`` of each player."""
-        rows = self._top.rounds[0].rows
-        return [self._top.reach[p][0, : int(rows[p].count[0])] for p in (0, 1)]
+        rows = self._top.rounds[0].hands
+        return [self._top.reach[p][0, : int(rows[p].n_hands[0])] for p in (0, 1)]
 
     def _whole(self, part: Part) -> Whole:
         return self.regrets if part == "regrets" else self.sums

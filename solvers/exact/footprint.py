@@ -58,7 +58,7 @@ def footprint(game: LiveGame, *, threads: int, short: bool) -> Footprint:
 
 def padded_rows(r: Round, p: int) -> np.ndarray:
     """``[board]``: rows of player p in whole blocks."""
-    return np.array([padded(int(n), WIDTH) for n in r.rows[p].count])
+    return np.array([padded(int(n), WIDTH) for n in r.hands[p].n_hands])
 
 
 def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
@@ -68,7 +68,7 @@ def _state(r: Round, p: int, n_rows: int, short: bool) -> int:
 def _classes(r: Round) -> int:
     """Levels of strength on all boards."""
     return sum(
-        len(np.union1d(*(rows.strength[b, : rows.count[b]] for rows in r.rows))) for b in range(r.n_boards)
+        len(np.union1d(*(rows.strength[b, : rows.n_hands[b]] for rows in r.hands))) for b in range(r.n_boards)
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from compiled.vector import WIDTH
 from solvers.exact.program import padded
-from solvers.game import Deal, LiveGame, Rows
+from solvers.game import Deal, Hands, LiveGame
 from solvers.tree import Ints
 
 Int32s = NDArray[np.int32]
@@ -77,27 +77,27 @@ def n_blocks(count: int) -> int:
     return padded(count, WIDTH) // WIDTH
 
 
-def hand_table(rows: Rows, other: Rows) -> HandTable:
+def hand_table(rows: Hands, other: Hands) -> HandTable:
     """The hands of a player against those of the other."""
-    blocks = np.array([n_blocks(int(n)) for n in rows.count])
+    blocks = np.array([n_blocks(int(n)) for n in rows.n_hands])
     first = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
     cards = np.full((WIDTH * first[-1], 2), NO_CARD, dtype=np.int32)
     same_cards = np.zeros(WIDTH * first[-1], dtype=np.int32)
-    for b, n in enumerate(rows.count.tolist()):
+    for b, n in enumerate(rows.n_hands.tolist()):
         start = WIDTH * first[b]
-        zero_row = WIDTH * n_blocks(int(other.count[b]))
-        cards[start : start + n] = rows.blockers[b, :n]
-        rows_there = rows.twin[b, :n]
+        zero_row = WIDTH * n_blocks(int(other.n_hands[b]))
+        cards[start : start + n] = rows.cards[b, :n]
+        rows_there = rows.same_cards[b, :n]
         same_cards[start : WIDTH * first[b + 1]] = zero_row
         same_cards[start : start + n] = np.where(rows_there >= 0, rows_there, zero_row)
-    return HandTable(rows.count.astype(np.int64), first, cards, same_cards)
+    return HandTable(rows.n_hands.astype(np.int64), first, cards, same_cards)
 
 
-def class_table(own: Rows, other: Rows) -> ClassTable:
+def class_table(own: Hands, other: Hands) -> ClassTable:
     """Classes of equal strength of both players' hands together, from the side of ``own``."""
     first, ends = [0], []
-    for b in range(len(own.count)):
-        mine, theirs = own.strength[b, : own.count[b]], other.strength[b, : other.count[b]]
+    for b in range(len(own.n_hands)):
+        mine, theirs = own.strength[b, : own.n_hands[b]], other.strength[b, : other.n_hands[b]]
         levels = np.union1d(mine, theirs)
         pair = [np.searchsorted(strength, levels, side="right") for strength in (mine, theirs)]
         ends.append(np.stack(pair, axis=1))
@@ -110,15 +110,15 @@ def no_classes() -> ClassTable:
     return ClassTable(np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int32))
 
 
-def deal_table(deal: Deal, above: Rows, below: Rows, p: int) -> DealTable:
+def deal_table(deal: Deal, above: Hands, below: Hands, p: int) -> DealTable:
     """Player p's maps of a deal."""
     parent_of = np.repeat(np.arange(len(deal.first) - 1), np.diff(deal.first))
-    lengths = [WIDTH * n_blocks(int(below.count[c])) for c in deal.child]
+    lengths = [WIDTH * n_blocks(int(below.n_hands[c])) for c in deal.child]
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     parent_row = np.zeros(first[-1], dtype=np.int32)
     for e, c in enumerate(deal.child.tolist()):
-        n = int(below.count[c])
-        zero_row = WIDTH * n_blocks(int(above.count[parent_of[e]]))
+        n = int(below.n_hands[c])
+        zero_row = WIDTH * n_blocks(int(above.n_hands[parent_of[e]]))
         parent_row[first[e] : first[e + 1]] = zero_row
         parent_row[first[e] : first[e] + n] = deal.origin[p][e, :n]
     return DealTable(
@@ -136,8 +136,8 @@ def deal_table(deal: Deal, above: Rows, below: Rows, p: int) -> DealTable:
 
 def entering_reach(game: LiveGame, p: int) -> np.ndarray:
     """``[row, 8]``: the initial range as the round above would hand it down, in the first of 8 lanes."""
-    rows = game.rounds[0].rows[p]
-    count = int(rows.count[0])
+    rows = game.rounds[0].hands[p]
+    count = int(rows.n_hands[0])
     out = np.zeros((WIDTH * n_blocks(count) + 1, padded(1)), dtype=np.float32)
     out[:count, 0] = game.reach[p][0, :count]
     return out.reshape(-1)

@@ -11,34 +11,22 @@ two; the third needs totals per row and per blocker.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from compiled import kernel
+from solvers.game import Hands
 from solvers.reference.kernels import terminal_values
 from solvers.tree import Floats, ForestArrays, Ints, Lanes
-
-
-@dataclass(frozen=True)
-class Hands:
-    """One player's hands on one board: ``blockers[i, k]``, ``strength[i]`` ascending, ``twin[i]``, ``group[i]``."""
-
-    blockers: Ints
-    strength: Ints
-    twin: Ints
-    group: Ints
-    n_groups: int
 
 
 def row_matrices(
     own: Hands, other: Hands, own_weight: Floats, reach: Floats, n_ids: int
 ) -> tuple[Floats, Floats]:
     """(weight matrix W, showdown matrix) ``[own row, opposing row]`` in the own player's view."""
-    k, n, m = other.n_groups, len(own.group), len(other.group)
+    k, n, m = other.n_rows, len(own.row), len(other.row)
     lanes = np.arange(k)
     by_row = np.zeros((k, m))
-    by_row[other.group, np.arange(m)] = reach
+    by_row[other.row, np.arange(m)] = reach
     blank, sequence = np.zeros(2 * k, dtype=np.int64), np.zeros((2, 2 * k), dtype=np.int64)
     forest = ForestArrays(
         k, blank, blank, blank, blank, blank, sequence, np.ones(2 * k), blank, np.zeros(2 * k)
@@ -49,8 +37,8 @@ def row_matrices(
         Lanes(lanes, lanes, lanes, lanes, lanes + k, lanes),
         0,
         by_row,
-        (n, own.blockers, own.strength, own.twin),
-        (m, other.blockers, other.strength, other.twin),
+        (n, own.cards, own.strength, own.same_cards),
+        (m, other.cards, other.strength, other.same_cards),
         n_ids,
         values,
     )
@@ -83,12 +71,12 @@ def add_deal(
         n_ids: how many cards there are.
     """
     _add_deal(
-        own.blockers,
-        own.twin,
-        own.group,
+        own.cards,
+        own.same_cards,
+        own.row,
         own_weight,
-        other.blockers,
-        other.group,
+        other.cards,
+        other.row,
         np.ascontiguousarray(reach),
         np.ascontiguousarray(payoffs),
         own_image,
@@ -100,9 +88,9 @@ def add_deal(
 
 def _collect(own: Hands, own_weight: Floats, values: Floats) -> Floats:
     """``out[x, y] = Σ_{group(i) = x} own_weight[i] · values[i, y]``."""
-    out = np.zeros((own.n_groups, values.shape[1]))
-    order = np.argsort(own.group, kind="stable")
-    groups, starts = np.unique(own.group[order], return_index=True)
+    out = np.zeros((own.n_rows, values.shape[1]))
+    order = np.argsort(own.row, kind="stable")
+    groups, starts = np.unique(own.row[order], return_index=True)
     if len(groups):
         out[groups] = np.add.reduceat(own_weight[order, None] * values[order], starts, axis=0)
     return out

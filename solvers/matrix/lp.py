@@ -125,12 +125,12 @@ def live_form(game: LiveGame) -> SequenceForm:
     above: list[list[int]] = [[], []]  # first variable of each board of the round above
     chance = 1.0
     for t, r in enumerate(game.rounds):
-        if not (r.rows[0].direct and r.rows[1].direct):
+        if not (r.hands[0].direct and r.hands[1].direct):
             raise SolverError("live game: the LP needs a row per hand, found groups")
         starts: list[list[int]] = [[], []]
         for b in range(r.n_boards):
             for p in (0, 1):
-                plan, count, width = plans[p], int(r.rows[p].count[b]), r.rows[p].group.shape[1]
+                plan, count, width = plans[p], int(r.hands[p].n_hands[b]), r.hands[p].row.shape[1]
                 start = plan.reserve(r.forest.n_sequences(p) * width)
                 starts[p].append(start)
                 for root in range(r.forest.n_roots):
@@ -161,7 +161,7 @@ def live_strategies(game: LiveGame, result: LpResult) -> Strategies:
     offset = [0, 0]
     for t, r in enumerate(game.rounds):
         for p in (0, 1):
-            width = r.rows[p].group.shape[1]
+            width = r.hands[p].row.shape[1]
             size = r.forest.n_sequences(p) * width
             for b in range(r.n_boards):
                 plan = result.plans[p][offset[p] : offset[p] + size].reshape(-1, width)
@@ -270,7 +270,7 @@ def _source(game: LiveGame, t: int, p: int, parent: tuple[int, int], root: int, 
     above = game.rounds[t - 1]
     assert above.deal is not None
     leaf = above.forest.chance_leaves[root]
-    width = int(above.rows[p].group.shape[1])
+    width = int(above.hands[p].row.shape[1])
     sequence, row = int(above.forest.arrays.sequence[p, leaf]), int(above.deal.origin[p][parent[1], h])
     return sequence * width + row
 
@@ -280,14 +280,14 @@ def _add_terminals(
 ) -> None:
     """Payoffs of all pairs of rows at all folds and showdowns of a board."""
     r = game.rounds[t]
-    a, (rows0, rows1) = r.forest.arrays, r.rows
-    n0, n1 = int(rows0.count[b]), int(rows1.count[b])
-    ids0, ids1 = rows0.blockers[b, :n0], rows1.blockers[b, :n1]
+    a, (rows0, rows1) = r.forest.arrays, r.hands
+    n0, n1 = int(rows0.n_hands[b]), int(rows1.n_hands[b])
+    ids0, ids1 = rows0.cards[b, :n0], rows1.cards[b, :n1]
     possible = ~(ids0[:, None, :, None] == ids1[None, :, None, :]).any(axis=(2, 3))
     i, j = np.nonzero(possible)
     sign = np.sign(rows0.strength[b, i] - rows1.strength[b, j])
     for leaf in np.flatnonzero((a.kind == FOLD) | (a.kind == SHOWDOWN)):
-        x = start[0] + a.sequence[0, leaf] * rows0.group.shape[1] + i
-        y = start[1] + a.sequence[1, leaf] * rows1.group.shape[1] + j
+        x = start[0] + a.sequence[0, leaf] * rows0.row.shape[1] + i
+        y = start[1] + a.sequence[1, leaf] * rows1.row.shape[1] + j
         share = np.ones(len(i)) if a.kind[leaf] == FOLD else sign
         payoff.add(x, y, chance * a.stake[leaf] * share)

@@ -18,7 +18,7 @@ import numpy as np
 
 from compiled import kernel
 from solvers.discount import Factors
-from solvers.game import LeafValues, LiveGame, Rows, Strategies
+from solvers.game import Hands, LeafValues, LiveGame, Strategies
 from solvers.reference.kernels import (
     BEST,
     EVALUATE,
@@ -182,7 +182,7 @@ class Walker:
         this, below = self.game.rounds[t], self.game.rounds[t + 1]
         p, q, deal = job.player, 1 - job.player, this.deal
         assert deal is not None
-        n_roots, n_rows = below.forest.n_roots, this.rows[p].group.shape[1]
+        n_roots, n_rows = below.forest.n_roots, this.hands[p].row.shape[1]
         total: Floats = np.zeros((n_roots, n_rows), self.dtype)
         if below.deal is None:
             bundle = job.bundle(self.game, t + 1, self._locks[t + 1])
@@ -195,21 +195,12 @@ class Walker:
             return total
         for e in entries:
             c = int(deal.child[e])
-            incoming: Floats = np.zeros((n_roots, below.rows[q].group.shape[1]), self.dtype)
-            gather_rows(outgoing, deal.origin[q][e], int(below.rows[q].count[c]), incoming)
+            incoming: Floats = np.zeros((n_roots, below.hands[q].row.shape[1]), self.dtype)
+            gather_rows(outgoing, deal.origin[q][e], int(below.hands[q].n_hands[c]), incoming)
             values = self._board(job, t + 1, c, incoming)
             for m in range(int(deal.first_image[e]), int(deal.first_image[e + 1])):
                 scatter_values(values, deal.images[p][m], deal.probability, n_roots, n_rows, total)
         return total
-
-
-class _RowArrays(NamedTuple):
-    counts: Ints
-    blockers: Ints
-    strength: Ints
-    twin: Ints
-    group: Ints
-    weight: Floats
 
 
 class _Bundle(NamedTuple):
@@ -221,10 +212,8 @@ class _Bundle(NamedTuple):
     mode: int
     factors: Factors
     n_ids: int
-    own_direct: bool
-    other_direct: bool
-    own: _RowArrays
-    other: _RowArrays
+    own: Hands
+    other: Hands
     own_locks: LockArrays
     other_locks: LockArrays
     own_current: Floats  # [board, slot, group]
@@ -262,7 +251,7 @@ class _Pass:
 
     def bundle(self, game: LiveGame, t: int, locks: tuple[LockArrays, LockArrays]) -> _Bundle:
         p, q, r = self.player, 1 - self.player, game.rounds[t]
-        own, other = r.rows[p], r.rows[q]
+        own, other = r.hands[p], r.hands[q]
         return _Bundle(
             r.forest.arrays,
             r.forest.lanes[q],
@@ -270,10 +259,8 @@ class _Pass:
             self.mode,
             self.factors,
             game.n_ids,
-            own.direct,
-            other.direct,
-            _row_arrays(own),
-            _row_arrays(other),
+            own,
+            other,
             locks[p],
             locks[q],
             self.current[t][p],
@@ -298,13 +285,9 @@ def lock_arrays(game: LiveGame, t: int, p: int, dtype: type = np.float64) -> Loc
     return LockArrays(nodes, first, frequencies.astype(dtype))
 
 
-def _row_arrays(rows: Rows) -> _RowArrays:
-    return _RowArrays(rows.count, rows.blockers, rows.strength, rows.twin, rows.group, rows.weight)
-
-
 def _scratch(bundle: _Bundle, n_sequences: int, n_nodes: int, dtype: type) -> tuple[Floats, Floats]:
-    reach: Floats = np.zeros((n_sequences, bundle.other.group.shape[1]), dtype)
-    values: Floats = np.zeros((n_nodes, bundle.own.group.shape[1]), dtype)
+    reach: Floats = np.zeros((n_sequences, bundle.other.row.shape[1]), dtype)
+    values: Floats = np.zeros((n_nodes, bundle.own.row.shape[1]), dtype)
     return reach, values
 
 
@@ -316,18 +299,18 @@ def _strategies(bundle: _Bundle, dtype: type) -> tuple[Floats, Floats]:
 @kernel
 def _go_down(x: _Bundle, b: int, reach: Floats, strategies: tuple[Floats, Floats]) -> None:
     q = 1 - x.player
-    count, group = x.other.counts[b], x.other.group[b]
+    count, group = x.other.n_hands[b], x.other.row[b]
     match(x.forest, q, x.other_current[b], strategies[1])
     impose(x.forest, x.other_locks, b, count, strategies[1])
-    reach_down(x.forest, q, strategies[1], group, x.other_direct, count, reach)
+    reach_down(x.forest, q, strategies[1], group, x.other.direct, count, reach)
     if x.mode == UPDATE:
-        add_to_sums(x.forest.n_roots, group, x.other_direct, count, reach, x.factors.decay, x.other_sums[b])
+        add_to_sums(x.forest.n_roots, group, x.other.direct, count, reach, x.factors.decay, x.other_sums[b])
 
 
 @kernel
 def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[Floats, Floats]) -> None:
     p, own, other = x.player, x.own, x.other
-    count, group = own.counts[b], own.group[b]
+    count, group = own.n_hands[b], own.row[b]
     if x.mode != BEST:
         match(x.forest, p, x.own_current[b], strategies[0])
         impose(x.forest, x.own_locks, b, count, strategies[0])
@@ -336,22 +319,22 @@ def _go_up(x: _Bundle, b: int, reach: Floats, values: Floats, strategies: tuple[
         x.lanes,
         p,
         reach,
-        (count, own.blockers[b], own.strength[b], own.twin[b]),
-        (other.counts[b], other.blockers[b], other.strength[b], other.twin[b]),
+        (count, own.cards[b], own.strength[b], own.same_cards[b]),
+        (other.n_hands[b], other.cards[b], other.strength[b], other.same_cards[b]),
         x.n_ids,
         values,
     )
     if x.mode == BEST and len(x.own_locks.node) > 0:
         respond_up(x.forest, p, x.own_locks, b, count, values)
     else:
-        values_up(x.forest, p, x.mode, strategies[0], group, x.own_direct, count, values)
+        values_up(x.forest, p, x.mode, strategies[0], group, x.own.direct, count, values)
     if x.mode == UPDATE:
         update_regrets(
             x.forest,
             p,
             x.factors,
             group,
-            x.own_direct,
+            x.own.direct,
             count,
             own.weight[b],
             values,
@@ -376,7 +359,7 @@ def _last_boards(
     n_roots = x.forest.n_roots
     for e in range(start, stop):
         b = passage.child[e]
-        gather_rows(outgoing, passage.origin[e], x.other.counts[b], reach)
+        gather_rows(outgoing, passage.origin[e], x.other.n_hands[b], reach)
         _go_down(x, b, reach, strategies)
         _go_up(x, b, reach, values, strategies)
         for m in range(passage.first_image[e], passage.first_image[e + 1]):

@@ -159,6 +159,30 @@ class Batch:
         _require_own_folders(entries)
         return cls(tuple(entries), {i: Stored() for i, each in enumerate(entries) if each.same_as is None})
 
+    @classmethod
+    def of_boards(cls, job: Job, boards: Sequence[str] | int, folder: Path) -> Batch:
+        """Make the batch of one job on many boards, and look into their folders.
+
+        Args:
+            job: job of a spot, whose own board does not count.
+            boards: boards, or the number of weighted flops that stand for all.
+            folder: folder of the boards' folders.
+
+        Raises:
+            InputError: the job is a whole game, or a board is wrong.
+            lockers.LockerError: a folder holds another job, or is damaged.
+        """
+        data = job.model_dump(by_alias=True, exclude_unset=True)
+        if job.spot is None:
+            raise InputError(
+                f"job {job.name}: expected a spot to solve on several boards, found a whole game"
+            )
+        spot = {key: value for key, value in data["spot"].items() if key != "board"}
+        spot["boards"] = {"subset": boards} if isinstance(boards, int) else list(boards)
+        entries = _entries_of(data | {"spot": spot}, job.name, folder, 0, inside=True)
+        _require_own_folders(entries)
+        return cls(tuple(entries), {i: _look(each) for i, each in enumerate(entries) if each.same_as is None})
+
     @cached_property
     def done(self) -> dict[int, SolveResult]:
         """Results of the entries that are done already."""
@@ -220,7 +244,11 @@ def _entries(
     file: str | Path, overrides: Sequence[str], base: Path, first: int, *, inside: bool
 ) -> list[BatchJob]:
     """The jobs of a file. ``first``: how many entries are before; ``inside``: boards lie in ``base`` itself."""
-    data, source = read_job(file, overrides), str(file)
+    return _entries_of(read_job(file, overrides), str(file), base, first, inside=inside)
+
+
+def _entries_of(data: dict[str, Any], source: str, base: Path, first: int, *, inside: bool) -> list[BatchJob]:
+    """The jobs of a job file's data; arguments as `_entries`."""
     spot = data.get("spot")
     if not isinstance(spot, dict) or "boards" not in spot:
         job = _validated(data, f"job {source}")

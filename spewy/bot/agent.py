@@ -80,7 +80,7 @@ def bot_of(folder: str | Path, options: Options) -> LockerBot:
     Raises:
         lockers.LockerError, InputError: as `open_bot`.
     """
-    from spewy.look.policy import open_policy
+    from spewy.look.folder import open_policy
 
     with ExitStack() as opened:
         policy = opened.enter_context(open_policy(folder))

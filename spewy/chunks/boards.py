@@ -1,16 +1,16 @@
-"""All boards that can follow the root, up to suit symmetry, and the rows that both players hold on each.
+"""All boards that can follow the root, up to suit symmetry, and both players' hands on each board.
 
-Rows of a board are the hands of the initial range that the board leaves. They are in order of strength on the last
-round (ties by hand number), in order of hand number before. With symmetry a board stands for several: an *entry* of
-the board above lists them as members, each with the suit permutation that turns it into the one that is solved.
-Only permutations that leave the root's board, both initial ranges and all locks unchanged are used, so this is exact,
-but for ties: where two actions are worth exactly the same, rounding may pick different ones for hands that mirror each
-other, and the merged walk takes one for the other (measured: parts in a hundred thousand of the exploitability).
+The hands on a board are the hands of the initial range that the board leaves. They are in order of strength on the last
+round (ties by hand number), in order of hand number before. With symmetry a board stands for several dealt boards: a
+*branch* of the board above lists them as members, each with the suit permutation that maps it onto the solved board.
+Only permutations that leave the root's board, both initial ranges and all locks unchanged are used, so symmetry is
+exact but for ties: where two actions are worth exactly the same, rounding may pick different actions for hands that
+mirror each other, and the merged boards play the same one (measured: hundred-thousandths of the exploitability).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -18,7 +18,18 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from buckets.cards import History, Perms, blocked, deals, hand_permutation, strengths
+from buckets.cards import (
+    CanonicalBoard,
+    Deal,
+    History,
+    Members,
+    Perms,
+    blocked,
+    board_levels,
+    deals,
+    hand_permutation,
+    strengths,
+)
 from buckets.cards.rank_sets import board_strength
 from solvers.tree import Floats
 from spewy.chunks.groups import board_groups, row_counts
@@ -26,32 +37,48 @@ from spewy.chunks.problem import Ints, Problem, Shorts
 
 
 @dataclass(frozen=True)
-class BoardRows:
-    """One player's rows on one board: ``hands[row]`` numbers of the deck's hands, and their bucket or row number."""
+class BoardHands:
+    """One player's hands on one board; `live_game` packs the hands of all boards into `solvers.game.Hands`.
 
-    hands: Shorts
+    Attributes:
+        numbers: ``[hand]``, each hand's number among the hands of the deck.
+        strength: ``[hand]``; 0 before the last round.
+        row: ``[hand]``, the row of the strategy: a bucket, or the hand itself.
+        weight: ``[hand]``, the weight in the initial range.
+        n_rows: number of rows of the strategy.
+    """
+
+    numbers: Shorts
     strength: NDArray[np.int32]
-    group: Shorts
+    row: Shorts
     weight: Floats
-    n_groups: int
+    n_rows: int
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A board below: its number in the next round and the dealt boards that it stands for (cards, permutation)."""
+    """A board of the next round: its number, and the dealt boards for which it stands."""
 
     child: int
-    members: tuple[tuple[tuple[int, ...], Perms], ...]
+    members: Members
 
 
 @dataclass(frozen=True)
 class Board:
-    """A public state's cards: where it comes from, what follows, and who can hold what."""
+    """A solved board.
+
+    Attributes:
+        history: the public cards by round.
+        parent: number of the board above; -1 at the root.
+        entry: number of the branch of `parent` that leads here; -1 at the root.
+        hands: both players' hands.
+        entries: the branches to the boards of the next round.
+    """
 
     history: History
     parent: int
     entry: int
-    rows: tuple[BoardRows, BoardRows]
+    hands: tuple[BoardHands, BoardHands]
     entries: tuple[Branch, ...]
 
     @property
@@ -62,7 +89,13 @@ class Board:
 
 @dataclass(frozen=True)
 class BoardRound:
-    """All boards of one round. ``probability`` is that of one dealt board of the next round, given both hands."""
+    """All boards of one round.
+
+    Attributes:
+        round: the round of the game.
+        boards: the solved boards.
+        probability: probability of one dealt board of the next round, given the board and both hands.
+    """
 
     round: int
     boards: tuple[Board, ...]
@@ -84,120 +117,123 @@ def board_rounds(
     """Enumerate the boards round by round from the root, or from a later board.
 
     Args:
-        problem: whose.
-        progress: told of each finished board.
-        counted: buckets are only counted, as `row_counts` does, and hands lie in any of them.
-        start: a round of the game and a board that is solved in it; None: the root's.
+        problem: the problem.
+        progress: called with 1 after each board.
+        counted: whether to count the buckets (`row_counts`) instead of computing them; the hands' rows are arbitrary
+            then.
+        start: a round of the game and a solved board of that round; None: the root.
     """
     game = problem.game
     first, history = (problem.first_round, problem.history) if start is None else start
-    states: list[tuple[History, int, int]] = [(history, -1, -1)]
-    out: list[BoardRound] = []
-    for t in range(first, game.num_rounds):
-        last = t == game.num_rounds - 1
+    levels = list(
+        board_levels(
+            game.deck, game.num_board_cards[first + 1 : game.num_rounds], problem.symmetries, history
+        )
+    )
+    left = len(game.deck) - sum(len(group) for group in history) - 2 * game.num_hole_cards
+    rounds: list[BoardRound] = []
+    for i, level in enumerate(levels):
+        t, last = first + i, i == len(levels) - 1
         dealt = 0 if last else game.num_board_cards[t + 1]
-        below: list[tuple[History, int, int]] = []
-        all_entries: list[tuple[Branch, ...]] = []
-        for b, (history, _, _) in enumerate(states):
-            entries: list[Branch] = []
-            if not last:
-                for deal in following_deals(problem, t, history):
-                    entries.append(Branch(len(below), deal[1]))
-                    below.append((deal[0], b, len(entries) - 1))
-            all_entries.append(tuple(entries))
-        histories = [history for history, _, _ in states]
-        power = _strengths(problem, histories) if last else None
-        counts = row_counts(problem, t, histories, power) if counted else None
-        left = len(game.deck) - sum(len(group) for group in states[0][0]) - 2 * game.num_hole_cards
+        branches = [[] for _ in level] if last else _branches(len(level), levels[i + 1])
+        hands = _hands_of_level(problem, t, [board.history for board in level], last, counted)
         boards: list[Board] = []
-        for b, (history, parent, entry) in enumerate(states):
-            strong = None if power is None else power[b]
-            if counts is None:
-                rows = board_rows(problem, t, history, strong)
-            else:
-                rows = _counted_rows(problem, history, strong, counts[b])
-            boards.append(Board(history, parent, entry, rows, all_entries[b]))
+        for board, pair, entries in zip(level, hands, branches, strict=True):
+            boards.append(Board(board.history, board.parent, board.entry, pair, tuple(entries)))
             if progress is not None:
                 progress(1)
-        out.append(BoardRound(t, tuple(boards), 1.0 / comb(left, dealt)))
-        states = below
-    return out
+        rounds.append(BoardRound(t, tuple(boards), 1.0 / comb(left, dealt)))
+        left -= dealt
+    return rounds
 
 
-def board_rows(
-    problem: Problem, t: int, history: History, power: NDArray[np.int32] | None = None
-) -> tuple[BoardRows, BoardRows]:
-    """Both players' rows on one board.
+def following_deals(problem: Problem, t: int, history: History) -> list[Deal]:
+    """List the canonical boards that can follow a solved board of round t, with the deals for which each stands."""
+    return deals(history, problem.game.num_board_cards[t + 1], problem.game.deck, problem.symmetries)
+
+
+def _branches(n_boards: int, below: Sequence[CanonicalBoard]) -> list[list[Branch]]:
+    """List the branches of each board to the boards of the next round."""
+    branches: list[list[Branch]] = [[] for _ in range(n_boards)]
+    for b, board in enumerate(below):
+        branches[board.parent].append(Branch(b, board.members))
+    return branches
+
+
+def _hands_of_level(
+    problem: Problem, t: int, histories: Sequence[History], last: bool, counted: bool
+) -> Iterator[tuple[BoardHands, BoardHands]]:
+    """Yield both players' hands on each board of a round."""
+    strength = _strengths(problem, histories) if last else None
+    counts = row_counts(problem, t, histories, strength) if counted else None
+    for b, history in enumerate(histories):
+        own = None if strength is None else strength[b]
+        if counts is None:
+            yield board_hands(problem, t, history, own)
+        else:
+            yield _counted_hands(problem, history, own, counts[b])
+
+
+def board_hands(
+    problem: Problem, t: int, history: History, strength: NDArray[np.int32] | None = None
+) -> tuple[BoardHands, BoardHands]:
+    """Compute both players' hands on one board.
 
     Args:
-        problem: whose ranges.
+        problem: the problem, whose ranges the hands are from.
         t: the round of the game.
-        history: the public cards dealt until then; as solved, where rows are to be those in the lockers.
-        power: ``[hand]``, the strength of all hands of the deck in the last round, where it is known already.
+        history: the public cards up to then; the solved board, if rows are to be those of the lockers.
+        strength: ``[hand]``, the strength of all hands of the deck in the last round; None: computed here.
     """
     cards = [card for group in history for card in group]
-    if power is None and t == problem.game.num_rounds - 1:
-        power = board_strength(np.array(cards, dtype=np.int64), problem.hands)
+    if strength is None and t == problem.game.num_rounds - 1:
+        strength = board_strength(np.array(cards, dtype=np.int64), problem.hands)
     groups = board_groups(problem, t, history)
     pair = []
     for p, live in enumerate(_live_hands(problem, cards)):
-        if power is not None:
-            live = live[np.argsort(power[live], kind="stable")]
+        if strength is not None:
+            live = live[np.argsort(strength[live], kind="stable")]
         if groups is None:
-            group, n_groups = np.arange(len(live)), len(live)
+            row, n_rows = np.arange(len(live)), len(live)
         else:
-            group, n_groups = groups[p].labels[live], groups[p].n_groups
-        pair.append(_rows(problem, p, live, power, group, n_groups))
+            row, n_rows = groups[p].labels[live], groups[p].n_rows
+        pair.append(_hands(problem, p, live, strength, row, n_rows))
     return pair[0], pair[1]
 
 
-def _counted_rows(
-    problem: Problem, history: History, power: NDArray[np.int32] | None, counts: tuple[int, int]
-) -> tuple[BoardRows, BoardRows]:
-    """Rows in place of those of `board_rows`: as many hands, in any order, in any of so many buckets."""
+def _counted_hands(
+    problem: Problem, history: History, strength: NDArray[np.int32] | None, counts: tuple[int, int]
+) -> tuple[BoardHands, BoardHands]:
+    """Return as many hands as `board_hands`, in any order, in any of the counted rows."""
     pair = []
     for p, live in enumerate(_live_hands(problem, [card for group in history for card in group])):
-        group = np.arange(len(live)) % max(counts[p], 1)
-        pair.append(_rows(problem, p, live, power, group, counts[p]))
+        row = np.arange(len(live)) % max(counts[p], 1)
+        pair.append(_hands(problem, p, live, strength, row, counts[p]))
     return pair[0], pair[1]
 
 
 def _live_hands(problem: Problem, cards: Sequence[int]) -> list[Shorts]:
-    """Both players' hands that the cards leave, by number."""
+    """Return the numbers of both players' hands that the cards leave."""
     free = ~blocked(problem.hands, cards)
     return [np.flatnonzero(free & (weights > 0)).astype(np.int16) for weights in problem.ranges]
 
 
-def _rows(
-    problem: Problem, p: int, live: Shorts, power: NDArray[np.int32] | None, group: Ints, n_groups: int
-) -> BoardRows:
-    strong = np.zeros(len(live), dtype=np.int32) if power is None else power[live].astype(np.int32)
-    return BoardRows(live, strong, group.astype(np.int16), problem.ranges[p][live], n_groups)
+def _hands(
+    problem: Problem, p: int, live: Shorts, strength: NDArray[np.int32] | None, row: Ints, n_rows: int
+) -> BoardHands:
+    own = np.zeros(len(live), dtype=np.int32) if strength is None else strength[live].astype(np.int32)
+    return BoardHands(live, own, row.astype(np.int16), problem.ranges[p][live], n_rows)
 
 
-def row_image(problem: Problem, rows: BoardRows, child: BoardRows, perm: Perms) -> Ints:
-    """``out[row]``: the child's row of each row after the member's permutation; -1 where the deal takes the hand."""
+def hand_map(problem: Problem, hands: BoardHands, child: BoardHands, perm: Perms) -> Ints:
+    """Map hands to those of a child board by a member's permutation: ``out[hand]``, -1 where the deal blocks it."""
     position = np.full(len(problem.hands), -1, dtype=np.int64)
-    position[child.hands] = np.arange(len(child.hands))
+    position[child.numbers] = np.arange(len(child.numbers))
     moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
-    return position[moved[rows.hands]]
-
-
-Members = tuple[tuple[tuple[int, ...], Perms], ...]
-
-
-def following_deals(problem: Problem, t: int, history: History) -> list[tuple[History, Members]]:
-    """The boards that are solved after a board of round t: each with the dealt cards that it stands for."""
-    dealt, perms = problem.game.num_board_cards[t + 1], problem.symmetries
-    if dealt == 0:  # a round that deals nothing: the same board, another betting round
-        return [(history, (((), np.arange(4, dtype=np.int8)),))]
-    return [
-        (deal.history, tuple((tuple(cards), np.asarray(perm)) for cards, perm in deal.members))
-        for deal in deals(history, dealt, problem.game.deck, perms)
-    ]
+    return position[moved[hands.numbers]]
 
 
 def _strengths(problem: Problem, histories: Sequence[History]) -> NDArray[np.int32]:
-    """``[board, hand]``: strength of all hands on the boards of the last round."""
+    """Compute ``[board, hand]``: the strength of all hands of the deck on the boards of the last round."""
     boards = np.array([[c for group in h for c in group] for h in histories], dtype=np.int64)
     return strengths(boards.reshape(len(histories), -1), problem.hands)

@@ -33,7 +33,7 @@ class Groups:
     """Row of every hand of the deck on one board, -1 where there is none, and the number of rows."""
 
     labels: Ints
-    n_groups: int
+    n_rows: int
 
 
 def board_groups(problem: Problem, t: int, history: History) -> tuple[Groups, Groups] | None:

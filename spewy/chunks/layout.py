@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from buckets.cards import Perms
-from solvers.game import LiveGame, Strategies
-from spewy.chunks.boards import Board, BoardRound, board_rounds, row_image
+from solvers.game import Hands, LiveGame, Strategies
+from spewy.chunks.boards import Board, BoardRound, board_rounds, hand_map
 from spewy.chunks.live_game import live_game
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem
 from spewy.chunks.rounds import BettingRound, ChunkTree, betting_rounds
-
-if TYPE_CHECKING:
-    from solvers.matrix.leaves import Hands
 
 RowMaps = tuple[Ints, Ints]
 """Per player ``[row]``: the row on another board of each row; -1: the dealt cards block the hand."""
@@ -120,8 +116,8 @@ class Layout:
 
     def n_rows(self, t: int, b: int) -> tuple[int, int]:
         """Count the rows of both players' strategies on a board."""
-        rows = self.board(t, b).rows
-        return rows[0].n_groups, rows[1].n_groups
+        first, second = self.board(t, b).hands
+        return first.n_rows, second.n_rows
 
     def place_of(self, t: int, b: int, r: int) -> Place:
         """Return the address of a chunk."""
@@ -132,14 +128,8 @@ class Layout:
         return self.place_of(t, b, r).key(self.n_rows(t, b))
 
     def hands(self, t: int, b: int, p: int) -> Hands:
-        """Return player p's hands on a board for the matrix kernels."""
-        from solvers.matrix.leaves import (
-            Hands,  # this module loads kernels, which other uses of a layout do without
-        )
-
-        live, rows = self.live.rounds[t].rows[p], self.board(t, b).rows[p]
-        n = len(rows.hands)
-        return Hands(live.blockers[b, :n], rows.strength, live.twin[b, :n], rows.group, rows.n_groups)
+        """Return player p's hands on a board, without a board axis."""
+        return self.live.rounds[t].hands[p].on(b, self.n_rows(t, b)[p])
 
     def image(self, t: int, b: int, e: int, member: int = 0) -> RowMaps:
         """Map the rows of a board to those of the board that is solved for a member of entry e.
@@ -159,8 +149,8 @@ class Layout:
 
     def _moved(self, board: Board, to: Board, perm: Perms) -> RowMaps:
         return (
-            row_image(self.problem, board.rows[0], to.rows[0], perm),
-            row_image(self.problem, board.rows[1], to.rows[1], perm),
+            hand_map(self.problem, board.hands[0], to.hands[0], perm),
+            hand_map(self.problem, board.hands[1], to.hands[1], perm),
         )
 
     def place(self, into: Strategies, t: int, b: int, r: int, arrays: tuple[np.ndarray, np.ndarray]) -> None:

@@ -1,4 +1,4 @@
-"""From boards and betting rounds to the solvers' live game: cards become row numbers, blocker ids and strengths."""
+"""The solvers' live game of boards and betting rounds: cards become ids, hands and boards become numbers."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.game import Deal, LiveGame, Lock, Round, Rows
+from solvers.game import Deal, Hands, LiveGame, Lock, Round
 from solvers.tree import Floats
-from spewy.chunks.boards import Board, BoardRound, row_image
+from spewy.chunks.boards import Board, BoardRound, hand_map
 from spewy.chunks.problem import Ints, Problem, Shorts
 from spewy.chunks.rounds import BettingRound
 
-BYTES_PER_ROW = 4 + 2 + 2 + 8  # strength, twin, group and weight, beside two for each blocker
+N_CARD_IDS = 4 * 13
+BYTES_PER_HAND = 4 + 2 + 2 + 8  # strength, same_cards, row and weight; two more for each card
 
 
 def live_game(problem: Problem, betting: list[BettingRound], boards: list[BoardRound]) -> LiveGame:
-    """The problem as a game of live chunks; hands of one bucket share strategy rows but keep their own values."""
+    """Make the live game of a problem; the hands of one bucket share strategy rows but keep their own values."""
     rounds = []
     for i, (bets, table) in enumerate(zip(betting, boards, strict=False)):
         deal = _deal(problem, table, boards[i + 1]) if i + 1 < len(betting) else None
-        rows = _rows(problem, table, 0), _rows(problem, table, 1)
-        rounds.append(Round(bets.forest, rows, deal))
-    root = boards[0].boards[0]
-    reach = (root.rows[0].weight[None, :].copy(), root.rows[1].weight[None, :].copy())
-    return LiveGame(rounds, reach, 4 * 13, game_locks(problem, betting, boards))
+        hands = _packed_hands(problem, table, 0), _packed_hands(problem, table, 1)
+        rounds.append(Round(bets.forest, hands, deal))
+    first, second = boards[0].boards[0].hands
+    reach = (first.weight[None, :].copy(), second.weight[None, :].copy())
+    return LiveGame(rounds, reach, N_CARD_IDS, game_locks(problem, betting, boards))
 
 
 def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
-    """Bytes of what `live_game` makes of boards, without making it."""
+    """Compute the bytes of the arrays that `live_game` makes of boards, without making them."""
     total = 0
     width_above = [0, 0]
     for i, table in enumerate(boards):
         width = [_width(table, p) for p in (0, 1)]
-        total += len(table.boards) * sum(width) * (2 * problem.game.num_hole_cards + BYTES_PER_ROW)
+        total += len(table.boards) * sum(width) * (2 * problem.game.num_hole_cards + BYTES_PER_HAND)
         if i > 0:
             entries = [entry for board in boards[i - 1].boards for entry in board.entries]
             total += 2 * (
@@ -45,49 +46,51 @@ def live_bytes(problem: Problem, boards: list[BoardRound]) -> int:
 
 
 def _width(table: BoardRound, p: int) -> int:
-    return max(len(board.rows[p].hands) for board in table.boards)
+    return max(len(board.hands[p].numbers) for board in table.boards)
 
 
 def with_ranges(game: LiveGame, ranges: tuple[Floats, Floats]) -> LiveGame:
-    """The game entered by all its root lines with the given ranges ``[root, hand]``."""
+    """Return the game with other ranges ``[root, hand]`` at its roots."""
     padded = []
     for p in (0, 1):
-        width = game.rounds[0].rows[p].group.shape[1]
-        out = np.zeros((ranges[p].shape[0], width))
+        out = np.zeros((ranges[p].shape[0], game.rounds[0].hands[p].row.shape[1]))
         out[:, : ranges[p].shape[1]] = ranges[p]
         padded.append(out)
     return replace(game, reach=(padded[0], padded[1]))
 
 
-def _rows(problem: Problem, table: BoardRound, p: int) -> Rows:
+def _packed_hands(problem: Problem, table: BoardRound, p: int) -> Hands:
+    """Pack one player's hands on all boards of a round."""
     boards = table.boards
     width = _width(table, p)
     shape = (len(boards), width)
-    count = np.array([len(board.rows[p].hands) for board in boards], dtype=np.int64)
-    blockers = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
-    strength, twin = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int16)
-    group = np.tile(np.arange(width, dtype=np.int16), (len(boards), 1))
+    n_hands = np.array([len(board.hands[p].numbers) for board in boards], dtype=np.int64)
+    cards = np.zeros((*shape, problem.game.num_hole_cards), dtype=np.int16)
+    strength, same_cards = np.zeros(shape, dtype=np.int32), np.full(shape, -1, dtype=np.int16)
+    row = np.tile(np.arange(width, dtype=np.int16), (len(boards), 1))
     weight = np.zeros(shape)
     bucketed = problem.rows[table.round] is not None
     for b, board in enumerate(boards):
-        mine, n = board.rows[p], count[b]
-        blockers[b, :n] = problem.hands[mine.hands]
-        strength[b, :n], weight[b, :n] = mine.strength, mine.weight
-        twin[b, :n] = _twins(problem, board, p)
+        hands, n = board.hands[p], n_hands[b]
+        cards[b, :n] = problem.hands[hands.numbers]
+        strength[b, :n], weight[b, :n] = hands.strength, hands.weight
+        same_cards[b, :n] = _same_cards(problem, board, p)
         if bucketed:
-            group[b, :n], group[b, n:] = mine.group, 0
-    n_groups = max(board.rows[p].n_groups for board in boards) if bucketed else width
-    return Rows(count, blockers, strength, twin, group, weight, n_groups)
+            row[b, :n], row[b, n:] = hands.row, 0
+    n_rows = max(board.hands[p].n_rows for board in boards) if bucketed else width
+    return Hands.of(n_hands, cards, strength, same_cards, row, weight, n_rows)
 
 
-def _twins(problem: Problem, board: Board, p: int) -> Ints:
+def _same_cards(problem: Problem, board: Board, p: int) -> Ints:
+    """Return ``[hand]``: the opponent's hand with the same cards, -1 if there is none."""
     position = np.full(len(problem.hands), -1, dtype=np.int64)
-    other = board.rows[1 - p].hands
+    other = board.hands[1 - p].numbers
     position[other] = np.arange(len(other))
-    return position[board.rows[p].hands]
+    return position[board.hands[p].numbers]
 
 
 def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
+    """Map the hands on the boards of a round to the hands on the boards of the next round, and back."""
     children, first, first_image = [], [0], [0]
     images: tuple[list[Shorts], list[Shorts]] = ([], [])
     origins: tuple[list[Shorts], list[Shorts]] = ([], [])
@@ -98,11 +101,11 @@ def _deal(problem: Problem, table: BoardRound, below: BoardRound) -> Deal:
             children.append(entry.child)
             for m, (_, perm) in enumerate(entry.members):
                 for p in (0, 1):
-                    image = row_image(problem, board.rows[p], child.rows[p], perm)
+                    image = hand_map(problem, board.hands[p], child.hands[p], perm)
                     images[p].append(_padded(image, upper[p], -1))
                     if m == 0:
                         there = np.flatnonzero(image >= 0)
-                        origin = np.zeros(len(child.rows[p].hands), dtype=np.int64)
+                        origin = np.zeros(len(child.hands[p].numbers), dtype=np.int64)
                         origin[image[there]] = there
                         origins[p].append(_padded(origin, lower[p], 0))
             first_image.append(len(images[0]))
@@ -126,8 +129,8 @@ def _padded(rows: Ints, width: int, fill: int) -> Shorts:
 def game_locks(
     problem: Problem, betting: Sequence[BettingRound], boards: Sequence[BoardRound]
 ) -> tuple[Lock, ...]:
-    """The problem's locks in the rounds of a live game, one for each node; none where their boards are not."""
-    found: dict[tuple[int, int], Lock] = {}
+    """Return the problem's locks as a live game has them, one for each node; locks of other boards are left out."""
+    locks: dict[tuple[int, int], Lock] = {}
     for lock in problem.locks:
         t = lock.round - boards[0].round
         if not 0 <= t < len(betting):
@@ -135,10 +138,10 @@ def game_locks(
         n = next(
             n for n, node in enumerate(betting[t].nodes) if node.kind == "decision" and node.line == lock.line
         )
-        width = max(len(board.rows[lock.player].hands) for board in boards[t].boards)
+        width = _width(boards[t], lock.player)
         blank = np.full((len(boards[t].boards), len(lock.frequencies), width), np.nan)
-        there = found.setdefault((t, n), Lock(t, lock.player, n, blank)).frequencies
+        frequencies = locks.setdefault((t, n), Lock(t, lock.player, n, blank)).frequencies
         for b, board in enumerate(boards[t].boards):
-            rows = board.rows[lock.player].hands
-            lock.write(there[b, :, : len(rows)], board.history, rows)
-    return tuple(lock for lock in found.values() if not np.isnan(lock.frequencies).all())
+            numbers = board.hands[lock.player].numbers
+            lock.write(frequencies[b, :, : len(numbers)], board.history, numbers)
+    return tuple(lock for lock in locks.values() if not np.isnan(lock.frequencies).all())

@@ -30,7 +30,7 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
 @click.argument("seed", type=click.IntRange(0, 2**32 - 1))
 @click.argument("p1")
 @click.argument("p2")
-@click.option("-p", "ports", metavar="PORT,PORT", help="Ports of the two seats; default: any that are free.")
+@click.option("-p", "ports", metavar="PORT,PORT", help="Ports of the two seats; default: any free ports.")
 @click.option(
     "--bind",
     default="127.0.0.1",
@@ -42,19 +42,33 @@ _MILLISECONDS = click.IntRange(-1, int(MOST_SECONDS) * 1000)
     type=click.Choice(["2.0.0", "2007"]),
     default="2.0.0",
     show_default=True,
-    help="2007: folds are free, and for who is out of time or gone the dealer folds to the end.",
+    help="Set of rules. 2007: folds are free, and the dealer folds to the end for a player who is out of time or gone.",
 )
-@click.option("-f", "fixed", is_flag=True, help="Seats keep their positions.")
-@click.option("-q", "quiet", is_flag=True, help="Tell warnings, errors and the score only.")
-@click.option("-l/-L", "no_log", is_flag=True, help="No NAME.log / with it, which is the default.")
-@click.option("-T/-t", "transactions", is_flag=True, help="Write NAME.tlog / do not, which is the default.")
-@click.option("-a", "again", is_flag=True, help="Go on from NAME.tlog, with -T.")
+@click.option("-f", "fixed", is_flag=True, help="Keep the positions of the seats.")
+@click.option("-q", "quiet", is_flag=True, help="Print only warnings, errors and the score.")
+@click.option("-l/-L", "no_log", is_flag=True, help="Write no NAME.log / write it, which is the default.")
 @click.option(
-    "--t_response", type=_MILLISECONDS, help="Milliseconds for an answer; -1: any. Default: 600000."
+    "-T/-t", "transactions", is_flag=True, help="Write NAME.tlog / write none, which is the default."
 )
-@click.option("--t_hand", type=_MILLISECONDS, help="For a seat's answers in a hand. Default: 600000.")
-@click.option("--t_per_hand", type=_MILLISECONDS, help="Times HANDS: for all its answers. Default: 7000.")
-@click.option("--start_timeout", type=_MILLISECONDS, help="For both to connect. Default: any.")
+@click.option("-a", "again", is_flag=True, help="Go on from NAME.tlog; needs -T.")
+@click.option(
+    "--t_response", type=_MILLISECONDS, help="Milliseconds for one answer; -1: no limit. Default: 600000."
+)
+@click.option(
+    "--t_hand",
+    type=_MILLISECONDS,
+    help="Milliseconds for all answers of a seat in a hand; -1: no limit. Default: 600000.",
+)
+@click.option(
+    "--t_per_hand",
+    type=_MILLISECONDS,
+    help="Milliseconds, times HANDS, for all answers of a seat; -1: no limit. Default: 7000.",
+)
+@click.option(
+    "--start_timeout",
+    type=_MILLISECONDS,
+    help="Milliseconds until both players have connected; -1: no limit, the default.",
+)
 @verbose_option
 def dealer(
     name: str,
@@ -80,10 +94,11 @@ def dealer(
 
     HANDS hands of GAME are dealt to the players P1 and P2, who connect to a port each.
 
-    Messages, logs, time limits, cards of a seed and what becomes of bad replies are those of the competition's
-    reference dealer. The first line on stdout tells the ports, the last one the score; NAME.log has all hands. Who
-    breaks a time limit or closes the connection ends the match (exit code 1), under the rules of 2007 only its own
-    part in it; these have no limits for an answer and a hand by default, and 10 minutes to connect.
+    The dealer sends the messages, writes the logs, deals the cards of a seed and treats bad replies like the
+    competition's reference dealer. The first line on stdout has the ports, the last line the score; NAME.log has all
+    hands. A player who breaks a time limit or closes the connection ends the match (exit code 1). Under the rules of
+    2007 the dealer folds for such a player instead; by default these rules limit neither answers nor hands, and allow
+    10 minutes to connect.
 
     Whoever connects to a seat's port first has the seat: the protocol has no passwords and no encryption. The dealer
     listens at 127.0.0.1, which other machines cannot reach, unless --bind names another address.
@@ -150,7 +165,7 @@ def _ports(text: str | None) -> tuple[int, ...]:
 
 
 def _header(game: str, terms: Terms) -> Iterator[str]:
-    """The first lines of a match's log."""
+    """First lines of a match's log."""
     yield f"# name/game/hands/seed {terms.name} {game} {terms.hands} {terms.seed}"
     limits = terms.limits
     per_hand = None if limits.match is None else limits.match / terms.hands
@@ -159,7 +174,7 @@ def _header(game: str, terms: Terms) -> Iterator[str]:
 
 
 def _check_cards(log: Path, game: str, seed: int) -> None:
-    """A transaction log does not tell the cards that its actions were made with; what it stands beside does."""
+    """Check the cards: a transaction log does not tell them, but the log beside it does."""
     from spewy.errors import InputError, path_text, shown
     from spewy.system.textfile import exists, read_text
 
@@ -170,7 +185,7 @@ def _check_cards(log: Path, game: str, seed: int) -> None:
 
 
 def _actions_before(path: Path) -> list[Action]:
-    """The whole lines of a transaction log; one that was not written to its end is cut off."""
+    """Read the whole lines of a transaction log, and cut off a line that was not written to its end."""
     from spewy.competitions.acpc.dealer import parse_actions
     from spewy.system.textfile import read_text, replace_text
 

@@ -56,19 +56,19 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
       name, dropped (all dropped rounds; or regrets, sums), bytes_before, bytes_after (of the data files)
     """  # noqa: D301
     from lockers import open_store
-    from spewy.look.drop_numbers import drop_regrets
-    from spewy.look.folder import stored_job, walked_job
+    from spewy.look.folder import stored_job
+    from spewy.run.drop import drop_regrets
     from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):
         raise click.UsageError("expected either --round or --regrets")
     with FolderLock(folder, "drop", make=False), open_store(folder) as store:
         before = store.size()
+        job = stored_job(store, folder)
         if name is None:
-            job = stored_job(store, folder)
             names = drop_regrets(job, folder, store)
         else:
-            job = walked_job(store, folder)
+            job.require_walked(f"folder {folder}")
             names = _drop_rounds(job, store, name)
         after = store.size()
     if as_json:

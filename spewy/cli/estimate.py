@@ -98,7 +98,7 @@ def estimate(job_file: Path, overrides: tuple[str, ...], as_json: bool) -> None:
     first, tree = job.tree_config.start_round, job.tree_count
     found, rows = _seen(job) if _can_be_seen(job, least) else _guessed(job, least)
     if not as_json:
-        click.echo(facts([("job", f"{job.name}, {job.leaves_text}"), *_amounts(job), *rows]))
+        click.echo(facts([("job", f"{job.name}, {job.leaves}"), *_amounts(job), *rows]))
         return
     bounds = {f"least_{name}": value for name, value in asdict(least).items()}
     rounds = job.rules.round_names[first:]
@@ -149,7 +149,7 @@ def _of_boards(file: Path, overrides: tuple[str, ...]) -> tuple[dict[str, Any], 
     largest = size(max(each.memory_bytes for each in costs.values()))
     fit = f"{largest} for the largest, {_verdict(0 if fits else None, job.solve.memory)} for each"
     rows = [
-        ("job", f"{job.name}, {job.leaves_text}"),
+        ("job", f"{job.name}, {job.leaves}"),
         *_amounts(job),
         ("boards", f"{len(entries):,}{alike}"),
         ("information sets", f"{cost.information_sets:,}"),

@@ -1,8 +1,7 @@
-"""A decision's 13 x 13 classes of hands on a terminal: each cell's actions as coloured shares, or as text.
+"""A grid of hand classes on a terminal, in colour or as plain text, in at most 80 columns.
 
-In colour a cell is as bright as its reach, and its background is divided among the actions. Without colour it tells
-the most frequent action by its sign, and how often it is taken; another chart then tells the reach. Heat maps tell a
-number in each cell, in colour on a background. All of it fits 80 columns.
+In colour a cell is as bright as its reach, and its background is divided among the actions. Plain text has the sign of
+the most frequent action and its frequency, and a second grid with the reach. Heat maps have a number in each cell.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ import numpy as np
 
 from buckets.cards import RANKS
 from spewy.cli.tables import console, on_terminal
-from spewy.look.colours import SEATS, Colour, action_colours, between, lightness
+from spewy.look.colours import Colour, between, lightness
+from spewy.look.grid import NOBODY, SIZE
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from solvers.tree import Floats
-    from spewy.look.grid import Grid
+    from spewy.look.grid import Grid, HeatMap
 
 WIDTH = 5
 """Characters of a cell: 13 of them, the gaps between and the ranks beside fit a terminal of 80."""
@@ -29,22 +29,18 @@ COLUMNS = 79
 """Characters of a line."""
 DARKEST = 0.35
 """Brightness of a class that hardly gets here."""
-NOBODY = 5e-4
-"""A reach that is told as none."""
 HEAT: tuple[Colour, ...] = ((0, 32, 81), (124, 123, 120), (253, 234, 69))
 """From the lowest number to the highest: the map "cividis", which all eyes see alike."""
 
 
-def grid_text(grid: Grid, player: int = 0) -> str:
-    """The chart: in colour where stdout shows it. Without actions it tells the reach of the player's hands."""
-    if in_colour():
-        return _printed(_coloured(grid, player))
-    return _printed(_plain(grid))
+def grid_text(grid: Grid) -> str:
+    """The grid, in colour where stdout shows colours."""
+    return _printed(_coloured(grid) if in_colour() else _plain(grid))
 
 
-def heat_text(title: str, values: Floats, tell: Callable[[float], str]) -> str:
-    """A number in each cell; NaN is a dash."""
-    return _printed([_text(title), *_numbers(values, tell, in_colour())])
+def heat_text(heat: HeatMap) -> str:
+    """A heat map; undefined numbers are dashes."""
+    return _printed([_text(heat.title), *_numbers(heat.values, heat.tell, in_colour())])
 
 
 def in_colour() -> bool:
@@ -79,25 +75,23 @@ def _text(line: str) -> Text:
 
 
 def _plain(grid: Grid) -> Iterator[Text]:
+    held = np.full(grid.reach.shape, np.nan)
+    most = [["-"] * SIZE for _ in range(SIZE)]
+    marks = signs(grid.actions)
+    for cell in grid.cells():
+        if cell.reach >= NOBODY:
+            held[cell.row, cell.column] = cell.reach
+        if cell.fill and marks:
+            action = int(np.argmax(cell.mix))
+            most[cell.row][cell.column] = f"{marks[action]}{round(100 * cell.mix[action])}"
     if grid.actions:
-        marks = signs(grid.actions)
-        told = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
+        legend = ", ".join(f"{mark} {label}" for mark, label in zip(marks, grid.actions, strict=True))
         yield _text("the most frequent action, and how often in %:")
-        yield from map(_text, wrap(told, COLUMNS))
-        cells = [[_most(grid, marks, row, column) for column in range(13)] for row in range(13)]
-        yield from (_text(line) for line in _rows(cells))
-    held = np.where(grid.reach >= NOBODY, grid.reach, np.nan)
+        yield from map(_text, wrap(legend, COLUMNS))
+        yield from (_text(line) for line in _rows(most))
     if not grid.actions or np.nanmin(held, initial=1.0) < 1 - NOBODY:
         yield _text("\nreach in %" if grid.actions else "reach in %")
         yield from _numbers(100 * held, "{:.0f}".format, False)
-
-
-def _most(grid: Grid, marks: tuple[str, ...], row: int, column: int) -> str:
-    mix = grid.frequencies[:, row, column]
-    if np.isnan(mix).any() or grid.reach[row, column] < NOBODY:
-        return "-"
-    most = int(np.argmax(mix))
-    return f"{marks[most]}{round(100 * mix[most])}"
 
 
 def _rows(cells: list[list[str]]) -> Iterator[str]:
@@ -121,31 +115,29 @@ def _numbers(values: Floats, tell: Callable[[float], str], coloured: bool) -> It
     yield from lines
 
 
-def _coloured(grid: Grid, player: int) -> Iterator[Text]:
+def _coloured(grid: Grid) -> Iterator[Text]:
     from rich.text import Text
 
-    colours = action_colours(grid.actions) or [SEATS[player]]
-    legend = Text()
+    colours, legend = grid.colours, Text()
     for label, colour in zip(grid.actions or ("reach",), colours, strict=True):
         if len(legend) + len(label) + 2 > COLUMNS:
             yield legend
             legend = Text()
         legend.append(f" {label} ", _style(colour)).append(" ")
     yield legend
-    brightest = max(float(np.nanmax(grid.reach)), NOBODY)
-    for row, names in enumerate(_names()):
-        line = Text()
-        for column, name in enumerate(names):
-            mix = grid.frequencies[:, row, column] if grid.actions else np.ones(1)
-            reach = float(grid.reach[row, column])
-            if np.isnan(mix).any() or not reach >= NOBODY:
-                line.append(f"{name:<{WIDTH}}", "dim")
-            else:
-                light = DARKEST + (1 - DARKEST) * min(1.0, reach / brightest)
-                for character, action in zip(f"{name:<{WIDTH}}", _shares(mix, WIDTH), strict=True):
-                    line.append(character, _style(colours[action], light))
-            line.append(" ")
-        yield line
+    line = Text()
+    for cell in grid.cells():
+        text = f"{cell.name:<{WIDTH}}"
+        if not cell.fill:
+            line.append(text, "dim")
+        else:
+            light = DARKEST + (1 - DARKEST) * cell.fill
+            for character, action in zip(text, _shares(cell.mix, WIDTH), strict=True):
+                line.append(character, _style(colours[action], light))
+        line.append(" ")
+        if cell.column == SIZE - 1:
+            yield line
+            line = Text()
 
 
 def _style(colour: Colour, light: float = 1.0) -> str:
@@ -167,10 +159,3 @@ def _shares(mix: np.ndarray, width: int) -> list[int]:
     counts[order[: width - counts.sum()]] += 1
     found: list[int] = np.repeat(np.arange(len(mix)), counts).tolist()
     return found
-
-
-def _names() -> list[tuple[str, ...]]:
-    from buckets.cards import preflop_classes
-
-    names = preflop_classes()[1]
-    return [names[start : start + 13] for start in range(0, len(names), 13)]

@@ -1,4 +1,4 @@
-"""``spewy match``: two bots against each other, and who is better by how much."""
+"""``spewy match``: a duplicate match between two bots, and its score."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from spewy.cli.bots import solving_options, tally_rows
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
+from spewy.cli.play_options import logs_option, workers_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import count, facts, json_text, number, render
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from spewy.match.score import Score
 
 MOST_TOLD = 5
-"""Faults of a bot that are printed; the logs have them all."""
+"""Largest number of a bot's faults that are printed; the logs have all faults."""
 NAMES = {
     "plain": "plain",
     "duplicate": "duplicate",
@@ -37,33 +38,36 @@ NAMES = {
 @click.command(epilog=FOREIGN_CODE)
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
-@click.option("--game", metavar="GAME", help="A game's name or .game file; default: that of a bot's folder.")
-@click.option("--hands", type=click.IntRange(1, 10**7), default=1000, show_default=True, help="Of each run.")
+@click.option("--game", metavar="GAME", help="Name or file of the game; default: the game of a bot's folder.")
+@click.option(
+    "--hands",
+    type=click.IntRange(1, 10**7),
+    default=1000,
+    show_default=True,
+    help="Number of hands in each run.",
+)
 @click.option(
     "--seeds",
     default="1",
     show_default=True,
     metavar="SEEDS",
-    help="Of the cards, such as 1-20 or 3,5,8-10; each is two runs, the second with swapped seats.",
+    help="Seeds of the cards, such as 1-20 or 3,5,8-10; each has two runs, the second with swapped seats.",
 )
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep the logs there; a match that was interrupted goes on from them.",
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
+@logs_option("match")
+@workers_option()
 @solving_options
-@click.option("--aivat/--no-aivat", default=True, show_default=True, help="Also tell the score without luck.")
+@click.option(
+    "--aivat/--no-aivat", default=True, show_default=True, help="Estimate the score without luck, too."
+)
 @click.option(
     "--seconds",
     type=Seconds(some=True),
     default=600.0,
     show_default=True,
-    help="For one answer; a bot that takes longer folds to the end.",
+    help="Time limit of an answer in seconds; a bot that takes longer folds to the end.",
 )
 @click.option(
-    "--phh", metavar="FILE", type=click.Path(path_type=Path), help="Write all hands into a .phhs file."
+    "--phh", metavar="FILE", type=click.Path(path_type=Path), help="File (.phhs) to write all hands into."
 )
 @json_option
 @verbose_option
@@ -85,15 +89,14 @@ def match(
 
     The same cards are played twice, with the seats swapped.
 
-    BOT is an opponent by rules (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best
-    Response against the other; fc, fcpa, 56, late-fc, all), cmd:COMMAND (run with HOST PORT behind it, a client of the
-    ACPC's protocol) or tcp:PORT (listened at, for such a client, which connects anew for each run). NAME= before any of
-    these names the bot in tables and logs; without NAME= a command is named after its program, a Python command after
-    its script.
+    BOT is a rule (random, call, raise, tight, loose, equity), a solve's folder, lbr:SETTING (Local Best Response
+    against the other bot; fc, fcpa, 56, late-fc, all), cmd:COMMAND (a client of the ACPC's protocol, run with HOST PORT
+    behind it) or tcp:PORT (a port for such a client, which connects anew for each run). NAME= before BOT names the bot
+    in tables and logs; without NAME= a command is named after its program, a Python command after its script.
 
     Scores are what the first bot wins, in mbb per hand (thousandths of a big blind), with 95 % confidence intervals:
-    plain; of pairs of hands with the same cards; and with AIVAT, which takes the luck out where a bot tells its
-    strategy. Answers that are not legal, or do not come, are told. After Ctrl-C the score is that of the hands so far.
+    plain; over pairs of hands with the same cards; and with AIVAT, which takes out the luck if a bot tells its
+    strategy. The command prints illegal and missing answers. After Ctrl-C it prints the score of the hands so far.
 
     A bot from a folder counts its decisions by source: stored (the stored strategy), re-solved, translated (the stored
     strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It also counts

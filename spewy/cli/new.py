@@ -16,7 +16,7 @@ from spewy.errors import InputError, path_text
 
 if TYPE_CHECKING:
     from spewy.job.job import Job
-    from spewy.job.written import Answers
+    from spewy.job.template import Answers
 
 DRAWN = 3
 """Cards, unless more are asked for."""
@@ -91,7 +91,7 @@ def new(
     """  # noqa: D301
     from dataclasses import replace
 
-    from spewy.job.written import job_text
+    from spewy.job.template import job_text
 
     if as_list:
         click.echo(_listed())
@@ -163,7 +163,7 @@ def _board(text: str | None, seed: int | None, cards: int) -> tuple[tuple[int, .
     from buckets.cards import parse_cards
     from buckets.errors import CardError
     from spewy.game.gamefile import load_game
-    from spewy.job.written import HOLDEM, drawn_board
+    from spewy.job.template import HOLDEM, drawn_board
 
     if text is None:
         seed = randrange(MOST_SEED) if seed is None else seed
@@ -192,7 +192,7 @@ def _answers(
 
     from buckets.cards import cards_name
     from spewy.job.presets import GivenRange, preset
-    from spewy.job.written import Answers
+    from spewy.job.template import Answers
 
     pot, stack, oop, ip = own
     texts = _range("--oop", oop), _range("--ip", ip)

@@ -1,4 +1,4 @@
-"""``spewy package``: a bot as a folder that can be sent to a competition."""
+"""``spewy package``: a bot as a folder or file that can be sent to a competition."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def acpc(folder: Path, out: Path, resolve: Resolve) -> None:
     "--ladder",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Whose folders are solves of UPAC's game with stacks of different depths; default: none.",
+    help="Folder of solves of UPAC's game with different stacks; default: none.",
 )
 @verbose_option
 def upac(out: Path, ladder: Path | None) -> None:

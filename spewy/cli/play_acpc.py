@@ -1,4 +1,4 @@
-"""``spewy play acpc``: a bot from lockers as a client of the ACPC's protocol."""
+"""``spewy play acpc``: a bot from a solve's folder as a client of the ACPC's protocol."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, json_option, log_option, verbose_option
+from spewy.cli.play_options import patience_option
 from spewy.cli.tables import facts, json_text
 
 if TYPE_CHECKING:
@@ -25,23 +26,21 @@ if TYPE_CHECKING:
 @lockers_option
 @solving_options
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what the bot draws."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the bot's random choices.",
 )
-@log_option("Add all that is said to a file.")
+@log_option("File to add all lines of both sides to.")
 @click.option(
     "--wait",
     type=Seconds(),
     default=10.0,
     show_default=True,
-    help="Seconds to wait for a dealer that listens.",
+    help="Seconds to wait until a dealer listens.",
 )
-@click.option(
-    "--patience",
-    type=Seconds(),
-    default=1800.0,
-    show_default=True,
-    help="Seconds without a word after which a dealer counts as gone.",
-)
+@patience_option("dealer")
 @json_option
 @verbose_option
 def acpc(
@@ -59,8 +58,8 @@ def acpc(
 
     The bot plays until the dealer closes the connection.
 
-    A dealer that vanishes in the middle of a hand, or sends nothing sensible for too long, is an error (exit code 1).
-    What goes wrong with the bot is told on stderr and in the log, and the match goes on.
+    The command ends with exit code 1 if the dealer vanishes in the middle of a hand, or sends no match state for too
+    long. It reports failures of the bot on stderr and in the log, and the match goes on.
 
     At the end the command prints the number of decisions by source: stored (the stored strategy), re-solved, translated
     (the stored strategy after a similar bet) and fallback (pot odds, a check or a fold where nothing is stored). It

@@ -15,6 +15,7 @@ from spewy.cli.bots import resolve_option
 from spewy.cli.folders import solved_folder
 from spewy.cli.noted import noted
 from spewy.cli.options import Seconds, log_option, verbose_option
+from spewy.cli.play_options import bot_seed_option, game_bot_options, patience_option
 from spewy.cli.progress import say
 from spewy.errors import path_text, short
 from spewy.system.interrupts import interruptible
@@ -27,56 +28,36 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--lockers",
-    "folders",
-    metavar="FOLDER",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A solve's folder to play poker from where it has the game; may be given often.",
-)
-@click.option(
-    "--data",
-    "solved",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Where games that are solved when first met are kept; default: the user's cache.",
-)
+@game_bot_options("the bot")
 @click.option(
     "--older",
     is_flag=True,
-    help="Speak as OpenSpiel's referee did: ready, start, ponder, match after match.",
+    help="Speak the older dialect, that of OpenSpiel's referee.",
 )
 @click.option(
     "--seconds",
     type=Seconds(),
     default=2.0,
     show_default=True,
-    help="For an answer that is searched for; the rules allow 5.",
+    help="Seconds that the bot searches for an answer; the rules allow 5.",
 )
 @click.option(
     "--prepare-seconds",
     type=Seconds(),
     default=3.5,
     show_default=True,
-    help="For solving a game when it is first met; the rules allow 5, with the start.",
+    help="Seconds for solving a game that is new; the rules allow 5 with the start of the program.",
 )
 @click.option(
-    "--prepare", metavar="GAME", help="Solve and keep GAME, for --prepare-seconds, and play nothing."
+    "--prepare", metavar="GAME", help="Solve GAME for --prepare-seconds, store the solve, and exit."
 )
 @resolve_option
-@click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
-@click.option(
-    "--patience",
-    type=Seconds(),
-    default=1800.0,
-    show_default=True,
-    help="Seconds without a line after which a referee counts as gone.",
-)
-@log_option("Add what went wrong to a file too.")
+@bot_seed_option
+@patience_option("referee")
+@log_option("File to add failures to.")
 @verbose_option
 def higc(
-    folders: tuple[Path, ...],
+    lockers: tuple[Path, ...],
     solved: Path | None,
     older: bool,
     seconds: float,
@@ -91,12 +72,12 @@ def higc(
 
     Messages for people go to stderr.
 
-    kuhn_poker, leduc_poker and universal_poker are followed from their tensors and played from --lockers, or solved
-    when first met and kept. Other games need OpenSpiel (pip install 'spewy[higc]'): those that are small enough are
-    solved by CFR when first met and kept, the others are played by search, gin_rummy by rules of thumb.
+    The bot plays kuhn_poker, leduc_poker and universal_poker from --lockers; it solves a small poker game when it first
+    meets the game, and stores the solve. Other games need OpenSpiel (pip install 'spewy[higc]'): the bot solves a small
+    game by CFR, plays a larger one by search, and gin_rummy by rules of thumb.
 
-    A referee that vanishes before the end of the match is an error (exit code 1). What goes wrong with the bot is told
-    on stderr, and the match goes on.
+    The command ends with exit code 1 if the referee vanishes before the end of the match. It reports failures of the
+    bot on stderr, and the match goes on.
 
     \b
     Examples:
@@ -109,7 +90,7 @@ def higc(
     dialect: Dialect = "older" if older else "rules"
     chosen = secrets.randbits(32) if seed is None else seed
     with noted(log) as note:
-        agents = Agents(folders, solved_folder(solved), resolve, seconds, prepare_seconds, note)
+        agents = Agents(lockers, solved_folder(solved), resolve, seconds, prepare_seconds, note)
         if prepare is None:
             _play(
                 lambda game, seat: agents.agent(game, seat, dialect, chosen), dialect, chosen, patience, note

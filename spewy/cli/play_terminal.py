@@ -1,4 +1,4 @@
-"""``spewy play terminal``: a person against a bot from lockers."""
+"""``spewy play terminal``: a person against a bot from a solve's folder."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from spewy.cli.bots import lockers_option, open_bot, solving_options, tally_rows
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
+from spewy.cli.play_options import MOST_SEED
 from spewy.cli.tables import count
 
 MOST_OF_LINE = 1000
@@ -20,11 +21,13 @@ MOST_OF_LINE = 1000
 @click.command()
 @lockers_option
 @solving_options
-@click.option("--hands", type=click.IntRange(min=1), help="How many; default: until you leave.")
+@click.option("--hands", type=click.IntRange(min=1), help="Number of hands; default: until you leave.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), help="Of cards and bot, to play the same hands again."
+    "--seed",
+    type=click.IntRange(0, MOST_SEED),
+    help="Seed of the cards and the bot, which repeats the same hands; default: a new seed each time.",
 )
-@log_option("Add all hands to a file, as ACPC logs have them.")
+@log_option("File to add all hands to, as an ACPC log.")
 @verbose_option
 def terminal(
     folder: Path,
@@ -37,8 +40,8 @@ def terminal(
 
     Type fold, check, call, raise 300 or all-in; ? prints help.
 
-    After each hand you read what the strategy would have done with your cards, decision by decision. The end of input
-    (Ctrl-D) leaves; Ctrl-C does too, with exit code 130.
+    After each hand the command prints what the strategy would have done with your cards, decision by decision. Leave
+    with the end of input (Ctrl-D), or with Ctrl-C (exit code 130).
 
     \b
     Examples:

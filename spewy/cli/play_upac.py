@@ -10,22 +10,23 @@ import click
 
 from spewy.cli.files import line_writer
 from spewy.cli.options import log_option, verbose_option
+from spewy.cli.play_options import bot_seed_option
 from spewy.cli.progress import say
 
 
 @click.command()
 @click.argument("package", metavar="PACKAGE.zip", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(min=0), help="Of what the bot draws; default: another each time.")
-@log_option("Add all that is said to a file.")
+@bot_seed_option
+@log_option("File to add all lines of both sides to.")
 @verbose_option
 def upac(package: Path, seed: int | None, log: Path | None) -> None:
     """Play UPAC's games on stdin and stdout.
 
     The bot answers the engine's lines until stdin ends.
 
-    Nothing else is written to stdout. A line that is not of the protocol is told on stderr and in the log; a question
-    that cannot be read is answered by a call. The bot plays from the tables of a package and runs no code of the
-    package; spewy upac-match OUT.zip does run that code, with your rights.
+    The command reports a line that is not of the protocol on stderr and in the log, and answers a question that it
+    cannot read by a call. The bot plays from the tables of a package and runs no code of the package; spewy upac-match
+    OUT.zip does run that code, with your rights.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``spewy referee``: two programs play a game of OpenSpiel by the rules of the HIGC."""
+"""``spewy referee``: matches of a game of OpenSpiel by the rules of the HIGC."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from spewy.cli.extras import require
 from spewy.cli.folders import logs_folder, solved_folder
 from spewy.cli.options import FOREIGN_CODE, Seconds, json_option, verbose_option
+from spewy.cli.play_options import MOST_SEED, game_bot_options, logs_option, workers_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import facts, json_text, number
 
@@ -19,46 +20,46 @@ if TYPE_CHECKING:
     from spewy.match.entrant import Entrant
 
 MOST_TOLD = 5
-"""Faults of a bot that are printed; the logs have them all."""
+"""Largest number of a bot's faults that are printed; the logs have all faults."""
 
 
 @click.command(epilog=FOREIGN_CODE)
 @click.argument("game")
 @click.argument("first", metavar="BOT")
 @click.argument("second", metavar="BOT")
-@click.option("--matches", type=click.IntRange(1, 10**6), default=100, show_default=True, help="To play.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of chance.")
-@click.option("--older", is_flag=True, help="Speak as OpenSpiel's referee did, match after match.")
-@click.option("--seconds", type=Seconds(), default=5.0, show_default=True, help="For an answer.")
 @click.option(
-    "--chance-seconds", type=Seconds(), default=0.2, show_default=True, help="Of a state of chance."
+    "--matches", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Number of matches."
 )
 @click.option(
-    "--prepare-seconds", type=Seconds(), default=5.0, show_default=True, help="More for the first answer."
+    "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, help="Seed of chance."
+)
+@click.option("--older", is_flag=True, help="Speak the older dialect, that of OpenSpiel's referee.")
+@click.option(
+    "--seconds", type=Seconds(), default=5.0, show_default=True, help="Time limit of an answer in seconds."
 )
 @click.option(
-    "--out",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep the logs there; matches that were interrupted go on from them.",
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: two, one a core.")
-@click.option(
-    "--lockers",
-    metavar="FOLDER",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="What the bot spewy plays poker from; may be given often.",
+    "--chance-seconds",
+    type=Seconds(),
+    default=0.2,
+    show_default=True,
+    help="Seconds that a chance node takes.",
 )
 @click.option(
-    "--data",
-    "solved",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Where the bot spewy keeps what it solves; default: the user's cache.",
+    "--prepare-seconds",
+    type=Seconds(),
+    default=5.0,
+    show_default=True,
+    help="Additional seconds for the first answer.",
 )
+@logs_option("series")
+@workers_option("one for each core, two at most")
+@game_bot_options("the bot spewy")
 @click.option(
-    "--search-seconds", type=Seconds(), default=1.0, show_default=True, help="For a search of the bot spewy."
+    "--search-seconds",
+    type=Seconds(),
+    default=1.0,
+    show_default=True,
+    help="Seconds that the bot spewy searches for an answer.",
 )
 @json_option
 @verbose_option
@@ -83,12 +84,14 @@ def referee(
 
     GAME is one of OpenSpiel's names; half of the matches are played with the seats swapped.
 
-    BOT is cmd:COMMAND (a program that speaks over stdin and stdout), random, or spewy (what spewy play higc is, in this
-    process).
-    NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command after its
-    script. An action that is not legal is replaced by one drawn at random; who has three of these, three lines that
-    nobody asked for, or one answer too late in a match, or ends, has actions drawn to its end. Scores are what the
-    first bot wins, with 95 % confidence intervals; logs have every match, and what bots write to stderr.
+    BOT is cmd:COMMAND (a program that speaks over stdin and stdout), random, or spewy (the bot of spewy play higc, in
+    this process). NAME= before BOT names the bot; without NAME= a command is named after its program, a Python command
+    after its script.
+
+    The referee replaces an illegal action by a random one. It shuts a bot down, and draws its actions to the end of the
+    match, after three illegal actions, three lines that nobody asked for, or one late answer, and when the bot ends.
+    Scores are what the first bot wins, with 95 % confidence intervals. Logs have every match, and what bots write to
+    stderr.
 
     \b
     Examples:

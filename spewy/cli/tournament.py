@@ -1,4 +1,4 @@
-"""``spewy tournament``: all bots against all, scored as the rules of a competition say."""
+"""``spewy tournament``: all bots against all, ranked by the rules of a competition."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from spewy.cli.extras import require
 from spewy.cli.files import appearing, check_file
 from spewy.cli.folders import logs_folder, solved_folder
 from spewy.cli.options import FOREIGN_CODE, json_option, verbose_option
+from spewy.cli.play_options import logs_option, workers_option
 from spewy.cli.progress import counting, say
 from spewy.cli.tables import json_text, render
 
@@ -23,25 +24,23 @@ if TYPE_CHECKING:
 
 @click.command(epilog=FOREIGN_CODE)
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@logs_option("tournament")
 @click.option(
-    "--out",
-    metavar="FOLDER",
+    "--page",
+    metavar="FILE.md",
     type=click.Path(path_type=Path),
-    help="Keep the logs there; a tournament that was interrupted goes on from them.",
+    help="Markdown file to write the results into.",
 )
-@click.option(
-    "--page", metavar="FILE.md", type=click.Path(path_type=Path), help="Write the results as Markdown."
-)
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one for each core.")
+@workers_option()
 @json_option
 @verbose_option
 def tournament(file: Path, out: Path | None, page: Path | None, workers: int | None, as_json: bool) -> None:
     """Run a tournament and rank its bots.
 
-    A tournament that was interrupted goes on.
+    With --out an interrupted tournament goes on.
 
-    FILE.toml names rules, bots and games. rules are acpc-bankroll, acpc-points or acpc-online (of 2007, with qualifying
-    rounds beyond ten bots), higc, or upac (Elo over the games of a results file).
+    FILE.toml names rules, bots and games. The rules are acpc-bankroll, acpc-points or acpc-online (of 2007, with
+    qualifying rounds beyond ten bots), higc, or upac (Elo over the games of a results file).
 
     \b
     Examples:
@@ -97,7 +96,7 @@ def tournament(file: Path, out: Path | None, page: Path | None, workers: int | N
 
 
 def _tell_ports(found: TournamentFile) -> None:
-    """Who is waited for: somebody has to start them."""
+    """Print the ports that clients have to connect to: somebody has to start the clients."""
     from spewy.match.remote import HOST
 
     for bot in found.bots if found.acpc is not None else ():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spewy.competitions.upac.games import Game
 
 MOST_TOLD = 5
+"""Largest number of faults that are printed."""
 
 
 @click.command("upac-match", epilog=FOREIGN_CODE)
@@ -28,29 +29,39 @@ MOST_TOLD = 5
     type=click.IntRange(1, 10**6),
     default=200,
     show_default=True,
-    help="Two with each seed's cards.",
+    help="Number of games; each seed's cards are played twice.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32),
     default=1,
     show_default=True,
-    help="The first of the cards' seeds.",
+    help="First seed of the cards.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Of a game, at most."
+    "--rounds", type=click.IntRange(1, 10**6), default=100, show_default=True, help="Most rounds in a game."
 )
 @click.option(
-    "--chips", type=click.IntRange(1, 10**6), default=50, show_default=True, help="Of each bot at first."
+    "--chips",
+    type=click.IntRange(1, 10**6),
+    default=50,
+    show_default=True,
+    help="Chips that each bot begins with.",
 )
 @click.option(
-    "--most", type=click.IntRange(2, 10**6), help="Chips that may be pushed in a hand; default: all."
+    "--most", type=click.IntRange(2, 10**6), help="Most chips that may be pushed in a hand; default: all."
 )
 @click.option(
-    "--old-labels", is_flag=True, help="Tell the other blind in START, as engines before October 2023 did."
+    "--old-labels", is_flag=True, help="Name the other blind in START, as engines before October 2023 did."
 )
-@click.option("--seconds", type=Seconds(some=True), default=1.0, show_default=True, help="For an answer.")
-@log_option("Write all games in the words of UPAC's log.")
+@click.option(
+    "--seconds",
+    type=Seconds(some=True),
+    default=1.0,
+    show_default=True,
+    help="Time limit of an answer in seconds.",
+)
+@log_option("File to write all games into, in the words of UPAC's log.")
 @json_option
 @verbose_option
 def upac_match(
@@ -70,13 +81,13 @@ def upac_match(
 
     Two bots play the same cards from both seats.
 
-    A BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as the competition
-    does it; tables:OUT.zip, the same bot within this process, which is faster; random, call, allin or equity; or
-    cmd:SHELL, which reads lines on stdin and answers on stdout. NAME= before any of these names the bot; without
-    NAME= a command is named after its program, a Python command after its script.
+    BOT is a package (OUT.zip), which is unpacked (at most 64 MiB and 1,000 files), built and run as in the competition;
+    tables:OUT.zip, the same bot in this process, which is faster; a rule (random, call, allin, equity); or cmd:SHELL, a
+    program that reads lines on stdin and answers on stdout. NAME= before BOT names the bot; without NAME= a command is
+    named after its program, a Python command after its script.
 
-    What counts is the share of the chips at the end of a game; Elo is by the competition's rule, K = 12. A bot that
-    answers nonsense, or not in time, has nothing. After Ctrl-C the score is that of the games so far.
+    A bot's score is its share of the chips at the end of a game; Elo is by the competition's rule, K = 12. A bot that
+    answers nonsense or too late loses all chips. After Ctrl-C the command prints the score of the games so far.
 
     \b
     Examples:

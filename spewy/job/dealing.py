@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from buckets.abstraction.row_kinds import MAX_ROWS
 from buckets.cards import count_boards
-from spewy.errors import InputError, shown
+from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.names import ROUND_NAMES
-from spewy.job.sections import BoardsSection, RowsSection, SolveSection
+from spewy.job.sections import BoardsSection, RowsSection, SampledSolve
 from spewy.job.units import parse_duration
 
 ROWS = (169, 40, 40, 40)
 """By round, unless the job says other numbers; hands of a single card are few enough for a row each."""
-CHECK_EVERY = "30 min"
-"""Unless the job says another time: a check takes minutes."""
-
-_NEVER, _OF_AVERAGES = ("order", "symmetry"), ("method", "variant", "leaves", "iterations", "tremble")
-_DEALT_ONLY = ("max_time", "check_flops", "seed", "answers")
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class Dealing:
         rows: per round of the game; None: a row per hand.
         remember: whether later classes remember the class of the first board.
         seed: of the deals.
-        answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
+        cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
         check_seconds: between two checks.
         check_flops: on how many flops a check measures.
         last_deal: after which nothing more comes, whatever the target; None: there is none.
@@ -43,36 +37,30 @@ class Dealing:
     rows: tuple[int | None, ...]
     remember: bool
     seed: int
-    answers: float
+    cfr_br: float
     check_seconds: float
     check_flops: int
     last_deal: int | None
     most_seconds: float | None
 
     @classmethod
-    def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SolveSection) -> Dealing:
+    def of(cls, game: Game, boards: BoardsSection, rows: RowsSection, solve: SampledSolve) -> Dealing:
         """Read what the sections say.
 
         Raises:
-            InputError: more classes than boards, more rows than a byte numbers, a row per hand of a class, or a check
-                after so many sweeps.
+            InputError: more classes than boards, more rows than a byte numbers, or a row per hand of a class.
         """
         names = game.round_names
         classes = {"preflop": None} | boards.model_dump(exclude={"remember"})
-        every = solve.check_every if "check_every" in solve.model_fields_set else CHECK_EVERY
-        if not isinstance(every, str):
-            raise InputError(
-                f'solve.check_every: expected a time such as "{CHECK_EVERY}" beside [boards], found {every}'
-            )
         dealing = cls(
             tuple(_number(classes[name]) for name in names),
             _rows(game, rows),
             boards.remember,
             solve.seed,
-            solve.answers,
-            parse_duration(every),
+            solve.cfr_br,
+            parse_duration(solve.check_every),
             solve.check_flops,
-            solve.max_sweeps if "max_sweeps" in solve.model_fields_set else None,
+            solve.max_sweeps,
             None if solve.max_time is None else parse_duration(solve.max_time),
         )
         for name, number in zip(names, dealing.rows, strict=True):
@@ -88,58 +76,6 @@ class Dealing:
         if boards.remember:
             _require_memory(game, dealing.classes)
         return dealing
-
-
-def require_dealt_keys(rows: RowsSection, solve: SolveSection) -> None:
-    """Refuse keys that have no effect where boards are dealt.
-
-    Raises:
-        InputError: the first of them.
-    """
-    settings = solve.model_dump(exclude_defaults=True)
-    without_effect = _NEVER if solve.integrate == "average" else (*_NEVER, *_OF_AVERAGES)
-    if solve.integrate == "average":
-        _require_average(solve)
-    wrong = {f"solve.{key}": settings[key] for key in without_effect if key in settings}
-    chosen = rows.model_dump(include={"clustering", "weights"}, exclude_defaults=True)
-    for key, value in (wrong | {f"rows.{key}": value for key, value in chosen.items()}).items():
-        raise InputError(
-            f"{key}: expected none beside [boards], whose deals know one way; found {shown(value)}"
-        )
-    if solve.precision == "double":
-        raise InputError('solve.precision: expected "single" or "16-bit" beside [boards], found "double"')
-
-
-def _require_average(solve: SolveSection) -> None:
-    """Refuse what visits of classes that are averaged do not know."""
-    for key, found, expected in (
-        ("leaves", solve.leaves, ("auto", "stored")),
-        ("answers", solve.answers, (0.0,)),
-        ("workers", solve.workers, (1,)),
-        ("precision", solve.precision, ("auto", "single")),
-    ):
-        if found not in expected:
-            raise InputError(
-                f"solve.{key}: expected {' or '.join(map(shown, expected))} beside [boards] with "
-                f'integrate = "average", found {shown(found)}'
-            )
-
-
-def require_undealt_keys(solve: SolveSection) -> None:
-    """Refuse keys that have an effect only where boards are dealt.
-
-    Raises:
-        InputError: the first of them.
-    """
-    settings: Mapping[str, Any] = solve.model_dump(exclude_defaults=True)
-    for key in _DEALT_ONLY:
-        if key in settings:
-            raise InputError(f"solve.{key}: expected none without [boards], found {shown(settings[key])}")
-    if isinstance(solve.check_every, str):
-        raise InputError(
-            "solve.check_every: expected a number of sweeps, a time is for jobs with [boards]; "
-            f"found {shown(solve.check_every)}"
-        )
 
 
 def _rows(game: Game, rows: RowsSection) -> tuple[int | None, ...]:

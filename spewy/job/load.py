@@ -84,6 +84,8 @@ def explain(subject: str, item: Any) -> str:
         return f"{subject}: unknown key {key}"
     if item["type"] == "missing":
         return f"{subject}: {key}: expected a value, found none"
+    if item["type"] == "no_effect":
+        return f"{subject}: {key} {item['msg']}"
     said = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     said = said if said.startswith("expected") else f"expected {said}"
     return f"{subject}: {key}: {said}, found {shown(found)}"

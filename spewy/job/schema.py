@@ -1,23 +1,20 @@
-"""The job file's JSON Schema, for editors: pydantic writes it, and the docstrings of keys describe them.
-
-Docstrings are read from the sources here and not by pydantic, which would do it whenever a job is loaded.
-"""
+"""The job file's JSON Schema, for editors: pydantic writes it, and the docstrings of keys describe them."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
+from pydantic.json_schema import models_json_schema
+
 from spewy.game.names import SEAT_NAMES
-from spewy.job.job import Job
-from spewy.job.sections import Section
+from spewy.job.base import JobBase
+from spewy.job.job import GameJob, Job, SampledJob, SpotJob
+from spewy.job.sections import SampledRows, SampledSave, SampledSolve, Section, WalkedSolve
 
 __all__ = ["job_schema"]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+KINDS: tuple[type[Job], ...] = (SpotJob, GameJob, SampledJob)
 BOARDS = {
     "type": "array",
     "items": {"type": "string"},
@@ -33,43 +30,36 @@ RANGE_FILE = {
 
 
 def job_schema() -> dict[str, Any]:
-    """The schema of a job file; lists of boards and range files included, which are gone when one is validated."""
-    schema = Job.model_json_schema(by_alias=True)
-    for section in _sections(Section):
-        told = schema if section is Job else schema["$defs"].get(section.__name__)
-        if told is not None:
-            _describe(told, section)
-    spot = schema["$defs"]["SpotSection"]
+    """The schema of a job file, one form for each kind of jobs.
+
+    Lists of boards and range files are included, which are gone when a job is validated.
+    """
+    _, schema = models_json_schema([(kind, "validation") for kind in KINDS], by_alias=True)
+    parts = schema["$defs"]
+    sections: tuple[type[Section], ...] = (*KINDS, WalkedSolve, SampledSolve, SampledRows, SampledSave)
+    for section in sections:
+        _describe(parts[section.__name__], section)
+    for key in ("spot", "boards"):
+        del parts[GameJob.__name__]["properties"][key]
+    del parts[SpotJob.__name__]["properties"]["boards"]
+    spot = parts["SpotSection"]
     spot["properties"]["boards"] = BOARDS
     spot["required"].remove("board")
     spot["oneOf"] = [{"required": ["board"]}, {"required": ["boards"]}]
     for seat in SEAT_NAMES:
         own = spot["properties"][seat]
         own["anyOf"] = [{"type": own.pop("type")}, RANGE_FILE]
-    return {"$schema": DIALECT, **schema}
+    kinds = [{"$ref": f"#/$defs/{kind.__name__}"} for kind in KINDS]
+    return {"$schema": DIALECT, "title": "Job", "description": Job.__doc__, "anyOf": kinds, "$defs": parts}
 
 
-def _sections(above: type[Section]) -> Iterator[type[Section]]:
-    for section in above.__subclasses__():
-        yield section
-        yield from _sections(section)
-
-
-def _describe(told: dict[str, Any], section: type[Section]) -> None:
-    """Put the docstrings of a section's keys, its parents' too, into its part of the schema."""
-    for each in reversed(section.__mro__):
-        if issubclass(each, Section):
-            for name, text in _docstrings(each):
-                key = section.model_fields[name].alias or name
-                told["properties"][key]["description"] = text
-
-
-def _docstrings(section: type[Section]) -> Iterator[tuple[str, str]]:
-    """Names of the keys that a class has itself, and what stands below them."""
-    (body,) = ast.parse(inspect.getsource(section)).body
-    assert isinstance(body, ast.ClassDef)
-    for key, below in pairwise(body.body):
-        if not isinstance(key, ast.AnnAssign) or not isinstance(key.target, ast.Name):
-            continue
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            yield key.target.id, inspect.cleandoc(str(below.value.value))
+def _describe(part: dict[str, Any], section: type[Section]) -> None:
+    """Drop the keys that a section's kind of jobs has not, and describe keys as the section above does."""
+    for key in section.without_effect:
+        part["properties"].pop(key, None)
+    for name, field in section.model_fields.items():
+        told = part["properties"].get(field.alias or name)
+        if told is not None and "description" not in told:
+            above = next(base for base in section.__mro__[1:] if issubclass(base, Section))
+            described = JobBase if issubclass(section, Job) else above
+            told["description"] = described.model_fields[name].description

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationInfo,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from buckets.abstraction import GROUPINGS
 from solvers.discount import VARIANTS
@@ -30,7 +33,10 @@ MOST_INTEGER = 2**63 - 1
 class Section(BaseModel):
     """A table of the file: unknown keys are errors, and values have their own type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+    without_effect: ClassVar[tuple[str, ...]] = ()
+    """Keys that have no effect in a section's kind of jobs."""
 
     @field_validator("*", mode="after")
     @classmethod
@@ -39,6 +45,28 @@ class Section(BaseModel):
         if type(value) is int and abs(value) > MOST_INTEGER:
             raise ValueError(f"expected a number of at most {MOST_INTEGER}")
         return value
+
+
+WITH_BOARDS = "with [boards]"
+
+
+def no_effect(section: type[Section], names: tuple[str, ...], reason: str) -> Any:
+    """A validator that refuses keys which have no effect, unless they say what they would say by default.
+
+    Args:
+        section: the section whose defaults count.
+        names: the keys.
+        reason: where the keys have no effect.
+    """
+
+    def is_default(value: object, info: ValidationInfo) -> object:
+        assert info.field_name is not None
+        default = section.model_fields[info.field_name].get_default(call_default_factory=True)
+        if value != default and value not in (None, [], ()):
+            raise PydanticCustomError("no_effect", "has no effect {reason}; remove it", {"reason": reason})
+        return value
+
+    return field_validator(*names, mode="before")(is_default)
 
 
 class GameSection(Section):
@@ -162,6 +190,13 @@ class RowsSection(Section):
         return value
 
 
+class SampledRows(RowsSection):
+    """Rows per board bucket: a number of buckets or "hands"."""
+
+    without_effect: ClassVar[tuple[str, ...]] = ("clustering", "weights")
+    _unused = no_effect(RowsSection, without_effect, WITH_BOARDS)
+
+
 class BoardsSection(Section):
     """Classes of boards by round, whose boards share what is learned; "all": each history of boards up to suits."""
 
@@ -189,6 +224,15 @@ class SaveSection(Section):
     """Up to which round strategies are kept; later ones are solved again when somebody looks at them."""
 
 
+class SampledSave(SaveSection):
+    """What the folder of a finished solve by dealt boards keeps: everything."""
+
+    without_effect: ClassVar[tuple[str, ...]] = ("rounds",)
+    _unused = no_effect(
+        SaveSection, without_effect, f"{WITH_BOARDS}, where spewy drop --regrets makes folders small"
+    )
+
+
 class DaskSection(Section):
     """With solve.workers = "dask": the cluster that works."""
 
@@ -205,48 +249,50 @@ LEAVES = ("auto", "stored", "live")
 
 
 class SolveSection(Section):
-    """How to solve; what differs from the default and cannot have an effect is refused (`spewy.job.unused`)."""
+    """How to solve, and when to stop."""
 
     method: Literal["cfr", "lp"] = "cfr"
     """Counterfactual regret minimisation, or an exact linear program for small games."""
     variant: str | None = None
-    """Of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
+    """Variant of CFR: cfr, cfr+, lcfr, dcfr, dcfr-steep, pcfr+; default: dcfr-steep in the exact engine, else dcfr."""
     integrate: Literal["regret", "average"] = "regret"
     """How a visit enters the lockers: as regrets, or as a local optimum that is averaged in."""
     leaves: Literal["auto", "stored", "live"] | dict[RoundName, LeafKind] = "auto"
     """How a round sees the one after it: live chunks or stored payoffs, for all rounds or by round."""
     target: str = "0.3%"
     """Stop at this exploitability: "0.3%" of the pot (spots), "1 mbb" per hand (whole games), "0.01 bb", "1 chips"."""
-    max_sweeps: int = Field(1000, gt=0)
-    """Stop after so many sweeps in any case; with [boards], deals."""
+    max_sweeps: int | None = Field(None, gt=0)
+    """Stop after so many sweeps in any case, 1000 by default; with [boards], deals, as many as it takes by default."""
     max_time: str | None = None
     """Time limit of a job with [boards], all runs together, such as "8 h".
 
     Once a check was made, the limit includes the last check, for which the solve leaves as much time as the check
     before took.
     """
-    check_every: int | str = 10
-    """Sweeps between two checks; with [boards] a time, such as "30 min"."""
+    check_every: int | str | None = None
+    """Sweeps between two checks, 10 by default; with [boards] a time, "30 min" by default."""
     check_flops: int = Field(5, gt=0)
-    """With [boards]: how many flops a check measures on."""
+    """Number of flops that a check measures on, with [boards]."""
     seed: int = Field(0, ge=0, lt=2**63)
-    """With [boards]: of the deals."""
-    answers: float = Field(0.0, ge=0, le=1)
-    """With [boards]: share of the opponent's last round that is a best answer on the dealt board."""
+    """Seed of the deals, with [boards]."""
+    cfr_br: float = Field(0.0, ge=0, le=1, validation_alias=AliasChoices("cfr_br", "answers"))
+    """Share of the opponent's last round that best-responds on the dealt board, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
-    """Of CFR within one visit of a stored chunk."""
-    tremble: float = Field(1e-3, gt=0, lt=1)
-    """With integrate = "average": how much of uniform play keeps every row alive."""
+    """Iterations of CFR within one visit of a stored chunk."""
     order: Literal["bottom-up", "top-down"] = "bottom-up"
-    """In which stored chunks are visited."""
+    """Order of the rounds in a sweep over stored chunks."""
+    estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
+    """With order = "top-down": payoffs of unvisited chunks: all-in equity, the closest stored line, a regression."""
+    tremble: float = Field(1e-3, gt=0, lt=1)
+    """Share of uniform play that keeps every row alive, with integrate = "average"."""
     symmetry: bool = True
     """Whether boards that are the same up to suits are solved once."""
     precision: Literal["auto", "16-bit", "single", "double"] = "auto"
-    """Of regrets and sums; 16-bit takes half the memory of single."""
+    """Precision of regrets and sums; 16-bit takes half the memory of single."""
     workers: int | Literal["dask"] = 1
     """Threads, or processes of stored chunks; "dask", of these or with [boards]: a cluster's workers, see [dask]."""
     memory: str = "2 GiB"
-    """At most so much, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
+    """Memory limit, such as "500 MiB" or "2 GiB"; larger jobs stream from disk or are refused."""
 
     @property
     def threads(self) -> int:
@@ -284,15 +330,6 @@ class SolveSection(Section):
             raise ValueError('expected a number of at least 1, or "dask"')
         return value
 
-    @field_validator("check_every", mode="before")
-    @classmethod
-    def _interval(cls, value: object) -> object:
-        if isinstance(value, str):
-            parse_duration(value)
-        elif type(value) is not int or value < 1:
-            raise ValueError('expected a number of sweeps of at least 1, or a time such as "30 min"')
-        return value
-
     @field_validator("max_time")
     @classmethod
     def _time(cls, value: str | None) -> str | None:
@@ -310,4 +347,49 @@ class SolveSection(Section):
     @classmethod
     def _memory(cls, value: str) -> str:
         parse_memory(value)
+        return value
+
+
+class WalkedSolve(SolveSection):
+    """How to solve a job all of whose boards are walked through."""
+
+    max_sweeps: int = Field(1000, gt=0)
+    """Stop after so many sweeps in any case."""
+    check_every: int = Field(10, gt=0)
+    """Sweeps between two checks."""
+
+    without_effect: ClassVar[tuple[str, ...]] = ("max_time", "check_flops", "seed", "cfr_br")
+    _unused = no_effect(SolveSection, without_effect, "without [boards]")
+
+    @field_validator("check_every", mode="before")
+    @classmethod
+    def _interval(cls, value: object) -> object:
+        if isinstance(value, str):
+            parse_duration(value)
+            raise ValueError("expected a number of sweeps; a time is for jobs with [boards]")
+        if type(value) is not int or value < 1:
+            raise ValueError("expected a number of sweeps of at least 1")
+        return value
+
+
+class SampledSolve(SolveSection):
+    """How to solve a job whose boards are dealt."""
+
+    check_every: str = "30 min"
+    """Time between two checks, such as "30 min"."""
+    precision: Literal["auto", "16-bit", "single"] = "auto"
+    """Precision of regrets and sums; 16-bit takes half the memory of single."""
+
+    without_effect: ClassVar[tuple[str, ...]] = (
+        *("method", "variant", "integrate", "leaves", "iterations", "order", "estimate", "tremble"),
+        "symmetry",
+    )
+    _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)
+
+    @field_validator("check_every", mode="before")
+    @classmethod
+    def _interval(cls, value: object) -> object:
+        if not isinstance(value, str):
+            raise ValueError('expected a time such as "30 min"')
+        parse_duration(value)
         return value

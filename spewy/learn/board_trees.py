@@ -14,10 +14,10 @@ from math import comb
 import numpy as np
 
 from buckets.cards import (
+    CanonicalBoard,
     History,
-    Perms,
+    board_levels,
     cards_name,
-    deals,
     hand_permutation,
     hands,
     strengths,
@@ -36,9 +36,7 @@ NO_HAND = np.iinfo(np.int64).max
 class _Level:
     """The boards of one round: ``[board, ...]``; order: hands; position: ``[board, hand of the deck]`` or -1."""
 
-    histories: list[History]
-    parents: list[int]
-    perms: list[list[Perms]]
+    boards: list[CanonicalBoard]
     classes: Ints
     rows: Ints
     order: Ints
@@ -66,8 +64,8 @@ class BoardTrees:
     @cached_property
     def firsts(self) -> tuple[list[History], Ints]:
         """First boards, and how many each stands for."""
-        found = self._deals((), self.first_round)
-        return [history for history, _ in found], np.array([len(perms) for _, perms in found])
+        *_, boards = board_levels(self.deck, self.game.num_board_cards[: self.first_round + 1], self.perms)
+        return [board.history for board in boards], np.array([len(board.members) for board in boards])
 
     def name(self, first: int) -> str:
         """The cards of a first board."""
@@ -129,7 +127,7 @@ class BoardTrees:
         """The hands of the first board in `tree`, by number."""
         if self.first_round:
             return np.arange(len(self.hands))
-        only: Ints = self._level(0, [self.firsts[0][first]], [-1], [[self.perms[0]]]).order[0]
+        only: Ints = self._level(0, self._start(self.firsts[0][first])).order[0]
         return only
 
     def tree(self, first: int, stopped: Stopped = never) -> list[Board]:
@@ -138,34 +136,23 @@ class BoardTrees:
         Raises:
             StoppedError: ``stopped()``, which is called between two boards, returned True.
         """
-        t, history = self.first_round, self.firsts[0][first]
-        levels = [self._level(t, [history], [0], [[self.perms[0]]])]
-        if t:
-            levels.insert(0, self._level(0, [()], [-1], [[self.perms[0]]]))
-        while t < self.game.num_rounds - 1:
+        t, start = self.first_round, self.firsts[0][first]
+        levels = [self._level(0, self._start(()))] if t else []
+        sizes = self.game.num_board_cards[t + 1 :]
+        for boards in board_levels(self.deck, sizes, self.perms, start):
             go_on(stopped)
-            t += 1
-            below = [
-                (deal, parent, perms)
-                for parent, above in enumerate(levels[-1].histories)
-                for deal, perms in self._deals(above, t)
-            ]
-            levels.append(self._level(t, *(list(part) for part in zip(*below, strict=True))))
+            levels.append(
+                self._level(len(levels), [board._replace(parent=max(board.parent, 0)) for board in boards])
+            )
         return self._in_depth(levels, stopped)
 
-    def _deals(self, history: History, t: int) -> list[tuple[History, list[Perms]]]:
-        """What round t may deal after a history: each with the permutations that make its members it."""
-        k = self.game.num_board_cards[t]
-        if k == 0:
-            return [(history, [self.perms[0]])]
-        found = deals(history, k, self.deck, self.perms)
-        return [(deal.history, [perm for _, perm in deal.members]) for deal in found]
+    def _start(self, history: History) -> list[CanonicalBoard]:
+        """Return a level with one board, which stands for itself alone."""
+        return next(board_levels(self.deck, (), self.perms, history))
 
-    def _level(
-        self, t: int, histories: list[History], parents: list[int], perms: list[list[Perms]]
-    ) -> _Level:
-        boards = np.array([[card for group in history for card in group] for history in histories])
-        boards = boards.reshape(len(histories), -1).astype(np.int64)
+    def _level(self, t: int, canonical: list[CanonicalBoard]) -> _Level:
+        boards = np.array([[card for group in board.history for card in group] for board in canonical])
+        boards = boards.reshape(len(canonical), -1).astype(np.int64)
         classes, rows = self._classes.boards(t, boards)
         n, n_deck = len(boards), len(self.hands)
         if t == self.game.num_rounds - 1:
@@ -181,9 +168,7 @@ class BoardTrees:
         position = np.full((n, n_deck), -1, dtype=np.int64)
         np.put_along_axis(position, order, np.arange(order.shape[1])[None], axis=1)
         return _Level(
-            histories,
-            parents,
-            perms,
+            canonical,
             classes,
             np.take_along_axis(rows, order, axis=1),
             order,
@@ -206,8 +191,8 @@ class BoardTrees:
     def _in_depth(self, levels: Sequence[_Level], stopped: Stopped) -> list[Board]:
         below: list[dict[int, list[int]]] = [{} for _ in levels]
         for depth, level in enumerate(levels[1:]):
-            for b, parent in enumerate(level.parents):
-                below[depth].setdefault(parent, []).append(b)
+            for b, canonical in enumerate(level.boards):
+                below[depth].setdefault(canonical.parent, []).append(b)
         out = []
         for board in self._branch(levels, below, 0, 0):
             go_on(stopped)
@@ -228,13 +213,14 @@ class BoardTrees:
 
     def _board(self, levels: Sequence[_Level], depth: int, b: int) -> Board:
         level = levels[depth]
+        board = level.boards[b]
         if depth:
-            above = levels[depth - 1].position[level.parents[b]]
-            back = (hand_permutation(self.deck, self.hole, np.argsort(perm)) for perm in level.perms[b])
+            above = levels[depth - 1].position[board.parent]
+            back = (hand_permutation(self.deck, self.hole, np.argsort(perm)) for _, perm in board.members)
             origins = np.array([above[moved[level.order[b]]] for moved in back])
         else:
             origins = np.arange(level.order.shape[1])[None]
-        n_cards = len(self.deck) - sum(len(group) for group in level.histories[b])
+        n_cards = len(self.deck) - sum(len(group) for group in board.history)
         return Board(
             depth,
             int(level.classes[b]),

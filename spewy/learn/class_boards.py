@@ -17,7 +17,7 @@ import numpy as np
 
 from buckets.cards import History, canonical, suit_permutations
 from solvers.tree import Ints
-from spewy.chunks.boards import Board, BoardRound, Branch, board_rows, following_deals
+from spewy.chunks.boards import Board, BoardRound, Branch, board_hands, following_deals
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import BettingRound
@@ -93,8 +93,8 @@ class ClassGame:
         below: list[History] = []
         if t + 1 < self.n_rounds:
             found = following_deals(problem, t, path[t])
-            below = [history for history, _ in found]
-            entered.append(tuple(Branch(b, members) for b, (_, members) in enumerate(found)))
+            below = [deal.history for deal in found]
+            entered.append(tuple(Branch(b, deal.members) for b, deal in enumerate(found)))
         else:
             entered.append(())
         rounds, classes = [], []
@@ -119,8 +119,8 @@ class ClassGame:
         boards = []
         for e, (history, group) in enumerate(zip(histories, groups, strict=True)):
             first, second = (
-                replace(rows, group=group[rows.hands], n_groups=self.n_rows[t])
-                for rows in board_rows(by_hand, t, history)
+                replace(rows, row=group[rows.numbers], n_rows=self.n_rows[t])
+                for rows in board_hands(by_hand, t, history)
             )
             boards.append(Board(history, 0 if t else -1, e if t else -1, (first, second), entries))
         left = len(game.deck) - game.board_sizes[t] - 2 * game.num_hole_cards

@@ -1,9 +1,9 @@
 """Payoff matrices of chunks by class of boards, row against row: ``U[x, y] = Σ_boards A[x, y] / Σ_boards W[x, y]``.
 
 On a board both ranges are played down by the averages, line by line, and weigh the hands within rows, as in
-`spewy.learn.leaves`: ``W`` is the joint weight of two rows, ``A`` what player 0 wins, and cards are removed exactly for
-both hands, at chance leaves too. What follows a chance leaf comes from the matrices of the next round's classes. A
-tremble keeps hands alive that their player never brings here.
+`spewy.learn.chunk_matrices`: ``W`` is the joint weight of two rows, ``A`` what player 0 wins, and cards are removed
+exactly for both hands, at chance leaves too. What follows a chance leaf comes from the matrices of the next round's
+classes. A tremble keeps hands alive that their player never brings here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from solvers.matrix.chunk import Chunk, ChunkStrategy, normalise, root_matrices
 from solvers.tree import Floats
 from spewy.chunks.layout import Layout
+from spewy.learn.chunk_matrices import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach
 from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn
-from spewy.learn.leaves import FOLD_OPERATOR, Weighing, build_chunk, per_pair, row_reach
 from spewy.learn.playdown import PlayDown
 
 TREMBLE = 1e-3
@@ -118,9 +118,9 @@ def board_chunks(
 def trembling(layout: Layout, t: int, ranges: tuple[Floats, Floats], tremble: float = TREMBLE) -> Weighing:
     """Weights by reach for one view of both players, in which every hand is alive."""
     first, second = (mine + tremble * max(float(mine.max(initial=0.0)), LEAST) for mine in ranges)
-    rows = layout.board(t, 0).rows
+    rows = layout.board(t, 0).hands
     weights = first, second
-    return Weighing(weights, weights, (np.ones(rows[0].n_groups), np.ones(rows[1].n_groups)), 1)
+    return Weighing(weights, weights, (np.ones(rows[0].n_rows), np.ones(rows[1].n_rows)), 1)
 
 
 def _filled(total: Floats, joint: Floats) -> Floats:

@@ -66,7 +66,7 @@ class ClusterEngine(SampledEngine):
     """A solve by deals on a cluster, which goes on from what a store holds.
 
     Args:
-        game, rounds, abstraction, seed, short, answers, opened: as `SampledEngine` takes them.
+        game, rounds, abstraction, seed, short, cfr_br, opened: as `SampledEngine` takes them.
         cluster: whose workers learn; `close` closes it.
         shares: of an interval; None: as many as there are workers.
         interval: deals of a share at most; None: by the time that they take.
@@ -80,7 +80,7 @@ class ClusterEngine(SampledEngine):
         seed: int,
         *,
         short: bool,
-        answers: float,
+        cfr_br: float,
         opened: Opener,
         cluster: Cluster,
         shares: int | None,
@@ -88,7 +88,7 @@ class ClusterEngine(SampledEngine):
         check_flops: int = 1,
     ) -> None:
         self._cluster, self._shares, self._interval = cluster, shares, interval
-        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, answers)
+        self._setup = Setup(uuid.uuid4().hex, game, rounds, abstraction, seed, short, cfr_br)
         self._given: Any = None
         super().__init__(
             game,
@@ -97,7 +97,7 @@ class ClusterEngine(SampledEngine):
             seed,
             threads=1,
             short=short,
-            answers=answers,
+            cfr_br=cfr_br,
             opened=opened,
             check_flops=check_flops,
         )

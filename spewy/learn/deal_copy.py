@@ -41,7 +41,7 @@ class Setup:
 
     Attributes:
         solve: its name, of no other solve.
-        game, rounds, abstraction, seed, short, answers: as `SampledEngine` takes them.
+        game, rounds, abstraction, seed, short, cfr_br: as `SampledEngine` takes them.
     """
 
     solve: str
@@ -50,7 +50,7 @@ class Setup:
     abstraction: Abstraction
     seed: int
     short: bool
-    answers: float
+    cfr_br: float
 
 
 class Asked(NamedTuple):
@@ -107,7 +107,7 @@ class Copy(SampledEngine):
             setup.seed,
             threads=threads,
             short=setup.short,
-            answers=setup.answers,
+            cfr_br=setup.cfr_br,
             opened=None,
         )
         self.stands = NOTHING

@@ -15,7 +15,7 @@ from solvers.matrix.chunk import ChunkStrategy
 from solvers.matrix.lp import Method, solve_live
 from spewy.chunks.layout import Layout
 from spewy.learn.engine import Check, Counted, Goal, Progress, Saves, Spread, Stop, Timer
-from spewy.learn.judge import Judge
+from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks, Kind, save_boards
 from spewy.records.progress import saved_seconds, saved_sweeps
 from spewy.system.local_pool import LocalPool

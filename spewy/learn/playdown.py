@@ -43,11 +43,11 @@ class PlayDown:
     def _compute(self, t: int, b: int) -> tuple[Floats, Floats]:
         layout, board = self.layout, self.layout.board(t, b)
         if t == 0:
-            return board.rows[0].weight[None, :].copy(), board.rows[1].weight[None, :].copy()
+            return board.hands[0].weight[None, :].copy(), board.hands[1].weight[None, :].copy()
         above = self.ranges(t - 1, board.parent)
         image = layout.image(t - 1, board.parent, board.entry)
         n_roots = layout.betting[t].forest.n_roots
-        out = [np.zeros((n_roots, len(board.rows[p].hands))) for p in (0, 1)]
+        out = [np.zeros((n_roots, len(board.hands[p].numbers))) for p in (0, 1)]
         for r, chunk in enumerate(layout.betting[t - 1].chunks):
             if not len(chunk.exits):
                 continue
@@ -62,13 +62,13 @@ class PlayDown:
         self, t: int, b: int, r: int, p: int, entering: Floats, stored: tuple[Floats, Floats] | None
     ) -> Floats:
         """Player p's range ``[chance leaf, hand]`` when the chunk is left."""
-        chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).rows[p]
+        chunk, rows = self.layout.tree(t, r), self.layout.board(t, b).hands[p]
         arrays = chunk.forest.arrays
-        source = np.zeros((chunk.forest.n_slots[p], rows.n_groups)) if stored is None else stored[p]
+        source = np.zeros((chunk.forest.n_slots[p], rows.n_rows)) if stored is None else stored[p]
         strategy = np.empty_like(source)
         match(arrays, p, np.ascontiguousarray(source), strategy)
         reach = np.empty((chunk.forest.n_sequences(p), len(entering)))
         reach[0] = entering
-        reach_down(arrays, p, strategy, rows.group, False, len(entering), reach)
+        reach_down(arrays, p, strategy, rows.row, False, len(entering), reach)
         out: Floats = reach[arrays.sequence[p, chunk.forest.chance_leaves]]
         return out

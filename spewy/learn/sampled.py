@@ -44,7 +44,7 @@ class SampledEngine(Closing):
         seed: seed of the deals.
         threads: number of threads that learn.
         short: whether numbers are kept in 16 bits.
-        answers: how much of the opponent's play on the last round is its best answer on the dealt board, 0 to 1.
+        cfr_br: share of the opponent's play on the last round that best-responds on the dealt board, 0 to 1.
         opened: opens the store of earlier runs, to read it; None if there were none.
         check_flops: number of flops that a check draws, the same ones each time; a small game is measured on all.
 
@@ -71,13 +71,13 @@ class SampledEngine(Closing):
         *,
         threads: int,
         short: bool,
-        answers: float,
+        cfr_br: float,
         opened: Opener | None,
         check_flops: int = 1,
     ) -> None:
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
-        self.schedule = DEFAULT_SCHEDULE._replace(answering=answers)
+        self.schedule = DEFAULT_SCHEDULE._replace(answering=cfr_br)
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,

@@ -30,8 +30,8 @@ from spewy.learn.engine import (
     visits_at_once,
 )
 from spewy.learn.errands import Errand, Errands, Place, do_errand, kept_parts
-from spewy.learn.judge import Judge
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.walks import Judge
 from spewy.records.chunks import Chunks
 from spewy.records.progress import finish_sweep, saved_seconds, saved_sweeps
 from spewy.system.cluster import Attempts, Cluster, NoWorkerError
@@ -54,7 +54,7 @@ class StoredEngine:
         layout: of the problem.
         store: its lockers.
         settings: how chunks are solved.
-        order: of the rounds.
+        order: order of the rounds.
         workers: processes.
         cluster: whose workers make the visits of all but the smallest rounds, in place of processes here; closed with
             the engine.
@@ -69,7 +69,7 @@ class StoredEngine:
         layout: Layout,
         store: Store,
         settings: VisitSettings,
-        order: Order,
+        order: Order = "bottom-up",
         workers: int = 1,
         cluster: Cluster | None = None,
     ) -> None:

@@ -17,9 +17,11 @@ from solvers.discount import variant
 from solvers.matrix.chunk import Chunk, ChunkStrategy, iterate, normalise, reach_of
 from spewy.chunks.layout import Layout
 from spewy.chunks.subgame import Subgames
-from spewy.learn.leaves import Stored, build_chunk, one_view, root_payoffs, row_reach
+from spewy.learn.chunk_matrices import build_chunk, one_view, root_payoffs, row_reach
+from spewy.learn.estimates import Estimate, estimator
+from spewy.learn.leaf import LeafEvaluator, LiveLeaves, MatrixLeaves, kinds
+from spewy.learn.payoffs import StoredPayoffs
 from spewy.learn.playdown import PlayDown
-from spewy.learn.seam import Leaf, LiveLeaf, MatrixLeaf, kinds
 from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 
 
@@ -27,10 +29,16 @@ from spewy.records.chunks import Chunks, Kind, Visit, commit_visit, visits
 class VisitSettings:
     """How chunks are solved.
 
-    ``iterations`` are the CFR iterations of one visit. A chunk's visit that averages does one more than the last, so
-    that the error of the local optima leaves no floor. ``tremble`` applies to ``average`` too. ``first_live`` is the
-    first round of the game whose chunks are not visited on their own: those of the round above enter them live. None:
-    all are visited.
+    Attributes:
+        integrate: "regret" or "average", as in the module's docstring.
+        method: solver of a chunk's local optimum in "average": CFR or linear programming.
+        variant: variant of CFR.
+        iterations: CFR iterations of one visit. In "average" each visit of a chunk does one more than the visit before,
+            so that the error of the local optima leaves no floor.
+        tremble: in "average", share of the initial range that keeps every row alive.
+        first_live: first round of the game whose chunks are not visited on their own, but entered live from the round
+            above; None: all chunks are visited.
+        estimate: estimate of the payoff matrices of chunks that were never visited.
     """
 
     integrate: Literal["regret", "average"] = "regret"
@@ -39,17 +47,18 @@ class VisitSettings:
     iterations: int = 1
     tremble: float = 1e-3
     first_live: int | None = None
+    estimate: Estimate = "no-betting"
 
     @property
     def played(self) -> Kind:
-        """The arrays whose strategies are played down: what chunks below and above see of a chunk."""
+        """The kind of arrays whose strategies other chunks see of a chunk."""
         if self.integrate == "average":
             return Kind.SUMS
         return Kind.GUESSES if variant(self.variant).predictive else Kind.REGRETS
 
     @property
     def kept(self) -> tuple[Kind, ...]:
-        """The arrays that a visit reads of its own chunk, and leaves of it."""
+        """The kinds of arrays that a visit reads and writes of its own chunk."""
         return (Kind.SUMS,) if self.integrate == "average" else kinds(variant(self.variant))
 
     def enters_live(self, layout: Layout, t: int) -> bool:
@@ -57,23 +66,23 @@ class VisitSettings:
         return layout.boards[t].round + 1 == self.first_live
 
     def views(self, layout: Layout, t: int) -> int:
-        """How many payoff matrices a chunk of round t leaves at its root.
+        """The number of payoff matrices at the root of a chunk of round t.
 
-        One will do where rows are hands: what weighs a hand against itself cancels.
+        One matrix is enough if rows are single hands, since the weight of a hand cancels.
         """
         one = self.integrate == "average" or layout.problem.rows[layout.boards[t].round] is None
         return 1 if one else 2
 
 
 class Improver:
-    """Makes what visits leave, for one level of one sweep: strategies above it are read once and kept.
+    """Computes the results of visits, for one level of one sweep; strategies above the level are read once.
 
     Args:
-        layout: of the problem.
-        store: what visits read.
+        layout: layout of the problem.
+        store: the store that visits read.
         settings: how chunks are solved.
-        parts: of the layout, where several share them.
-        threads: of a visit to a chunk over live ones.
+        subgames: subgames of the layout, if several improvers share them.
+        threads: number of threads for a visit to a chunk above live chunks.
     """
 
     def __init__(
@@ -81,28 +90,30 @@ class Improver:
         layout: Layout,
         store: Reads,
         settings: VisitSettings,
-        parts: Subgames | None = None,
+        subgames: Subgames | None = None,
         threads: int = 1,
     ) -> None:
         self.layout = layout
         self.settings = settings
         schedule = variant(settings.variant)
-        self._payoffs = Stored(layout, store)
-        self._stored = MatrixLeaf(layout, store, schedule, self._payoffs)
-        self._live = LiveLeaf(parts or Subgames(layout), store, schedule, threads)
+        estimate = estimator(settings.estimate, layout, store)
+        self._payoffs = StoredPayoffs(layout, store, estimate)
+        self._matrices = MatrixLeaves(layout, store, schedule, self._payoffs)
+        self._live = LiveLeaves(subgames or Subgames(layout), store, schedule, threads)
         self._sums = Chunks(layout, store)
         self._play_down = PlayDown(layout, Chunks(layout, store, settings.played).get)
 
     def visit(self, t: int, b: int, r: int, number: int) -> Visit:
-        """What visit ``number`` of chunk (t, b, r) leaves, from 1."""
+        """Compute the result of visit ``number`` (from 1) of chunk (t, b, r)."""
         improve = self._regret if self.settings.integrate == "regret" else self._average
         return improve(t, b, r, number)
 
     def _regret(self, t: int, b: int, r: int, number: int) -> Visit:
-        """Discounts go by visits, whatever sweeps missed the chunk."""
+        """CFR iterations; discounts depend on the number of visits, not on that of sweeps."""
         layout, iterations = self.layout, self.settings.iterations
-        leaf: Leaf = self._live if self.settings.enters_live(layout, t) else self._stored
-        entered = leaf.enter(t, b, r, [side[r] for side in self._play_down.ranges(t, b)])
+        live = self.settings.enters_live(layout, t)
+        leaves: LeafEvaluator = self._live if live else self._matrices
+        entered = leaves.enter(t, b, r, [side[r] for side in self._play_down.ranges(t, b)])
         entered.iterate((number - 1) * iterations, iterations)
         return Visit(
             entered.arrays(), entered.root_payoffs(self.settings.views(layout, t)) if t > 0 else None
@@ -127,11 +138,11 @@ class Visitor:
     """Makes visits against one store, for one level of one sweep.
 
     Args:
-        layout: of the problem.
+        layout: layout of the problem.
         store: the store to read from and to write to.
         settings: how chunks are solved.
-        parts: of the layout, where visitors share them.
-        threads: of a visit to a chunk over live ones.
+        subgames: subgames of the layout, if several visitors share them.
+        threads: number of threads for a visit to a chunk above live chunks.
     """
 
     def __init__(
@@ -139,26 +150,26 @@ class Visitor:
         layout: Layout,
         store: Store,
         settings: VisitSettings,
-        parts: Subgames | None = None,
+        subgames: Subgames | None = None,
         threads: int = 1,
     ) -> None:
         self.layout = layout
         self.store = store
-        self._improver = Improver(layout, store, settings, parts, threads)
+        self._improver = Improver(layout, store, settings, subgames, threads)
 
     def visit(self, t: int, b: int, r: int, sweep: int) -> bool:
-        """Visit chunk (t, b, r) for a sweep. False if this sweep's visit was counted before: nothing changes then."""
+        """Visit chunk (t, b, r) for a sweep; return False, without a change, if the sweep has visited it already."""
         while True:
             seen = visits(self.layout, self.store, t, b, r)
             if seen[1] >= sweep:
                 return False
-            left = self._improver.visit(t, b, r, seen[0] + 1)
-            if commit_visit(self.layout, self.store, (t, b, r), seen, sweep, left):
+            visit = self._improver.visit(t, b, r, seen[0] + 1)
+            if commit_visit(self.layout, self.store, (t, b, r), seen, sweep, visit):
                 return True
 
 
 def local_optimum(chunk: Chunk, settings: VisitSettings, number: int) -> ChunkStrategy:
-    """The strategies ``[slot, row]`` that a chunk's visit of this number averages in."""
+    """Compute the strategies ``[slot, row]`` that visit ``number`` of a chunk adds to the average."""
     if sum(chunk.forest.n_slots) == 0:
         return chunk.zeros()
     if settings.method == "lp":

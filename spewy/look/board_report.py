@@ -17,8 +17,8 @@ from buckets.cards import cards_name, permute_cards, suit_permutations
 from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
 from spewy.look.boards import find_boards
-from spewy.look.refilled import Note
-from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals, words_of
+from spewy.look.dropped import Note
+from spewy.look.report import BoardSolve, CardRow, Report, average, line_totals
 from spewy.look.solution import Solution
 
 MUST_AGREE = ("unit", "game", "pot", "stack", "oop", "ip", "rake", "bets", "tree")
@@ -74,7 +74,7 @@ def report_boards(
                 again = cards_name(job.board)
                 raise InputError(f"folder {path_text(folder)}: expected another board, found {again} again")
             node, totals = line_totals(solution, line)
-            pot, words = solution.problem.pot + sum(node.put_in), words_of(solution, node)
+            pot, words = solution.problem.pot + sum(node.put_in), solution.words(node)
             stands_for = found.weights.get(cards) or _alike(job)
             weight = totals.weight * stands_for * _unit(solution)
             solve = BoardSolve(stands_for, solution.sweeps, solution.checked_pct)

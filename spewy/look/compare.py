@@ -20,10 +20,9 @@ from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS
 from spewy.game.names import ROUND_NAMES, SEAT_NAMES
 from spewy.game.nodes import Line, Node, line_as_written
-from spewy.look.chunk_view import NodeTotals
+from spewy.look.chunk import NodeTotals
 from spewy.look.node import NodeView
-from spewy.look.report import words_of
-from spewy.look.solution import Solution
+from spewy.look.view import SolveView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +164,7 @@ class Comparison:
         }
 
 
-def compare(a: Solution, b: Solution, line: str = "", board: str | None = None) -> Comparison:
+def compare(a: SolveView, b: SolveView, line: str = "", board: str | None = None) -> Comparison:
     """Compare two solves at a decision.
 
     Args:
@@ -208,7 +207,7 @@ def compare(a: Solution, b: Solution, line: str = "", board: str | None = None) 
         _changes(a, b, nodes, board),
         _only(a, b, nodes),
         a.job.amounts.name,
-        words_of(a, nodes[0]),
+        a.words(nodes[0]),
     )
 
 
@@ -253,7 +252,7 @@ def _mean_moved(reach: Floats, strategy: Floats) -> float:
     return float(weight @ _moved(strategy) / weight.sum()) if weight.any() else 0.0
 
 
-def _changes(a: Solution, b: Solution, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
+def _changes(a: SolveView, b: SolveView, nodes: Sequence[Node], board: str | None) -> tuple[LineChange, ...]:
     """What changes at two nodes and after them in their round; first where ranges that come there move most."""
     out: list[LineChange] = []
     left = [(-2.0, nodes[0].line, nodes[0], nodes[1], (1.0, 1.0))]
@@ -277,7 +276,7 @@ def _changes(a: Solution, b: Solution, nodes: Sequence[Node], board: str | None)
     return tuple(sorted(out, key=lambda change: -change.moved * sum(change.likely)))
 
 
-def _only(a: Solution, b: Solution, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _only(a: SolveView, b: SolveView, nodes: Sequence[Node]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Lines of decisions from two nodes on, in their round, that each alone has."""
     mine, theirs = (
         [solution.job.amounts.line_text(line) for line in _following(node)]
@@ -297,18 +296,18 @@ def _following(node: Node) -> list[str]:
     return out
 
 
-def _decision(solution: Solution, line: str, board: str | Sequence[int] | None, name: str) -> Node:
+def _decision(solution: SolveView, line: str, board: str | Sequence[int] | None, name: str) -> Node:
     try:
-        return solution.reads.decision(line, board)
+        return solution.reads.policy.node(line, board)
     except InputError as error:
         raise InputError(f"solve {name}: {error}") from None
 
 
-def _pot(solution: Solution, node: Node) -> float:
+def _pot(solution: SolveView, node: Node) -> float:
     return (solution.problem.pot + sum(node.put_in)) / solution.job.amounts.chips
 
 
-def _require_comparable(a: Solution, b: Solution) -> None:
+def _require_comparable(a: SolveView, b: SolveView) -> None:
     """Refuse solves whose hands, rounds or roots mean different things."""
     games = [solution.job.rules for solution in (a, b)]
     for name in ("deck", "num_hole_cards", "num_board_cards", "num_rounds"):

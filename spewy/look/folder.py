@@ -1,19 +1,64 @@
-"""What a folder of lockers was made for."""
+"""Folders of solves: which job they are of, where their strategies lie, and one decision at a time from them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from lockers import Store
+from lockers import Store, holds_store, open_store
 from spewy.errors import InputError, NotSolvedError, path_text
 from spewy.job.job import Job
+from spewy.records.bucket_policy import BucketPolicy
+from spewy.records.chunk_policy import ChunkPolicy
+from spewy.records.policy import Policy
+from spewy.records.progress import saved_sweeps
+from spewy.records.strategy_locker import FOLDER, StrategyLocker, saved_deals
+from spewy.system.textfile import as_path
+
+
+def open_policy(folder: str | Path) -> Policy:
+    """Open the strategies of a solve, which may be finished, interrupted, or still running in another process.
+
+    >>> with open_policy("results/T1") as policy:  # doctest: +SKIP
+    ...     policy.frequencies("cr120c/", "Qs Jh 2h 8c 3d", "AsKs")
+
+    Args:
+        folder: folder of the solve, or a copy of its strategy locker.
+
+    Raises:
+        lockers.LockerError: the folder holds no lockers, or damaged ones.
+        NotSolvedError: nothing was saved yet.
+        InputError: the lockers are not those of a solve.
+    """
+    store = open_store(strategy_folder(folder), read_only=True)
+    try:
+        job = stored_job(store, folder)
+        require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
+        return stored_policy(job, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def stored_policy(job: Job, store: Store) -> Policy:
+    """The strategies in a store.
+
+    Args:
+        job: job that the store was made for.
+        store: lockers of the solve; for a whole game with board buckets its strategy locker.
+
+    Raises:
+        InputError: the store is a strategy locker in which nothing was saved yet.
+    """
+    if job.sampled:
+        return BucketPolicy.of(job.problem, StrategyLocker(store))
+    return ChunkPolicy(job.problem, store)
 
 
 def stored_job(store: Store, folder: str | Path) -> Job:
-    """The job that a folder's lockers were made for.
+    """The job that the lockers of a folder were made for.
 
     Raises:
-        InputError: they were made by something else.
+        InputError: the lockers are not those of a solve.
     """
     data = store.manifest.get("job")
     if not isinstance(data, dict):
@@ -21,29 +66,38 @@ def stored_job(store: Store, folder: str | Path) -> Job:
     return Job.stored(data, f"folder {folder}")
 
 
-def require_solved(sweeps: int, folder: str | Path) -> None:
-    """Refuse a folder that holds no finished sweep or deal, whose strategy would be uniform and no result of a solve.
+def require_solved(saved: int, folder: str | Path) -> None:
+    """Refuse a folder without a finished sweep or deal, whose strategies would be uniform.
 
     Args:
-        sweeps: sweeps or deals that the folder holds.
+        saved: number of sweeps or deals that the folder holds.
         folder: folder of the solve.
 
     Raises:
-        NotSolvedError: ``sweeps`` is 0.
+        NotSolvedError: ``saved`` is 0.
     """
-    if not sweeps:
+    if not saved:
         raise NotSolvedError(
             f"folder {path_text(folder)}: not solved yet, it holds no saved strategy; "
             "solve its job with `spewy solve`, or wait for the first save of the solve that runs there"
         )
 
 
-def walked_job(store: Store, folder: str | Path) -> Job:
-    """The job that a folder's lockers were made for, all of whose boards were walked through.
+def strategy_folder(folder: str | Path) -> Path:
+    """Folder of the store that holds a solve's strategies: the strategy locker in it, or the folder itself."""
+    path = as_path(folder, "folder")
+    return path / FOLDER if holds_store(path / FOLDER) else path
+
+
+def has_board_buckets(folder: str | Path) -> bool:
+    """Whether a folder holds a strategy locker, of a solve or copied alone.
 
     Raises:
-        InputError: as `stored_job`, or its boards have classes.
+        lockers.LockerError: the lockers are damaged, or may not be read.
     """
-    job = stored_job(store, folder)
-    job.require_walked(f"folder {folder}")
-    return job
+    path = strategy_folder(folder)
+    if not holds_store(path):
+        return False
+    with open_store(path, read_only=True) as store:
+        job = store.manifest.get("job")
+    return isinstance(job, dict) and job.get("boards") is not None

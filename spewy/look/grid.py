@@ -1,13 +1,16 @@
-"""One decision as the chart that players know: 13 x 13 classes of hold'em hands, aces first, suited hands above.
+"""The 13 x 13 classes of hold'em hands, aces first, suited hands above the diagonal: a decision, or a number, in each.
 
-A cell is the mean over its class's hands that the board leaves: ``reach``, and the frequencies by that reach.
+A cell is the mean over those hands of its class that the board leaves. Notebooks show a grid by `grid_html`, terminals
+by `spewy.cli.grid`, pictures by `spewy.plot.hands`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from html import escape
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,107 +19,181 @@ from buckets.cards import Deck, blocked, hand_index, hands, parse_hand, preflop_
 from solvers.tree import Floats
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
+from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.classes import NUM_HANDS
+from spewy.look.colours import SEATS, UNUSED, Colour, action_colours, hex_colour, lightness
+from spewy.system import html
 
 SIZE = 13
+NOBODY = 5e-4
+"""Reach, or share of a range, below which a class counts as not held."""
+_CELL_STYLE = "width: 3em; height: 2em; padding: 0 2px; text-align: left; vertical-align: top; font-size: 80%"
 
 
-class Looked(Protocol):
-    """What is read here of a `spewy.look.node.NodeView`, which shows itself as a grid."""
+@dataclass(frozen=True)
+class Cell:
+    """One class of hands in a grid.
 
-    @property
-    def board(self) -> tuple[int, ...]:
-        """Public cards."""
+    Attributes:
+        row, column: place in the grid.
+        name: name of the class, such as ``AKs``.
+        reach: mean reach of its hands; NaN where the board leaves none.
+        fill: reach as a share of the largest one in the grid; 0 where nobody holds the class.
+        mix: ``[action]``, how often the class takes each action; one share where the player does not act.
+    """
 
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What there is to do."""
-
-    @property
-    def hands(self) -> tuple[str, ...]:
-        """Names."""
-
-    @property
-    def reach(self) -> Floats:
-        """``[hand]``."""
-
-    @property
-    def strategy(self) -> Floats:
-        """``[action, hand]``."""
-
-    @property
-    def frequencies(self) -> Floats:
-        """``[action]``, of the whole range."""
+    row: int
+    column: int
+    name: str
+    reach: float
+    fill: float
+    mix: Floats
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A decision of a whole range.
+    """A decision of a range, by classes of hands.
 
     Attributes:
-        actions: what there is to do.
+        actions: labels of the actions; empty for a player who does not act.
         reach: ``[row, column]``; NaN where the board leaves no hand of the class.
         frequencies: ``[action, row, column]``, adding up to 1; NaN where no hand of the class gets here.
-        shares: ``[action]``, how often the whole range takes each; NaN if it never comes here.
+        shares: ``[action]``, how often the whole range takes each action; NaN if the range never comes here.
+        player: player whose range it is.
     """
 
     actions: tuple[str, ...]
     reach: Floats
     frequencies: Floats
     shares: Floats
+    player: int = 0
 
     @classmethod
-    def of(cls, game: Game, view: Looked) -> Grid:
+    def of(
+        cls,
+        board: Sequence[int],
+        names: Sequence[str],
+        actions: Sequence[str],
+        reach: Floats,
+        strategy: Floats,
+        player: int = 0,
+    ) -> Grid:
         """Average over the hands of each class.
 
-        Raises:
-            InputError: the game's hands are not hold'em's.
+        Args:
+            board: public cards.
+            names: ``[hand]``, names of hold'em hands.
+            actions: labels of the actions.
+            reach: ``[hand]``.
+            strategy: ``[action, hand]``.
+            player: player whose range it is.
         """
-        require_holdem(game)
-        return cls.of_holdem(view)
-
-    @classmethod
-    def of_holdem(cls, view: Looked) -> Grid:
-        """The same of a game that is known for hold'em."""
-        numbers = _numbers(view.hands)
-        weights = np.zeros((1 + len(view.actions), NUM_HANDS))
-        weights[0, numbers] = view.reach
-        weights[1:, numbers] = view.reach * view.strategy
-        left = ~blocked(hands(Deck(), 2), view.board)
-        reach, *taken = (_by_class(mine) for mine in weights)
-        mixes = np.array(taken).reshape(-1, SIZE, SIZE)
+        numbers = _numbers(names)
+        weights = np.zeros((1 + len(actions), NUM_HANDS))
+        weights[0, numbers] = reach
+        weights[1:, numbers] = reach * strategy
+        left = ~blocked(hands(Deck(), 2), board)
+        mass, *taken = (_by_class(of_hands) for of_hands in weights)
+        mixes, total = np.array(taken).reshape(-1, SIZE, SIZE), float(reach.sum())
+        shares = strategy @ reach / total if total > 0 else np.full(len(actions), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cls(view.actions, reach / _by_class(left), mixes / reach, view.frequencies)
+            return cls(tuple(actions), mass / _by_class(left), mixes / mass, shares, player)
+
+    @property
+    def colours(self) -> list[Colour]:
+        """Colour of each action, or of the player who does not act."""
+        return action_colours(self.actions) or [SEATS[self.player]]
+
+    def cells(self) -> Iterator[Cell]:
+        """The classes, row by row."""
+        highest = max(float(np.nanmax(self.reach, initial=0.0)), NOBODY)
+        for (row, column), reach in np.ndenumerate(self.reach):
+            mix = self.frequencies[:, row, column] if self.actions else np.ones(1)
+            held = reach >= NOBODY and not np.isnan(mix).any()
+            fill = min(1.0, float(reach) / highest) if held else 0.0
+            yield Cell(row, column, class_name(row, column), float(reach), fill, mix)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the grid with matplotlib: see `spewy.plot.hand_chart`."""
+        return import_module("spewy.plot").hand_chart(self, ax)  # a room above this one
+
+    def to_json(self) -> dict[str, Any]:
+        """The grid as an object; ``classes`` has an entry for each class that the board leaves."""
+        classes = {
+            cell.name: {"reach": cell.reach, "frequencies": cell.mix.tolist() if self.actions else []}
+            for cell in self.cells()
+            if cell.reach == cell.reach
+        }
+        return {
+            "player": self.player,
+            "actions": list(self.actions),
+            "shares": self.shares.tolist(),
+            "classes": classes,
+        }
+
+    def _repr_html_(self) -> str:
+        """The grid, for notebooks."""
+        return grid_html(self, SEAT_NAMES[self.player])
 
 
-def class_means(game: Game, view: Looked, values: Floats) -> Floats:
-    """``[row, column]``: the mean of hands' values by their reach; NaN where no hand of a class has any of both.
+@dataclass(frozen=True)
+class HeatMap:
+    """A number for each class of hands.
 
-    Raises:
-        InputError: the game's hands are not hold'em's.
+    Attributes:
+        title: name of the numbers, with their unit.
+        values: ``[row, column]``; NaN where the number is not defined.
+        tell: function that formats a number.
     """
-    return means_by_class(hand_numbers(game, view.hands), view.reach, values)
+
+    title: str
+    values: Floats
+    tell: Callable[[float], str]
 
 
-def means_by_class(numbers: NDArray[np.int64], reach: Floats, values: Floats) -> Floats:
-    """The same of any hold'em hands, by their numbers."""
-    known = ~np.isnan(values)
+def class_means(names: Sequence[str], reach: Floats, values: Floats) -> Floats:
+    """Average values of hands by class, weighted by reach.
+
+    Args:
+        names: ``[hand]``, names of hold'em hands.
+        reach: ``[hand]``.
+        values: ``[hand]``; hands whose value is NaN are left out.
+
+    Returns:
+        ``[row, column]``; NaN where no hand of the class has both reach and a value.
+    """
+    known, numbers = ~np.isnan(values), _numbers(names)
     weights = np.zeros((2, NUM_HANDS))
     weights[:, numbers[known]] = np.array([reach * values, reach])[:, known]
-    total, mass = (_by_class(mine) for mine in weights)
+    total, mass = (_by_class(of_hands) for of_hands in weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = total / mass
-    return found
+        means: Floats = total / mass
+    return means
 
 
-def hand_numbers(game: Game, names: Sequence[str]) -> NDArray[np.int64]:
-    """``[hand]``: the numbers of hands by their names.
+def class_name(row: int, column: int) -> str:
+    """The name of the class in a cell.
+
+    >>> class_name(0, 1), class_name(1, 0)
+    ('AKs', 'AKo')
+    """
+    return preflop_classes()[1][SIZE * row + column]
+
+
+def require_holdem(game: Game | None) -> None:
+    """Refuse games other than hold'em.
 
     Raises:
-        InputError: the game's hands are not hold'em's.
+        InputError: hands of the game are not two of 52 cards.
     """
-    require_holdem(game)
-    return _numbers(names)
+    if not is_holdem(game):
+        name = "another game" if game is None else game.name
+        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {name}")
+
+
+def is_holdem(game: Game | None) -> bool:
+    """Whether hands of a game are two of 52 cards."""
+    return game is not None and game.num_hole_cards == 2 and len(game.deck) == 52
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
@@ -124,21 +201,61 @@ def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _by_class(weights: np.ndarray) -> Floats:
-    """``[row, column]``: the sums of hands' weights."""
-    found = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
-    return found.astype(np.float64).reshape(SIZE, SIZE)
+    """``[row, column]``: sums of hands' weights."""
+    sums = np.bincount(preflop_classes()[0], weights, SIZE * SIZE)
+    return sums.astype(np.float64).reshape(SIZE, SIZE)
 
 
-def require_holdem(game: Game) -> None:
-    """Refuse other games.
+def grid_html(grid: Grid, title: str) -> str:
+    """A grid whose cells are filled as high as their reach and divided among the actions, with tooltips."""
+    colours = grid.colours
+    names = share_texts(grid.actions, grid.shares) or [SEAT_NAMES[grid.player]]
+    legend = " ".join(
+        f'<span style="{_ink(colour)}; padding: 0 4px">{escape(text)}</span>'
+        for colour, text in zip(colours, names, strict=True)
+    )
+    rows: dict[int, str] = {}
+    for cell in grid.cells():
+        rows[cell.row] = rows.get(cell.row, "") + _cell(cell, grid.actions, colours)
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows.values())
+    return (
+        f"<div>{html.heading(title)}<br>{legend}"
+        f'<table style="border-collapse: separate; border-spacing: 1px"><tbody>{body}</tbody></table></div>'
+    )
 
-    Raises:
-        InputError: the game's hands are not hold'em's.
-    """
-    if not is_holdem(game):
-        raise InputError(f"grid: expected a hold'em game (two hole cards, 52 cards), found {game.name}")
+
+def share_texts(actions: Sequence[str], shares: Floats) -> list[str]:
+    """Each action with its share in %, or a dash."""
+    return [
+        f"{action} {'–' if np.isnan(share) else f'{100 * share:.1f} %'}"
+        for action, share in zip(actions, shares, strict=True)
+    ]
 
 
-def is_holdem(game: Game) -> bool:
-    """Whether hands are two of 52 cards."""
-    return game.num_hole_cards == 2 and len(game.deck) == 52
+def _cell(cell: Cell, actions: tuple[str, ...], colours: list[Colour]) -> str:
+    name = escape(cell.name)
+    if not cell.fill:
+        return f'<td style="{_CELL_STYLE}; background: {hex_colour(UNUSED)}; color: #888">{name}</td>'
+    shares = share_texts(actions, cell.mix) if actions else []
+    tooltip = escape("; ".join([f"{cell.name}: reach {cell.reach:.3g}", *shares]))
+    fill = f"{_bands(cell.mix, colours)} bottom / 100% {100 * cell.fill:.0f}% no-repeat"
+    return (
+        f'<td title="{tooltip}" style="{_CELL_STYLE}; background: {fill}, {hex_colour(UNUSED)}; color: #000; '
+        f'text-shadow: 0 0 3px #fff, 0 0 3px #fff">{name}</td>'
+    )
+
+
+def _bands(mix: Floats, colours: list[Colour]) -> str:
+    """A background of vertical bands, each as wide as its share."""
+    ends = 100 * np.cumsum(mix)
+    stops = [
+        f"{hex_colour(colour)} {end - 100 * share:.1f}% {end:.1f}%"
+        for colour, share, end in zip(colours, mix, ends, strict=True)
+        if share > 0
+    ]
+    return f"linear-gradient(to right, {', '.join(stops)})"
+
+
+def _ink(colour: Colour) -> str:
+    """A background with black or white text, whichever reads better."""
+    return f"background: {hex_colour(colour)}; color: {'#000' if lightness(colour) > 0.5 else '#fff'}"

@@ -10,20 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import joblib
 
-from lockers import open_store
+from lockers import Store, open_store
 from solvers.sampled.judge import Desk
-from spewy.game.amounts import CHIPS, Unit
+from spewy.job.job import Job
 from spewy.learn.combined_flops import Finding
 from spewy.learn.real_game import RealGame
-from spewy.look.folder import require_solved
-from spewy.look.play import play_folder
+from spewy.look.exploit import ExploitResult, FlopSample, JudgingCost, JudgingReporter
+from spewy.look.folder import require_solved, strategy_folder
 from spewy.look.unpacked import Decoder, Parcel
 from spewy.records.response_cache import FlopFinding, ResponseCache
 from spewy.records.strategy_locker import StrategyLocker, saved_deals
@@ -35,72 +34,21 @@ from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
 
-@dataclass(frozen=True)
-class WholeGameResult:
-    """How far a whole game's average strategies are from an equilibrium, in the real game.
-
-    Attributes:
-        name: of the job.
-        deals: that the strategies are averages of.
-        finding: in chips.
-        chips_mbb: mbb that a chip is worth.
-    """
-
-    name: str
-    deals: int
-    finding: Finding
-    chips_mbb: float
-    unit: Unit = CHIPS
-    """What the job tells amounts in."""
-
-    def mbb(self, chips: float | None) -> float | None:
-        """Chips in mbb per hand."""
-        return None if chips is None else chips * self.chips_mbb
-
-
-@dataclass(frozen=True)
-class JudgingCost:
-    """What judging will take.
-
-    Attributes:
-        to_judge, kept: flops that are to be judged, and those that were before.
-        processes: that judge.
-        disk_bytes: of a temporary folder, mapped by all processes.
-        process_bytes: of each process's buffers.
-    """
-
-    to_judge: int
-    kept: int
-    processes: int
-    disk_bytes: int
-    process_bytes: int
-
-
-class JudgingReporter(Protocol):
-    """Hears how judging goes."""
-
-    def begin(self, name: str, cost: JudgingCost) -> None:
-        """Before the first flop."""
-
-    def judged(self, board: str, seconds: float, done: int, total: int, seconds_left: float) -> None:
-        """One flop took so many seconds of its process."""
-
-
 def judge_folder(
     folder: str | Path,
-    report: JudgingReporter,
+    report: JudgingReporter | None = None,
     *,
     flops: int | None,
     seed: int,
     workers: int | None = None,
-) -> WholeGameResult:
+) -> ExploitResult:
     """Judge the strategies that were saved last.
 
     Within ``joblib.parallel_config(backend="dask")`` a cluster's workers judge.
 
     Args:
         folder: folder of a solve, or a copy of its play locker.
-        report: called for each flop.
+        report: called for each flop; None for nobody.
         flops: number of flops to draw; None for all. Small games are judged on all in any case.
         seed: seed of the draws.
         workers: number of processes; None for one on each core.
@@ -111,7 +59,7 @@ def judge_folder(
         lockers.LockerError: nothing is there, or it is damaged.
         KeyboardInterrupt: the user interrupted; findings so far are kept.
     """
-    play = play_folder(folder)
+    play = strategy_folder(folder)
     with (
         scratch_folder("judge") as decoded,
         StrategyLocker(open_store(play, read_only=True)) as averages,
@@ -128,10 +76,9 @@ def judge_folder(
             pool = worker_pool(max(1, min(workers or joblib.cpu_count(), len(missing))))
             work = _Work(play, decoded, decoder, pool)
             had = len(game.to_judge(draw)) - len(missing)
-            report.begin(
-                decoder.job.name,
-                JudgingCost(len(missing), had, pool.size, decoder.n_bytes, game.desk().n_bytes),
-            )
+            cost = JudgingCost(len(missing), had, pool.size, decoder.n_bytes, game.desk().n_bytes)
+            if report is not None:
+                report.begin(decoder.job.name, cost)
             start = None
             with closing(_findings(pool, work, missing)) as findings:
                 for done, (first, finding) in enumerate(findings, 1):
@@ -141,12 +88,56 @@ def judge_folder(
                     if start is None:  # processes have come up, which takes longer than small flops
                         start = now - finding.seconds
                     left = (now - start) / done * (len(missing) - done)
-                    report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
-        chips_mbb = decoder.job.problem.in_units(1.0)[1]
-        assert chips_mbb is not None  # a whole game
-        return WholeGameResult(
-            decoder.job.name, deals, game.combined(found, draw), chips_mbb, decoder.job.amounts
-        )
+                    if report is not None:
+                        report.judged(game.trees.name(first), finding.seconds, done, len(missing), left)
+        return _result(decoder.job, deals, game.combined(found, draw))
+
+
+def judge_in_memory(job: Job, store: Store, *, flops: int | None, seed: int) -> ExploitResult:
+    """Judge the strategies of a strategy locker in memory, in this process.
+
+    Args:
+        job: job that the locker was made for.
+        store: the locker.
+        flops: number of flops to draw; None for all.
+        seed: seed of the draws.
+    """
+    strategies = StrategyLocker(store)
+    game = Decoder(strategies, job).parcel().game()
+    draw, desk = game.drawn(flops, seed), game.desk()
+    findings = {first: game.flop(first, desk, lambda: False) for first in game.to_judge(draw)}
+    return _result(job, strategies.saved.deals, game.combined(findings, draw))
+
+
+def _result(job: Job, deals: int, finding: Finding) -> ExploitResult:
+    """The finding, which is in chips, in the job's unit and in mbb per hand."""
+    mbb = job.problem.in_units(1.0)[1]
+    assert mbb is not None  # a whole game
+
+    def in_mbb(chips: float | None) -> float | None:
+        return None if chips is None else chips * mbb
+
+    oop, ip = finding.best_response
+    sample = FlopSample(
+        in_mbb(finding.stderr),
+        in_mbb(finding.low),
+        finding.high * mbb,
+        finding.flops,
+        -finding.value * mbb,
+        in_mbb(finding.value_stderr),
+        finding.seconds,
+    )
+    result = ExploitResult(
+        job.name,
+        deals,
+        finding.exploitability,
+        None,
+        finding.exploitability * mbb,
+        finding.best_response,
+        (-ip, oop) if finding.low == finding.high else None,  # a sample proves nothing
+        sample=sample,
+    )
+    return result.in_unit(job.amounts)
 
 
 class _Work:

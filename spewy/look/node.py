@@ -1,9 +1,10 @@
-"""One decision hand by hand: what is looked at, told as JSON and put into frames."""
+"""One decision hand by hand, as JSON, as a frame, and as a grid of hand classes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buckets.cards import cards_name, parse_hand
+from buckets.errors import CardError
 from solvers.tree import Floats
+from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
+from spewy.game.gamefile import Game
+from spewy.game.lines import action_words
+from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges.hand_kinds import HandKinds, kinds_of
+from spewy.look.grid import Grid, HeatMap, class_means, grid_html, is_holdem, require_holdem, share_texts
+from spewy.system import html
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+LARGE = 100
+"""Amount from which on EVs in a grid have no decimals, since a cell holds five characters."""
+
+
 @dataclass(frozen=True)
 class NodeView:
-    """One decision: arrays over the hands of one player, who acts there or, where there are no actions, waits.
+    """One decision, with the hands of one player: of the player who acts or, without actions, of the other one.
 
-    ``reach`` is the weight in the player's range here, ``strategy[action, hand]`` the average strategy, ``ev`` the
-    expected share of the pot from here on, ``action_ev[action, hand]`` the same if the hand takes that action now,
-    ``equity`` the chance to win without further betting. NaN: the opponent has no hand that goes with this one, or
-    nobody has computed it.
+    Attributes:
+        player: player whose hands these are.
+        line: betting since the solve's root, in ``unit``.
+        board: public cards.
+        actions: labels of the actions.
+        hands: ``[hand]``, names of the hands.
+        reach: ``[hand]``, weight of each hand in the player's range at this decision.
+        strategy: ``[action, hand]``, average strategy.
+        ev: ``[hand]``, expected share of the pot from the decision on; NaN where the opponent has no compatible hand,
+            or where EVs were not computed.
+        action_ev: ``[action, hand]``, EV if the hand takes the action now.
+        equity: ``[hand]``, chance to win without further betting; NaN as ``ev``.
+        unit: unit of amounts in the line, the actions and EVs.
+        game: rules of the game; None leaves out grids and hand classes.
+        board_bucket: board bucket of the board, in a whole game with board buckets.
+        follow: function that returns the actions that can follow.
     """
 
     player: int
@@ -40,32 +64,99 @@ class NodeView:
     action_ev: Floats
     equity: Floats
     unit: str = "chips"
-    """Of amounts in the line, the actions and EVs."""
-    holdem: bool = False
-    """Whether hands are hold'em's, which have classes and names."""
+    game: Game | None = None
+    board_bucket: int | None = None
+    follow: Callable[[], tuple[Step, ...]] | None = field(default=None, repr=False, compare=False)
 
     def in_unit(self, unit: Unit) -> NodeView:
-        """The same, whose line and EVs are in chips, in another unit; actions have been told in it."""
+        """The view, which is in chips, in another unit; actions are labelled in that unit already."""
         if unit == CHIPS:
             return self
         line, ev, action_ev = unit.line_text(self.line), self.ev / unit.chips, self.action_ev / unit.chips
         return replace(self, line=line, ev=ev, action_ev=action_ev, unit=unit.name)
 
     @property
+    def children(self) -> tuple[Step, ...]:
+        """The actions that can follow, each with its frequency; a step's ``children`` go on from there."""
+        return () if self.follow is None else self.follow()
+
+    def action_probabilities(self, hand: str) -> dict[str, float]:
+        """How often a hand takes each action, by the actions' labels.
+
+        >>> solution.node().action_probabilities("AsKs")  # doctest: +SKIP
+        {'Check': 0.7, 'Bet(120)': 0.3}
+
+        Raises:
+            InputError: the player cannot have the hand here.
+        """
+        try:
+            wanted = parse_hand(hand)
+        except CardError as error:
+            raise InputError(f"hand {shown(hand)}: {error}") from None
+        for h, name in enumerate(self.hands):
+            if parse_hand(name) == wanted:
+                return dict(zip(self.actions, self.strategy[:, h].tolist(), strict=True))
+        raise InputError(f"hand {shown(hand)}: the player to act cannot have it here")
+
+    def grid(self) -> Grid:
+        """The decision by classes of hold'em hands.
+
+        Raises:
+            InputError: the game is not hold'em.
+        """
+        require_holdem(self.game)
+        return Grid.of(self.board, self.hands, self.actions, self.reach, self.strategy, self.player)
+
+    def heat_map(self, what: str) -> HeatMap:
+        """EV, equity or reach of the hands, or the EV of an action by the action's label, by classes of hands.
+
+        Raises:
+            InputError: ``what`` is something else, or unknown at this decision; or the game is not hold'em.
+        """
+        require_holdem(self.game)
+        seat, wanted = SEAT_NAMES[self.player], self._quantity(what)
+        tell: Callable[[float], str]
+        if wanted == "equity":
+            title, values, tell = "equity, %", 100 * self.equity, "{:z.0f}".format
+        elif wanted == "reach":
+            title, values, tell = "reach, %", 100 * self.reach, "{:z.0f}".format
+        elif wanted == "EV":
+            title, values, tell = f"EV, {self.unit}", self.ev, _amounts(self.ev)
+        else:
+            values = self.action_ev[self.actions.index(wanted)]
+            title, tell = f"EV of {action_words(wanted)}, {self.unit}", _amounts(values)
+        if np.isnan(values).all():
+            raise InputError(f"heat map of {wanted}: no hand has a known value at this decision")
+        return HeatMap(f"{seat}: {title}", class_means(self.hands, self.reach, values), tell)
+
+    def names_action(self, what: str) -> bool:
+        """Whether a heat map shows the EV of an action, which only the player who acts has."""
+        return self._quantity(what) in self.actions
+
+    @property
+    def holdem(self) -> bool:
+        """Whether the hands are those of hold'em, which have classes and names."""
+        return is_holdem(self.game)
+
+    @property
     def frequencies(self) -> Floats:
-        """``[action]``: how often the range takes each action; NaN if it never comes here."""
+        """``[action]``: how often the range takes each action; NaN if the player never comes here."""
         total = self.reach.sum()
         return self.strategy @ self.reach / total if total > 0 else np.full(len(self.actions), np.nan)
 
     @cached_property
     def kinds(self) -> HandKinds | None:
-        """What the hands are; None where hands or boards are not hold'em's."""
+        """Made hands, draws and blockers of the hands; None unless the hands and the board are hold'em's."""
         if not self.holdem or len(self.board) not in (0, 3, 4, 5):
             return None
         return kinds_of(self.board, [parse_hand(name) for name in self.hands])
 
     def only(self, chosen: NDArray[np.bool_]) -> NodeView:
-        """The same decision of some of the hands: ``chosen[hand]``."""
+        """The decision with some of its hands.
+
+        Args:
+            chosen: ``[hand]``, True for the hands to keep.
+        """
         return replace(
             self,
             hands=tuple(name for name, kept in zip(self.hands, chosen.tolist(), strict=True) if kept),
@@ -77,7 +168,7 @@ class NodeView:
         )
 
     def frame(self) -> pd.DataFrame:
-        """One row per hand and action, the columns of an export."""
+        """One row per hand and action, in the columns of ``spewy export``."""
         import pandas as pd
 
         n_actions, n_hands = self.strategy.shape
@@ -98,10 +189,10 @@ class NodeView:
         )
 
     def wide_frame(self, actions: Sequence[str] | None = None) -> pd.DataFrame:
-        """One row per hand, with a frequency and an EV of each action in columns of their own.
+        """One row per hand, with columns for the frequency and the EV of each action.
 
         Args:
-            actions: whose columns there are, in order, those that are none here too; None: the decision's.
+            actions: actions that get columns, empty where the decision lacks one; None for the decision's own.
         """
         import pandas as pd
 
@@ -123,18 +214,37 @@ class NodeView:
         return pd.DataFrame(columns)
 
     def _kind_names(self) -> dict[str, NDArray[np.object_]]:
-        """Columns ``[hand]`` that tell what the hands are; none where they have no names."""
+        """Columns ``[hand]`` with the names of made hands, draws and blockers, in hold'em."""
         if self.kinds is None:
             return {}
         names = (self.kinds.made_names, self.kinds.draw_names, self.kinds.blocker_names)
         columns = zip(("made", "draws", "blockers"), names, strict=True)
         return {column: np.array(told, dtype=object) for column, told in columns}
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the chart of hands, or a table of them."""
-        from spewy.look.html import decision_html
+    def _quantity(self, what: str) -> str:
+        """The quantity of a heat map, as it is spelled."""
+        names = ("EV", "equity", "reach", *self.actions)
+        spelled = {name.lower(): name for name in names}
+        quantity = spelled.get(what.strip().lower())
+        if quantity is None:
+            near = get_close_matches(what.strip().lower(), spelled, 1)
+            hint = f" (nearest: {spelled[near[0]]})" if near else ""
+            raise InputError(f"heat map: expected one of {', '.join(names)}; found {shown(what)}{hint}")
+        return quantity
 
-        return decision_html(self)
+    def _repr_html_(self) -> str:
+        """The grid of hand classes in hold'em, else a table of hands, for notebooks."""
+        words = "to act" if self.actions else "waits"
+        place = f" on {cards_name(self.board)}" if self.board else ""
+        title = f"{SEAT_NAMES[self.player]} {words}{place}" + (f" after {self.line}" if self.line else "")
+        if self.holdem:
+            return grid_html(self.grid(), title)
+        figures = (self.reach.tolist(), *self.strategy.tolist(), self.ev.tolist(), self.equity.tolist())
+        unit = "" if self.unit == CHIPS.name else f" ({self.unit})"
+        columns = ("hand", "reach", *self.actions, f"EV{unit}", "equity")
+        shares = ", ".join(share_texts(self.actions, self.frequencies))
+        title = f"{title}: {shares}" if shares else title
+        return html.table(title, columns, zip(self.hands, *figures, strict=True))
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``spewy show --json`` prints."""
@@ -149,8 +259,65 @@ class NodeView:
             for h, hand in enumerate(self.hands)
         }
         unit = {} if self.unit == CHIPS.name else {"unit": self.unit}
-        return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands}
+        bucket = {} if self.board_bucket is None else {"board_bucket": self.board_bucket}
+        return {"player": self.player, "actions": list(self.actions), **unit, "hands": hands, **bucket}
+
+
+@dataclass(frozen=True)
+class Step:
+    """An action or a deal of cards that follows a node.
+
+    Attributes:
+        name: label of the action, such as ``Bet(120)``, or names of the cards.
+        frequency: probability of the step at the node; NaN if the ranges never come there.
+        kind: kind of node that the step leads to: a decision, a chance node, a fold or a showdown.
+        line: line that the step leads to, in the job's unit.
+        board: public cards there.
+        count: number of deals that the step stands for; deals that are the same up to suits are one step.
+        open: function that returns the decision that the step leads to.
+        follow: function that returns the steps that follow.
+    """
+
+    name: str
+    frequency: float
+    kind: str
+    line: str
+    board: tuple[int, ...]
+    count: int
+    open: Callable[[], NodeView] = field(repr=False, compare=False)
+    follow: Callable[[], tuple[Step, ...]] = field(repr=False, compare=False)
+
+    @property
+    def children(self) -> tuple[Step, ...]:
+        """The steps that follow this one."""
+        return self.follow()
+
+    def node(self) -> NodeView:
+        """The decision that the step leads to.
+
+        Raises:
+            InputError: the step leads to the end of the hand, or of the round.
+        """
+        if self.kind != "decision":
+            raise InputError(f"step {self.name}: it leads to a {self.kind}, where nobody acts")
+        return self.open()
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as an object."""
+        return {
+            "name": self.name,
+            "frequency": _number(self.frequency),
+            "kind": self.kind,
+            "line": self.line,
+            "board": cards_name(self.board),
+            "count": self.count,
+        }
 
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _amounts(values: Floats) -> Callable[[float], str]:
+    known = values[~np.isnan(values)]
+    return "{:z.0f}".format if len(known) and np.abs(known).max() >= LARGE else "{:z.1f}".format

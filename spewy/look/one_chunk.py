@@ -35,18 +35,17 @@ from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node
 from spewy.job.job import Job
-from spewy.learn.averaged import Averaged
-from spewy.learn.leaves import (
+from spewy.learn.chunk_matrices import (
     FOLD_OPERATOR,
     Payoffs,
-    Stored,
     build_chunk,
     one_view,
     root_payoffs,
     row_reach,
 )
+from spewy.learn.payoffs import AveragePayoffs, StoredPayoffs
 from spewy.learn.playdown import PlayDown
-from spewy.look.refilled import Refilled
+from spewy.look.dropped import StoreReads
 from spewy.records.chunks import Chunks
 from spewy.run.session import Session
 from spewy.system import html
@@ -292,13 +291,18 @@ def one_chunk(source: Job | Session, line: str = "", board: str | Sequence[int] 
     t = node.round - layout.problem.first_round
     r = layout.betting[t].find(node.line)
     b, perm = locate(layout, t, board_cards(layout.problem, node.round, board))
-    play_down, below = PlayDown(layout, Chunks(layout, store).get), Stored(layout, store)
+    play_down, below = PlayDown(layout, Chunks(layout, store).get), StoredPayoffs(layout, store)
     opened = _laid_open(layout, (t, b, r), perm, play_down, below, job.solve.tremble)
     return replace(opened, estimated=below.estimated)
 
 
 def stored_chunk(
-    job: Job, problem: Problem, reads: Refilled, line: str, board: str | Sequence[int] | None, payoffs: Below
+    job: Job,
+    problem: Problem,
+    reads: StoreReads,
+    line: str,
+    board: str | Sequence[int] | None,
+    payoffs: Below,
 ) -> OneChunk:
     """Lay open a chunk of a store that is only read: see `spewy.Solution.chunk`.
 
@@ -324,9 +328,9 @@ def stored_chunk(
     play_down = PlayDown(part, Chunks(part, reads.store).get, ranges)
     if payoffs == "average":
         _require_worth(job, part, reads, node)
-        averaged = Averaged(part, reads.store, play_down, job.solve.tremble)
+        averaged = AveragePayoffs(part, reads.store, play_down, job.solve.tremble)
         return _laid_open(part, (0, 0, 0), perm, play_down, averaged, job.solve.tremble)
-    below = Stored(part, reads.store)
+    below = StoredPayoffs(part, reads.store)
     opened = _laid_open(part, (0, 0, 0), perm, play_down, below, job.solve.tremble)
     return replace(opened, estimated=below.estimated)
 
@@ -358,11 +362,11 @@ def _laid_open(
 
 def _names(layout: Layout, t: int, b: int, p: int, back: Ints) -> tuple[tuple[str, ...], ...]:
     """The hands of each row of a player, heaviest first."""
-    rows = layout.board(t, b).rows[p]
-    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.hands]]
-    grouped: list[list[str]] = [[] for _ in range(rows.n_groups)]
+    rows = layout.board(t, b).hands[p]
+    called = [hand_name(permute_cards(hand, back)) for hand in layout.problem.hands[rows.numbers]]
+    grouped: list[list[str]] = [[] for _ in range(rows.n_rows)]
     for h in sorted(range(len(called)), key=lambda h: (-rows.weight[h], called[h])):
-        grouped[rows.group[h]].append(called[h])
+        grouped[rows.row[h]].append(called[h])
     return tuple(tuple(group) for group in grouped)
 
 
@@ -373,7 +377,7 @@ def _require_zero_sum(job: Job) -> None:
         )
 
 
-def _require_worth(job: Job, part: Layout, reads: Refilled, node: Node) -> None:
+def _require_worth(job: Job, part: Layout, reads: StoreReads, node: Node) -> None:
     """Refuse to work out what cannot be, or what would take hours."""
     hint = 'payoffs="stored" takes what visits have left, or estimates'
     first = reads.store.first

@@ -1,8 +1,7 @@
-"""Pairs of hands on a board: which go together, and how often the first beats the second if all betting stops.
+"""Pairs of hands on a board: card removal between them, and how often one beats the other without further betting.
 
-Two matrices ``[hand of player 0, hand of player 1]`` answer every question about one board at once:
-``compatible`` is 1 where the hands share no card; ``lead`` is there the mean over all final boards of 1 where the first
-hand wins and -1 where it loses, so that its equity is ``(1 + lead) / 2``. NumPy alone finds them.
+Two matrices ``[hand of player 0, hand of player 1]`` hold all that EVs and equities on a board depend on. They are
+computed by NumPy alone.
 """
 
 from __future__ import annotations
@@ -25,39 +24,62 @@ _FLUSH_EVERY = 127
 """Wins that are counted in 8 bits, many times faster than in more."""
 
 
+MOST_FINAL_BOARDS = 2000
+"""Final boards that are quickly compared: hold'em has 990 on the flop, and 1.7 million before the deal."""
+
+
 @dataclass(frozen=True)
 class Pairs:
-    """See the module."""
+    """Pairs of both players' hands on a board.
+
+    Attributes:
+        compatible: ``[hand, hand]``: 1 where the two hands share no card, 0 elsewhere.
+        lead: ``[hand, hand]``: where the hands are compatible, the mean over all final boards of 1 for a win of the
+            first hand and -1 for a loss, so that its equity is ``(1 + lead) / 2``; None if it was not computed.
+    """
 
     compatible: Floats
-    lead: Floats
+    lead: Floats | None
 
     def seen_by(self, p: int) -> Pairs:
-        """The same as ``[hand of player p, hand of the other]``, and from p's side."""
-        return self if p == 0 else Pairs(self.compatible.T, -self.lead.T)
+        """The pairs as ``[hand of player p, hand of the opponent]``, with player p's lead."""
+        if p == 0:
+            return self
+        return Pairs(self.compatible.T, None if self.lead is None else -self.lead.T)
 
 
-def pairs(game: Game, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints]) -> Pairs:
-    """The pairs of two players' hands on a board.
+def pairs(
+    game: Game, deck: Ints, board: Sequence[int], hands: tuple[Ints, Ints], most_boards: int | None = None
+) -> Pairs:
+    """Compute the pairs of two players' hands on a board.
 
     Args:
-        game: the rules.
+        game: rules of the game.
         deck: ``[hand of the deck, hole card]``.
         board: public cards.
-        hands: per player, numbers of hands that the board leaves.
+        hands: per player, numbers of the hands of the deck that the board leaves.
+        most_boards: number of final boards beyond which the lead is left out; None for no limit.
     """
-    together = np.ones((len(hands[0]), len(hands[1])))
-    for mine in deck[hands[0]].T:
-        for theirs in deck[hands[1]].T:
-            together[mine[:, None] == theirs] = 0.0
+    together = compatible(deck, hands)
+    left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
+    if most_boards is not None and comb(left, missing) > most_boards:
+        return Pairs(together, None)
     held = np.zeros(len(deck), dtype=np.bool_)
     held[np.concatenate(hands)] = True  # np.union1d would load numpy.ma, which takes longer than a river
     every = np.flatnonzero(held)
     wins = _wins(game, deck, every, board)
     first, second = (np.searchsorted(every, mine) for mine in hands)
-    left, missing = len(game.deck) - len(board) - 2 * game.num_hole_cards, _missing(game, board)
     ahead = wins[np.ix_(first, second)].astype(np.float64) - wins[np.ix_(second, first)].T
     return Pairs(together, together * ahead / comb(left, missing))
+
+
+def compatible(deck: Ints, hands: tuple[Ints, Ints]) -> Floats:
+    """``[hand of player 0, hand of player 1]``: 1 where two hands share no card, 0 elsewhere."""
+    together = np.ones((len(hands[0]), len(hands[1])))
+    for own in deck[hands[0]].T:
+        for other in deck[hands[1]].T:
+            together[own[:, None] == other] = 0.0
+    return together
 
 
 def _missing(game: Game, board: Sequence[int]) -> int:

@@ -25,14 +25,15 @@ from spewy.learn.class_boards import ClassGame, Drawn, drawn_boards
 from spewy.learn.class_matrices import class_payoffs
 from spewy.learn.class_strategies import ClassStrategies
 from spewy.learn.real_game import rows_know_suits
-from spewy.look.folder import require_solved
-from spewy.look.play import payoffs_home, play_folder
+from spewy.look.folder import require_solved, strategy_folder
 from spewy.look.unpacked import Decoder
 from spewy.records.bucket_payoffs import BucketPayoffs
 from spewy.records.bucket_policy import board_abstraction
+from spewy.records.strategy_locker import FOLDER as STRATEGIES
 from spewy.records.strategy_locker import StrategyLocker, saved_deals
 from spewy.system.interrupts import interruptible
 from spewy.system.local_pool import LocalPool
+from spewy.system.textfile import as_path
 from spewy.system.worker import Parent
 from spewy.system.worker_pool import WorkerPool
 
@@ -116,10 +117,10 @@ def make_payoffs(
         lockers.LockerError: nothing is there, or it is damaged.
         KeyboardInterrupt: what was made is kept.
     """
-    start, play = time.monotonic(), play_folder(folder)
+    start, play = time.monotonic(), strategy_folder(folder)
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
-        mark, home = f"{work.strategies.mark()}|{boards}|{seed}", payoffs_home(folder)
+        mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _payoffs_home(folder)
         with BucketPayoffs.within(home, work.locker.manifest, "payoffs") as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
@@ -138,6 +139,12 @@ def make_payoffs(
                         left = (time.monotonic() - begun) / done * (total - done)
                         report.made(ROUND_NAMES[t], done, total, left)
         return PayoffResult(work.name, work.locker.saved.deals, cost, time.monotonic() - start)
+
+
+def _payoffs_home(folder: str | Path) -> Path:
+    """Folder whose payoff matrices belong to a strategy locker: the solve's, or the locker's own if it stands alone."""
+    play = strategy_folder(folder)
+    return play.parent if play.name == STRATEGIES else as_path(folder, "folder")
 
 
 def _rounds(game: ClassGame, name: str | None) -> list[int]:
@@ -202,10 +209,6 @@ class Work:
             self.name, job = decoder.job.name, decoder.job
             if not job.sampled:
                 raise InputError(f"folder {play}: expected a whole game with [boards], found another solve")
-            if job.solve.integrate == "average":
-                raise InputError(
-                    f"folder {play}: expected a solve by deals, found one that keeps its own matrices"
-                )
             require_solved(saved_deals(self.locker.store), play)
             saved = self.locker.saved
             self.abstraction = board_abstraction(job.rules, self.locker.arrays())

@@ -1,6 +1,6 @@
 """Reports over all next cards: what both ranges do and are worth at one line, card by card, and on average.
 
-EV is the expected share of the pot from the decision on, as in `spewy.look.chunk_view`; equity the chance
+EV is the expected share of the pot from the decision on, as in `spewy.look.chunk`; equity the chance
 to win if betting stopped (ties half). ``realisation = EV / (equity · pot)`` says how much of the equity betting turns
 into chips. A card's weight is the probability that it is dealt, given that both players come to the decision:
 ``weight_c = W_c / Σ_c W_c`` with ``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the reaches on that board. For a
@@ -20,17 +20,20 @@ from spewy.chunks.boards import following_deals
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.errors import InputError, shown
 from spewy.game.amounts import CHIPS, Unit
-from spewy.game.lines import line_words, read_line
+from spewy.game.lines import read_line
 from spewy.game.names import SEAT_NAMES
 from spewy.game.nodes import Node, entry_line, line_as_written
-from spewy.look.chunk_view import NodeTotals
-from spewy.look.solution import Solution
+from spewy.look.chunk import Cards, NodeTotals
+from spewy.look.view import SolveView
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Pair: TypeAlias = tuple[float, float]
 """Something of oop and of ip."""
+
+MOST_COMPARED = 60
+"""Deals up to which equities of a whole game with board buckets are computed, some tenths of a second for each flop."""
 
 AVERAGE = "all"
 """What stands for a card's name in the row of averages."""
@@ -200,7 +203,7 @@ class Report:
 
 
 def report(
-    solution: Solution,
+    solution: SolveView,
     line: str,
     board: str | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -223,17 +226,12 @@ def report(
         for (dealt, totals), weight in zip(found, weights, strict=True)
     )
     actions = tuple(action.label for action in node.actions)
-    words = words_of(solution, node)
+    words = solution.words(node)
     found_there = Report(node.line, cards, node.player, actions, pot, rows, average(rows, pot), words=words)
     return found_there.in_unit(solution.job.amounts)
 
 
-def words_of(solution: Solution, node: Node) -> str:
-    """A node's line in words."""
-    return line_words(solution.problem.tree.entered(entry_line(node.line)), node.line)
-
-
-def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
+def line_totals(solution: SolveView, line: str) -> tuple[Node, NodeTotals]:
     """What happens at a line on the root's board, in chips; at one after a deal over all cards, weighted.
 
     Raises:
@@ -257,30 +255,37 @@ def line_totals(solution: Solution, line: str) -> tuple[Node, NodeTotals]:
 
 
 def _deals(
-    solution: Solution,
+    solution: SolveView,
     node: Node,
     board: str | Sequence[int] | None,
     progress: Callable[[int, int], None] | None,
-) -> tuple[tuple[int, ...], list[tuple[tuple[int, ...], NodeTotals]]]:
-    """The cards before the deal that comes before a node, and what is there after each deal, high cards first."""
+) -> tuple[Cards, list[tuple[Cards, NodeTotals]]]:
+    """The cards before the deal that leads to a node, and the totals after each deal, high cards first.
+
+    Deals that are the same up to suits are computed once, but for single cards in a whole game with board buckets,
+    whose rows may tell suits apart.
+    """
     problem, t = solution.problem, node.round
     cards = board_cards(problem, t - 1, solution.job.board if board is None else board)
     history, perm = solved_board(problem, t - 1, cards)
     back, deals = np.argsort(perm), following_deals(problem, t - 1, history)
-    found: list[tuple[tuple[int, ...], NodeTotals]] = []
+    apart = solution.job.sampled and problem.game.num_board_cards[t] == 1
+    out: list[tuple[Cards, NodeTotals]] = []
     for done, (following, members) in enumerate(deals, 1):
-        there = tuple(card for group in following for card in group)
-        totals = solution.chunk_view(node.line, there).totals(node.line)
-        for dealt, _ in members:
-            named = sorted(permute_cards(dealt, back).tolist(), reverse=True)
-            found.append((tuple(named), totals))
+        names = [tuple(sorted(permute_cards(dealt, back).tolist(), reverse=True)) for dealt, _ in members]
+        solved = tuple(card for group in following for card in group)
+        for alike in ([name] for name in names) if apart else [names]:
+            there = problem.game.board_order((*cards, *alike[0])) if apart else solved
+            view = solution.chunk_view(node.line, there, equity=len(deals) <= MOST_COMPARED)
+            totals = view.totals(node.line)
+            out += ((name, totals) for name in alike)
         if progress is not None:
             progress(done, len(deals))
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return cards, found
+    out.sort(key=lambda pair: pair[0], reverse=True)
+    return cards, out
 
 
-def _after_deal(solution: Solution, line: str) -> Node:
+def _after_deal(solution: SolveView, line: str) -> Node:
     """The node that a report on ``line`` is about: below a deal of cards."""
     problem = solution.problem
     line = read_line(problem.tree, line)

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from buckets.cards import blocked
-from spewy.chunks.boards import following_deals
+from buckets.cards import blocked, board_levels
 from spewy.chunks.locate import board_cards, line_to, read_cards, solved_board
 from spewy.chunks.problem import Problem
 from spewy.chunks.rounds import chunk_nodes
@@ -131,10 +130,10 @@ def _decisions(problem: Problem, rounds: set[int]) -> dict[int, list[tuple[Node,
 
 def _solved_boards(problem: Problem, t: int) -> list[Cards]:
     """The boards of a round of the game, those that are the same up to suits once."""
-    found = [problem.history]
-    for above in range(problem.first_round, t):
-        found = [below for history in found for below, _ in following_deals(problem, above, history)]
-    return [problem.game.board_order([card for group in history for card in group]) for history in found]
+    game = problem.game
+    sizes = game.num_board_cards[problem.first_round + 1 : t + 1]
+    *_, boards = board_levels(game.deck, sizes, problem.symmetries, problem.history)
+    return [game.board_order([card for group in board.history for card in group]) for board in boards]
 
 
 def _round_number(problem: Problem, name: str) -> int:

@@ -9,8 +9,7 @@ from pathlib import Path
 from lockers import Store, holds_store, open_store
 from spewy.job.job import Job
 from spewy.look.boards import BoardFolders, find_boards
-from spewy.look.folder import stored_job
-from spewy.look.play import play_folder
+from spewy.look.folder import stored_job, strategy_folder
 from spewy.records.progress import last_target, read_result, read_trace, saved_sweeps
 from spewy.records.status import Status, judged_by, last_word, read_status, running
 from spewy.records.strategy_locker import StrategyLocker, found_saved
@@ -25,13 +24,13 @@ def status_of(folder: str | Path) -> Status:
         InputError: it is something else.
     """
     path = as_path(folder, "folder")
-    with open_store(path if holds_store(path) else play_folder(path), read_only=True) as store:
+    with open_store(path if holds_store(path) else strategy_folder(path), read_only=True) as store:
         job = stored_job(store, folder)
         found = read_status(path)
         if found is None and not job.sampled:
             return _of_lockers(job, store)
     if found is None:
-        found = _of_play(job, play_folder(path))
+        found = _of_play(job, strategy_folder(path))
     checking = found.checking if running(path) else None
     return replace(found, checking=checking, ended=last_word(path))
 
@@ -45,7 +44,7 @@ def solves_within(folder: str | Path) -> BoardFolders | None:
         InputError: the folder's file of weights cannot be read.
     """
     path = as_path(folder, "folder")
-    if not path.is_dir() or holds_store(path) or holds_store(play_folder(path)):
+    if not path.is_dir() or holds_store(path) or holds_store(strategy_folder(path)):
         return None
     return find_boards((path,)) if any(map(holds_store, path.iterdir())) else None
 

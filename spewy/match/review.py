@@ -47,13 +47,12 @@ def open_strategy(folder: str | Path) -> LockerBot | SpotStrategy:
     """
     from spewy.bot.agent import LockerBot  # which loads the solvers
     from spewy.bot.options import Options
-    from spewy.look.play import play_folder
-    from spewy.look.policy import open_policy
+    from spewy.look.folder import open_policy, strategy_folder
 
     folder = Path(folder)
     folders = [folder]
-    if folder.is_dir() and not holds_store(play_folder(folder)):  # a batch
-        folders = sorted(each for each in folder.iterdir() if holds_store(play_folder(each))) or [folder]
+    if folder.is_dir() and not holds_store(strategy_folder(folder)):  # a batch
+        folders = sorted(each for each in folder.iterdir() if holds_store(strategy_folder(each))) or [folder]
     with ExitStack() as opened:
         policies = [opened.enter_context(open_policy(each)) for each in folders]
         is_spot = all(policy.problem.is_spot for policy in policies)

@@ -10,7 +10,7 @@ import numpy as np
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
 from spewy.look.colours import action_colours, hex_colour
-from spewy.look.grid import hand_numbers, is_holdem, means_by_class
+from spewy.look.grid import class_means, is_holdem
 from spewy.plot.cards import UNSEEN, add_legend
 from spewy.plot.figures import SIZES, axes_for, font, new_figure, signs
 from spewy.plot.hands import heat_chart
@@ -41,7 +41,7 @@ def comparison_figure(game: Game, found: Comparison, line: str | None = None, si
         The figure.
     """
     look = SIZES[size]
-    grids = _grids(game, found) if is_holdem(game) else []
+    grids = _grids(found) if is_holdem(game) else []
     across = 1 if look.stacked else 2
     high = BARS[look.stacked] * look.width
     grid = CHART * look.width / across * (len(grids) // across)
@@ -107,14 +107,14 @@ def difference_chart(
     return heat_chart(values, ax, tell, (-scale, scale), "PuOr")
 
 
-def _grids(game: Game, found: Comparison) -> list[tuple[str, Floats, float, Callable[[float], str]]]:
+def _grids(found: Comparison) -> list[tuple[str, Floats, float, Callable[[float], str]]]:
     """(title, ``[row, column]``, least scale, text of a number) of EV and of the action that changes most."""
-    numbers, weight = hand_numbers(game, found.hands), found.reach.sum(axis=0)
+    weight = found.reach.sum(axis=0)
     change = found.strategy[1] - found.strategy[0]
     most = int(np.argmax(np.abs(change) @ weight))
     seat, pot = SEAT_NAMES[found.player], found.pots[0]
-    ev = means_by_class(numbers, weight, found.ev_difference)
-    shares = means_by_class(numbers, weight, 100 * change[most])
+    ev = class_means(found.hands, weight, found.ev_difference)
+    shares = class_means(found.hands, weight, 100 * change[most])
     tell = "{:z.0f}".format if np.nanmax(np.abs(ev), initial=0.0) >= 100 else "{:z.1f}".format
     return [
         (f"EV of {seat} in {found.unit}: B - A", ev, SMALLEST_SCALE * pot, tell),

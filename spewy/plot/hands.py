@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from buckets.cards import preflop_classes
 from spewy.game.lines import action_words
 from spewy.game.names import SEAT_NAMES
-from spewy.look.colours import SEATS, UNUSED, action_colours, hex_colour, lightness
+from spewy.look.colours import UNUSED, hex_colour, lightness
+from spewy.look.grid import NOBODY, SIZE, class_name
 from spewy.plot.figures import SIZES, axes_for, font, new_figure
 
 if TYPE_CHECKING:
     from solvers.tree import Floats
-    from spewy.look.grid import Grid
+    from spewy.look.grid import Grid, HeatMap
 
-NOBODY = 5e-4
-"""A reach, or a share of a range, that is told as none."""
 STRETCH = 1.17
 """How high a chart is with its title and legend, to its width."""
 BESIDE_BAR = 1.03
@@ -27,30 +25,25 @@ CELL = 0.87
 """Text in cells is as large as this share of the figure's."""
 
 
-def hand_chart(grid: Grid, ax: Any = None, player: int = 0) -> Any:
+def hand_chart(grid: Grid, ax: Any = None) -> Any:
     """Each class of hands as a bar, as high as its reach and divided among the actions.
 
     Args:
-        grid: of the player who acts, or of the other one: then a bar is the reach alone.
-        ax: axes to draw on.
-        player: whose colour a reach without actions has.
+        grid: range of a player.
+        ax: axes to draw on; None for a new figure.
 
     Returns:
         The axes.
     """
     ax = axes_for(ax)
-    colours = [hex_colour(colour) for colour in action_colours(grid.actions) or [SEATS[player]]]
-    highest = max(float(np.nanmax(grid.reach)), NOBODY)
-    for row in range(13):
-        for column in range(13):
-            reach = grid.reach[row, column]
-            _tile(ax, row, column, 1.0, 1.0, 0.0, hex_colour(UNUSED))
-            if reach >= NOBODY:
-                mix = grid.frequencies[:, row, column] if grid.actions else np.ones(1)
-                start = 0.0
-                for share, colour in zip(mix, colours, strict=True):
-                    _tile(ax, row, column, float(share), float(reach) / highest, start, colour)
-                    start += float(share)
+    colours = [hex_colour(colour) for colour in grid.colours]
+    for cell in grid.cells():
+        _tile(ax, cell.row, cell.column, 1.0, 1.0, 0.0, hex_colour(UNUSED))
+        if cell.fill:
+            start = 0.0
+            for share, colour in zip(cell.mix.tolist(), colours, strict=True):
+                _tile(ax, cell.row, cell.column, share, cell.fill, start, colour)
+                start += share
     name_cells(ax, grid.reach)
     if grid.actions:
         _legend(ax, grid, colours)
@@ -81,21 +74,18 @@ def heat_chart(
     ax = axes_for(ax)
     ax.set_facecolor(hex_colour(UNUSED))
     low, high = limits or _limits([values])
-    image = ax.imshow(values, cmap=colours, extent=(0, 13, 13, 0), vmin=low, vmax=high)
+    image = ax.imshow(values, cmap=colours, extent=(0, SIZE, SIZE, 0), vmin=low, vmax=high)
     if not np.isnan(values).all():
         bar = colour_bar(ax, image)
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tell(value)))
-    for row, names in enumerate(_names()):
-        for column, name in enumerate(names):
-            value = float(values[row, column])
-            known = value == value
-            ink = _ink(image.cmap(image.norm(value))) if known else "#9a9a9a"
-            size = _cell_font()
-            ax.text(column + 0.5, row + 0.32, name, ha="center", va="center", fontsize=size, color=ink)
-            if known:
-                ax.text(
-                    column + 0.5, row + 0.7, tell(value), ha="center", va="center", fontsize=size, color=ink
-                )
+    style = {"ha": "center", "va": "center", "fontsize": _cell_font()}
+    for (row, column), cell in np.ndenumerate(values):
+        value = float(cell)
+        known = value == value
+        ink = _ink(image.cmap(image.norm(value))) if known else "#9a9a9a"
+        ax.text(column + 0.5, row + 0.32, class_name(row, column), color=ink, **style)
+        if known:
+            ax.text(column + 0.5, row + 0.7, tell(value), color=ink, **style)
     _frame(ax)
     return ax
 
@@ -106,52 +96,43 @@ def _ink(colour: Sequence[float]) -> str:
     return "black" if lightness((red, green, blue)) > 0.5 else "white"
 
 
-def decision_figure(grids: Sequence[tuple[int, Grid]], title: str = "", size: str = "screen") -> Any:
-    """Both players' hands at a decision: who acts as a mix of actions, who waits as a reach.
+def decision_figure(grids: Sequence[Grid], title: str = "", size: str = "screen") -> Any:
+    """Grids of both players at a decision, side by side.
 
     Args:
-        grids: (player, grid), who acts first.
-        title: where it is.
+        grids: range of the player who acts, and of the other one.
+        title: title of the figure.
         size: a name of `SIZES`.
 
     Returns:
         The figure.
     """
-    titles = [
-        f"{SEAT_NAMES[player]}: {'what it does' if grid.actions else 'what it holds'}"
-        for player, grid in grids
-    ]
     with font(SIZES[size]):
         figure, axes = _side_by_side(len(grids), title, size)
-        for ax, told, (player, grid) in zip(axes, titles, grids, strict=True):
-            hand_chart(grid, ax, player)
-            ax.set_title(told, loc="left")
+        for ax, grid in zip(axes, grids, strict=True):
+            hand_chart(grid, ax)
+            what = "what it does" if grid.actions else "what it holds"
+            ax.set_title(f"{SEAT_NAMES[grid.player]}: {what}", loc="left")
     return figure
 
 
-def heat_figure(
-    maps: Sequence[tuple[str, Floats]],
-    title: str = "",
-    size: str = "screen",
-    tell: Callable[[float], str] = "{:.2f}".format,
-) -> Any:
-    """Heat maps side by side, with one scale of colours.
+def heat_figure(maps: Sequence[HeatMap], title: str = "", size: str = "screen") -> Any:
+    """Heat maps side by side, on one scale of colours.
 
     Args:
-        maps: (what is shown, ``[row, column]``).
-        title: where it is.
+        maps: the heat maps.
+        title: title of the figure.
         size: a name of `SIZES`.
-        tell: the text of a number.
 
     Returns:
         The figure.
     """
-    limits = _limits([values for _, values in maps])
+    limits = _limits([heat.values for heat in maps])
     with font(SIZES[size]):
         figure, axes = _side_by_side(len(maps), title, size, BESIDE_BAR)
-        for ax, (told, values) in zip(axes, maps, strict=True):
-            heat_chart(values, ax, tell, limits)
-            ax.set_title(told, loc="left")
+        for ax, heat in zip(axes, maps, strict=True):
+            heat_chart(heat.values, ax, maps[0].tell, limits)
+            ax.set_title(heat.title, loc="left")
     return figure
 
 
@@ -187,37 +168,25 @@ def _tile(ax: Any, row: int, column: int, width: float, height: float, left: flo
     ax.add_patch(Rectangle(corner, width, height, facecolor=colour, linewidth=0))
 
 
-def _names() -> list[tuple[str, ...]]:
-    names = preflop_classes()[1]
-    return [names[start : start + 13] for start in range(0, 169, 13)]
-
-
 def name_cells(ax: Any, reach: Floats) -> None:
     """Names with a light edge, which read on every colour; grey where nobody holds them."""
     from matplotlib.patheffects import withStroke
 
-    for row, names in enumerate(_names()):
-        for column, name in enumerate(names):
-            held = reach[row, column] >= NOBODY
-            text = ax.text(
-                column + 0.5,
-                row + 0.5,
-                name,
-                ha="center",
-                va="center",
-                fontsize=1.15 * _cell_font(),
-                color="black" if held else "#9a9a9a",
-            )
-            if held:
-                text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.75)])
+    style = {"ha": "center", "va": "center", "fontsize": 1.15 * _cell_font()}
+    for (row, column), weight in np.ndenumerate(reach):
+        held = weight >= NOBODY
+        colour = "black" if held else "#9a9a9a"
+        text = ax.text(column + 0.5, row + 0.5, class_name(row, column), color=colour, **style)
+        if held:
+            text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.75)])
     _frame(ax)
 
 
 def _frame(ax: Any) -> None:
-    for line in range(14):
+    for line in range(SIZE + 1):
         ax.axhline(line, color="white", linewidth=1)
         ax.axvline(line, color="white", linewidth=1)
-    ax.set(xlim=(0, 13), ylim=(13, 0), aspect="equal", xticks=[], yticks=[])
+    ax.set(xlim=(0, SIZE), ylim=(SIZE, 0), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 
 

@@ -17,7 +17,7 @@ from buckets.cards import History, hand_permutation
 from lockers import Store
 from solvers.state import normalised
 from solvers.tree import Floats
-from spewy.chunks.boards import BoardRows, board_rows
+from spewy.chunks.boards import BoardHands, board_hands
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.chunks.place import Place
 from spewy.chunks.problem import Ints, Problem, Shorts
@@ -97,8 +97,8 @@ class ChunkPolicy(Policy):
         taken = sums[node.player][first : first + len(node.actions)].astype(np.float64)
         for lock in self.problem.locks:
             if lock.line == node.line:
-                lock.write(taken, held.history, mine.rows.hands)
-        return normalised(taken)[:, mine.group]
+                lock.write(taken, held.history, mine.rows.numbers)
+        return normalised(taken)[:, mine.row]
 
     def _sums(self, node: Node, held: _Board, slots: tuple[int, int]) -> tuple[Floats, Floats]:
         """What is stored of the chunk that a node is in, per player ``[slot, row]``."""
@@ -125,12 +125,12 @@ class ChunkPolicy(Policy):
         history, perm = solved_board(problem, t, cards)
         moved = hand_permutation(problem.game.deck, problem.game.num_hole_cards, perm)
         players = []
-        for rows in board_rows(problem, t, history):
+        for rows in board_hands(problem, t, history):
             place = np.full(len(moved), -1)
-            place[rows.hands] = np.arange(len(rows.hands))
+            place[rows.numbers] = np.arange(len(rows.numbers))
             there = place[moved]
             hands = np.flatnonzero(there >= 0)
-            players.append(_Held(rows, hands, there[hands], rows.group[there[hands]]))
+            players.append(_Held(rows, hands, there[hands], rows.row[there[hands]]))
         return _Board(history, (players[0], players[1]))
 
 
@@ -144,10 +144,10 @@ class _Held(NamedTuple):
     Of each the number among the solved board's hands, and the row of a strategy.
     """
 
-    rows: BoardRows
+    rows: BoardHands
     hands: Ints
     rows_of_hands: Ints
-    group: Shorts
+    row: Shorts
 
 
 class _Board(NamedTuple):
@@ -159,7 +159,7 @@ class _Board(NamedTuple):
     @property
     def n_rows(self) -> tuple[int, int]:
         """Of both players' strategies."""
-        return self.players[0].rows.n_groups, self.players[1].rows.n_groups
+        return self.players[0].rows.n_rows, self.players[1].rows.n_rows
 
     def key(self, t: int, line: str) -> bytes:
         """Of the chunk that a line enters there."""

@@ -79,7 +79,7 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
     t = first - 1 - layout.boards[0].round
     if t >= layout.n_rounds - 1:  # no line of this layout reaches the dropped rounds
         return None
-    width = max(len(board.rows[p].hands) for board in layout.boards[t].boards)
+    width = max(len(board.hands[p].numbers) for board in layout.boards[t].boards)
     values = np.zeros((len(layout.boards[t].boards), layout.betting[t + 1].forest.n_roots, width))
     for b, r in layout.chunks(t):
         exits = layout.tree(t, r).exits
@@ -95,8 +95,8 @@ def known_leaves(layout: Layout, store: Reads, p: int) -> Known | None:
 
 def hands_on(layout: Layout, t: int, b: int) -> tuple[int, int]:
     """How many hands the players hold on a board."""
-    rows = layout.board(t, b).rows
-    return len(rows[0].hands), len(rows[1].hands)
+    rows = layout.board(t, b).hands
+    return len(rows[0].numbers), len(rows[1].numbers)
 
 
 def put_leaves(txn: Transaction, layout: Layout, t: int, b: int, values: Pair) -> None:

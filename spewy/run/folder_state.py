@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lockers import Store, holds_store, open_store, remove_store
 from spewy.job.job import Job
@@ -45,7 +44,8 @@ def held(store: Store) -> Stored:
     """What earlier runs left in an open store."""
     sweeps = saved_sweeps(store)
     trace = tuple(row for row in read_trace(store) if row[0] <= sweeps)
-    result = _result(store)
+    stored = read_result(store)
+    result = None if stored is None else SolveResult.of_json(stored)
     return Stored(sweeps, trace, result if result is not None and result.sweeps == sweeps else None)
 
 
@@ -77,14 +77,3 @@ def finished(job: Job, stored: Stored) -> SolveResult | None:
     if not converged and found.sweeps < job.last_sweep:
         return None
     return replace(found, converged=converged).in_unit(job.amounts)
-
-
-def _result(store: Store) -> SolveResult | None:
-    found = read_result(store)
-    if found is None:
-        return None
-    return SolveResult(**{key: _tuples(value) for key, value in found.items()})
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(inner) for inner in value) if isinstance(value, list) else value

@@ -61,7 +61,7 @@ def last_state(layout: Layout, itemsize: int) -> int:
         return 0
     slots = layout.betting[-1].forest.n_slots
     boards = layout.boards[layout.n_rounds - 1].boards
-    blocks = [sum(n_blocks(len(board.rows[p].hands)) for board in boards) for p in (0, 1)]
+    blocks = [sum(n_blocks(len(board.hands[p].numbers)) for board in boards) for p in (0, 1)]
     return 2 * itemsize * WIDTH * int(np.dot(blocks, slots))
 
 

@@ -48,6 +48,11 @@ class SolveResult:
     unit: str = "chips"
 
     @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> SolveResult:
+        """Make the result that `to_json` returned, after a round trip through JSON."""
+        return cls(**{key: _tuples(value) for key, value in data.items()})
+
+    @classmethod
     def of(
         cls,
         job: Job,
@@ -142,6 +147,10 @@ class SolveResult:
 def trace_in_unit(trace: Trace, unit: Unit) -> Trace:
     """Checks whose exploitability is in chips, in another unit."""
     return tuple((sweep, seconds, chips / unit.chips) for sweep, seconds, chips in trace)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(inner) for inner in value) if isinstance(value, list) else value
 
 
 def require_zero_sum(job: Job, net: tuple[float, float], most_rake: float) -> None:

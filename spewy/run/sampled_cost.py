@@ -39,8 +39,6 @@ SECONDS_PER_HAND = (
     30e-9,
     3.6e-9,
 )  # of a strip, of a run of its lanes, of a slot (measured on five games)
-SECONDS_PER_CHUNK, SECONDS_PER_ITERATION, SECONDS_PER_LEAF = 2.5e-3, 60e-6, 0.5e-3
-"""Of a visit that averages, for 40 rows: a chunk, an iteration in it, a dealt board at one of its leaves (measured)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,16 +108,11 @@ def sampled_cost(
     tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve) + found
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
-    averaged = job.solve.integrate == "average"
-    matrices = _matrices_bytes(wish, rounds, classes, rows) if averaged else 0
-    if averaged:
-        seconds = _seconds_per_visit(wish, rounds, classes, job.solve.iterations or 50)
-    else:
-        seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.answers > 0 else 1.0)
-    memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + matrices + COPIES)
+    seconds = _seconds_per_deal(wish, strips) * (ANSWERING if job.solve.cfr_br > 0 else 1.0)
+    memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
     clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
-    rest = boards + STORE_BYTES + judged + matrices + STORE_BYTES * (1 + averaged)
+    rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
         classes=tuple(classes),
@@ -192,31 +185,6 @@ def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
     return SECONDS_PER_DEAL + hands * sum(n * one for n, one in zip(counts, SECONDS_PER_HAND, strict=True))
 
 
-def _seconds_per_visit(
-    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], iterations: int
-) -> float:
-    """Of one core, roughly, in the mean over a sweep: a class's chunks on a board, and all deals at their leaves."""
-    total, a_chunk = 0.0, SECONDS_PER_CHUNK + iterations * SECONDS_PER_ITERATION
-    for t, (one, n) in enumerate(zip(rounds, classes, strict=True)):
-        leaves = len(rounds[t + 1].lines) * _deals_below(wish, t) if t + 1 < len(rounds) else 0
-        total += n * (len(one.lines) * a_chunk + leaves * SECONDS_PER_LEAF)
-    return total / sum(classes)
-
-
-def _deals_below(wish: Wish, t: int) -> int:
-    """Boards that can follow a board of a round, first ones up to suits."""
-    size, before = wish.board_sizes[t + 1], sum(wish.board_sizes[: t + 1])
-    return comb(len(wish.deck) - before, size) if before else count_boards(wish.deck, size)
-
-
-def _matrices_bytes(
-    wish: Wish, rounds: Sequence[LineForest], classes: Sequence[int], rows: Sequence[int]
-) -> int:
-    """Of the payoff matrices of all classes with cards."""
-    tables = zip(rounds, classes, rows, wish.board_sizes, strict=True)
-    return sum(4 * n * len(one.lines) * k * k for one, n, k, size in tables if size)
-
-
 def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
     """Maps from boards to classes, and rows by board and hand, of class and grade or none."""
     hands, total, last = comb(len(wish.deck), wish.hole), 0, len(classes) - 1
@@ -250,7 +218,7 @@ def _buffer_bytes(
     parts = rig.scratch_parts()
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
-    views = 3 if solve.answers > 0 else 2
+    views = 3 if solve.cfr_br > 0 else 2
     return solve.threads * (views * held + dealt + JUDGING * hands * _below_first(wish))
 
 

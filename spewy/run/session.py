@@ -284,27 +284,6 @@ class Session(Closing):
         return finished(self.job, held(self.store))
 
 
-def solve(
-    job: Job | str | Path, folder: str | Path | None = None, *, reporter: Reporter | None = None
-) -> SolveResult:
-    """Open a session, solve, close.
-
-    Args:
-        job: what to solve, or the path of its file.
-        folder: where its lockers are or shall be; None keeps them in memory, and only the result is left.
-        reporter: hears how it goes.
-
-    Returns:
-        What was reached; `Session.solve` says when it stops.
-
-    Raises:
-        InputError: the file is no job, or as `Session` and `Session.solve`.
-        lockers.ManifestMismatchError: the folder holds another job.
-    """
-    with Session(job if isinstance(job, Job) else Job.load(job), folder) as session:
-        return session.solve(reporter)
-
-
 def _plan(job: Job, folder: Path | None, cost: WalkedCost | None, made: Abstraction | None) -> Plan:
     if not job.sampled:
         return WalkedPlan.of(job, streaming=folder is not None, cost=cost)

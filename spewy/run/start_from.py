@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lockers import Store, open_store
-from spewy.errors import InputError
+from spewy.errors import InputError, path_text
 from spewy.job.job import Job
 from spewy.job.units import parse_memory
 from spewy.learn.sampled import SampledEngine
@@ -57,16 +57,11 @@ def require_start(folder: Path, plan: SampledPlan) -> tuple[Job, Mark]:
         lockers.LockerError: there is none, or it is damaged.
     """
     with open_store(folder, read_only=True) as store:
-        require_numbers(store, f"--start-from {folder}")
+        require_numbers(store, f"start from {path_text(folder)}")
         old, mark = _same_game(store, plan.job, folder), read_mark(store)
     if not mark.deals:
         raise InputError(
-            f"--start-from {folder}: expected what was learnt of deals, found none that were saved"
-        )
-    if old.solve.integrate == "average":
-        raise InputError(
-            f'--start-from {folder}: expected regrets to begin with, found a solve with integrate = "average", '
-            "which has none"
+            f"start from {path_text(folder)}: expected what was learnt of deals, found none that were saved"
         )
     cost, most = SampledPlan.of(old).cost, plan.job.solve.memory
     needed = plan.cost.memory_bytes + cost.state_bytes
@@ -83,7 +78,7 @@ def _same_game(store: Store, job: Job, folder: Path) -> Job:
     theirs, ours = store.manifest.get("job"), job.manifest()["job"]
     if not isinstance(theirs, dict) or theirs.get("boards") is None:
         raise InputError(
-            f"--start-from {folder}: expected the folder of a solve with [boards], found another"
+            f"start from {path_text(folder)}: expected the folder of a solve with [boards], found another"
         )
 
     def game(data: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +87,7 @@ def _same_game(store: Store, job: Job, folder: Path) -> Job:
     other = [key for key in game(ours) if game(theirs).get(key) != game(ours)[key]]
     if other:
         raise InputError(
-            f"--start-from {folder}: expected the game and the betting of {job.name}, found another "
+            f"start from {path_text(folder)}: expected the game and the betting of {job.name}, found another "
             f"[{'], ['.join(other)}]"
         )
     return Job.stored(theirs, f"folder {folder}")

@@ -197,8 +197,8 @@ def _table_bytes(layout: Layout) -> int:
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
         for board in table.boards:
-            for held in board.rows:
-                total += sum(a.nbytes for a in (held.hands, held.strength, held.group, held.weight))
+            for held in board.hands:
+                total += sum(a.nbytes for a in (held.numbers, held.strength, held.row, held.weight))
     total += live_bytes(layout.problem, layout.boards)
     if not layout.problem.locks:
         return total

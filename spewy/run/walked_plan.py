@@ -183,10 +183,10 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
     """Whether every hand of a round is a row of its own, in the order of hands."""
     if layout.problem.rows[layout.boards[t].round] is None:
         return True
-    rows = [board.rows[p] for board in layout.boards[t].boards]
-    width = max(len(mine.hands) for mine in rows)
-    padded = (np.pad(mine.group, (0, width - len(mine.hands))) for mine in rows)
-    return max(mine.n_groups for mine in rows) == width and all(
+    rows = [board.hands[p] for board in layout.boards[t].boards]
+    width = max(len(mine.numbers) for mine in rows)
+    padded = (np.pad(mine.row, (0, width - len(mine.numbers))) for mine in rows)
+    return max(mine.n_rows for mine in rows) == width and all(
         np.array_equal(group, np.arange(width)) for group in padded
     )
 

@@ -87,7 +87,7 @@ def random_dealt(rng: Random) -> Data:
         "max_sweeps": rng.choice((1, 20, 200)),
     }
     solve |= rng.choice(
-        ({}, {"workers": 2}, {"seed": rng.randrange(2**63)}, {"precision": "16-bit"}, {"answers": 0.5})
+        ({}, {"workers": 2}, {"seed": rng.randrange(2**63)}, {"precision": "16-bit"}, {"cfr_br": 0.5})
     )
     solve |= rng.choice(({}, {"max_time": "0.5 s"}, {"check_every": "0.1 s", "check_flops": 3}))
     if rng.random() < 0.5:

@@ -20,7 +20,7 @@ from solvers.exact import ExactCfr, supports
 from solvers.exact.footprint import footprint
 from solvers.exact.storage import Storage, dither
 from solvers.exact.tables import hand_table
-from solvers.game import LiveGame, Round
+from solvers.game import Hands, LiveGame, Round
 from solvers.measure import exploitability
 from solvers.reference.cfr import Cfr
 from solvers.reference.walk import Walker
@@ -36,16 +36,15 @@ def last_round(seed, b=0):
     low = whole.rounds[1]
 
     def cut(rows):
-        n = int(rows.count[b])
-        group = np.arange(n)[None]
-        return type(rows)(rows.count[b : b + 1], *(a[b : b + 1, :n] for a in (rows.blockers, rows.strength, rows.twin)),
-                          group, rows.weight[b : b + 1, :n], n)  # fmt: skip
+        n = int(rows.n_hands[b])
+        arrays = (a[b : b + 1, :n] for a in (rows.cards, rows.strength, rows.same_cards))
+        return Hands.of(rows.n_hands[b : b + 1], *arrays, np.arange(n)[None], rows.weight[b : b + 1, :n], n)
 
     rng = np.random.default_rng(seed + 100)
     tree = Decision(
         0, tuple(random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), player=1) for _ in range(3))
     )
-    rows = cut(low.rows[0]), cut(low.rows[1])
+    rows = cut(low.hands[0]), cut(low.hands[1])
     return LiveGame([Round(Forest.build([tree]), rows, None)], (rows[0].weight, rows[1].weight), whole.n_ids)
 
 
@@ -62,7 +61,9 @@ def as_strategies(game, whole):
 def all_in(seed):
     """A river on which everything is in: no decisions at all."""
     game = last_round(seed)
-    return LiveGame([Round(Forest.build([Showdown(2.0)]), game.rounds[0].rows, None)], game.reach, game.n_ids)
+    return LiveGame(
+        [Round(Forest.build([Showdown(2.0)]), game.rounds[0].hands, None)], game.reach, game.n_ids
+    )
 
 
 GAMES = {
@@ -85,7 +86,7 @@ def test_iterations_are_those_of_the_generic_engine(make, seed, schedule):
     fast.iteration = slow.iteration = 1  # the first discount is by 0
     for t, r in enumerate(game.rounds):
         for p, b in product((0, 1), range(r.n_boards)):
-            there = slow.regrets[t][p][b, :, : r.rows[p].count[b]]
+            there = slow.regrets[t][p][b, :, : r.hands[p].n_hands[b]]
             there[:] = rng.uniform(0, 4, there.shape)
             fast.regrets[t][p].write(b, there)
     iterations = 1 if game.locks else 3  # locked at 0, lines that nobody reaches are ties at once
@@ -98,7 +99,7 @@ def test_iterations_are_those_of_the_generic_engine(make, seed, schedule):
             game.pin(theirs)
         for found, expected, r in zip(numbers, theirs, game.rounds, strict=True):
             for p in (0, 1):
-                count = r.rows[p].count
+                count = r.hands[p].n_hands
                 real = np.arange(expected[p].shape[2])[None, :] < count[:, None]
                 if ours is fast.regrets and game.locks:
                     continue  # regrets of locked rows mean nothing in either engine
@@ -211,9 +212,13 @@ def test_what_it_cannot_take_is_refused():
 def test_storage_gives_back_what_was_written(short):
     game = two_round_game(4)
     low = game.rounds[1]
-    part = Storage.blank(low.forest.n_slots[1], hand_table(low.rows[1], low.rows[0]), short=short, unit=0.125)
+    part = Storage.blank(
+        low.forest.n_slots[1], hand_table(low.hands[1], low.hands[0]), short=short, unit=0.125
+    )
     rng = np.random.default_rng(0)
-    written = [rng.normal(size=(low.forest.n_slots[1], int(n))).astype(np.float32) for n in low.rows[1].count]
+    written = [
+        rng.normal(size=(low.forest.n_slots[1], int(n))).astype(np.float32) for n in low.hands[1].n_hands
+    ]
     for b, numbers in enumerate(written):
         part.write(b, numbers)
     for b, numbers in enumerate(written):
@@ -278,8 +283,8 @@ def test_16_bits_follow_single_precision(name):
 def test_pairs_of_cards_only():
     """The smallest decks: some hands have no opponent at all."""
     game = two_round_game(9)
-    rows = game.rounds[0].rows[0]
-    assert len(set(combinations(range(9), 2)) - {tuple(c) for c in rows.blockers[0].tolist()}) > 0
+    rows = game.rounds[0].hands[0]
+    assert len(set(combinations(range(9), 2)) - {tuple(c) for c in rows.cards[0].tolist()}) > 0
     engine = ExactCfr(game, variant("cfr+"))
     engine.run(3)
     assert np.isfinite(engine.exploitability().value)
@@ -385,7 +390,7 @@ def test_its_memory_is_known_before(make, short):
 def test_both_engines_tell_root_values_and_take_other_ranges(make):
     game = make(5)
     exact, generic = ExactCfr(game, VARIANTS["dcfr"]), Cfr(game, VARIANTS["dcfr"])
-    other = np.linspace(0, 1, int(game.rounds[0].rows[1].count[0]))
+    other = np.linspace(0, 1, int(game.rounds[0].hands[1].n_hands[0]))
     for solver in (exact, generic):
         solver.run(3)
         solver.enter(1, other)
@@ -428,7 +433,7 @@ def test_what_is_not_finite_is_known(short):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_both_engines_measure_the_game_with_the_range_that_entered(make, threads):
     game = make(5)
-    n = int(game.rounds[0].rows[1].count[0])
+    n = int(game.rounds[0].hands[1].n_hands[0])
     other = np.linspace(0, 1, n) ** 2
     exact, generic = ExactCfr(game, VARIANTS["dcfr"], threads=threads), Cfr(game, VARIANTS["dcfr"])
     for solver in (exact, generic):

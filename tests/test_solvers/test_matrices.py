@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 from random_games import two_round_game
 
-from solvers.matrix.leaves import Hands, add_deal, row_matrices
+from solvers.matrix.leaves import add_deal, row_matrices
 
 
 def hands_of(game, t, b, p):
-    rows = game.rounds[t].rows[p]
-    n = rows.count[b]
-    return Hands(
-        rows.blockers[b, :n], rows.strength[b, :n], rows.twin[b, :n], rows.group[b, :n], rows.n_groups
-    )
+    hands = game.rounds[t].hands[p]
+    return hands.on(b, hands.n_rows)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -23,7 +20,7 @@ def hands_of(game, t, b, p):
 def test_row_matrices(k, groups):
     game, rng = two_round_game(21, k, groups), np.random.default_rng(4)
     own, other = (hands_of(game, 1, 3, p) for p in (0, 1))
-    w0, w1 = rng.random(len(own.group)), rng.random(len(other.group))
+    w0, w1 = rng.random(len(own.row)), rng.random(len(other.row))
     joint, showdown = row_matrices(own, other, w0, w1, game.n_ids)
     slow = naive.leaf_matrix(own, other, w0, w1, lambda i, j: 1.0)
     np.testing.assert_allclose(joint, slow, atol=1e-12)
@@ -35,12 +32,12 @@ def test_row_matrices(k, groups):
 def test_add_deal(k):
     game, rng = two_round_game(22, k, 4), np.random.default_rng(5)
     own, other = (hands_of(game, 0, 0, p) for p in (0, 1))
-    w0, w1 = rng.random(len(own.group)), rng.random(len(other.group))
-    deal, below = game.rounds[0].deal, game.rounds[1].rows
-    payoffs = rng.normal(size=(below[0].n_groups, below[1].n_groups, 2))
+    w0, w1 = rng.random(len(own.row)), rng.random(len(other.row))
+    deal, below = game.rounds[0].deal, game.rounds[1].hands
+    payoffs = rng.normal(size=(below[0].n_rows, below[1].n_rows, 2))
     e = 6
     images = [
-        np.where(image >= 0, below[p].group[deal.child[e], image], -1)
+        np.where(image >= 0, below[p].row[deal.child[e], image], -1)
         for p, image in enumerate((deal.images[0][e], deal.images[1][e]))
     ]
 

@@ -9,7 +9,7 @@ from random_games import random_tree
 from sampled_walk import learn_once
 
 from compiled.records import Packed
-from solvers.game import Deal, LiveGame, Round, Rows
+from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule
@@ -76,7 +76,7 @@ class Game:
             [self.strength[card][h] for card, h in zip(cards, kept, strict=True)],
             N_ROWS[1],
         )
-        width = low.group.shape[1]
+        width = low.row.shape[1]
         origin, image = np.zeros((len(cards), width), dtype=int), np.full((len(cards), n), -1)
         for b, h in enumerate(kept):
             origin[b, : len(h)] = h
@@ -175,7 +175,7 @@ def rows_of(kept, every, groups, strengths, n_groups):
         n = len(h)
         blockers[b, :n], strength[b, :n], group[b, :n] = every[h], strengths[b], groups[b]
         twin[b, :n], weight[b, :n] = np.arange(n), 1
-    return Rows(
+    return Hands.of(
         np.array([len(h) for h in kept]), blockers, strength, twin, group, weight.astype(float), n_groups
     )
 
@@ -183,11 +183,11 @@ def rows_of(kept, every, groups, strengths, n_groups):
 def learnt(game, p, strategies, t, b, n, reach, gains, sums):
     """Values ``[hand]`` at a node; regrets and sums of all that is below are added up on the way."""
     r = game.rounds[t]
-    a, kind, group = r.forest.arrays, r.forest.arrays.kind[n], r.rows[0].group[b, : r.rows[0].count[b]]
+    a, kind, group = r.forest.arrays, r.forest.arrays.kind[n], r.hands[0].row[b, : r.hands[0].n_hands[b]]
     if kind == CHANCE:
         out = np.zeros(len(group))
         for c in r.deal.child:
-            origin = r.deal.origin[0][c, : game.rounds[t + 1].rows[0].count[c]]
+            origin = r.deal.origin[0][c, : game.rounds[t + 1].hands[0].n_hands[c]]
             values = learnt(game, p, strategies, t + 1, c, a.target[n], reach[origin], gains, sums)
             out[origin] += r.deal.probability * values
         return out
@@ -314,17 +314,17 @@ def best_answers(one, q, strategies):
         a = top.forest.arrays
         if a.kind[n] == CHANCE:
             for c in top.deal.child:
-                origin = top.deal.origin[0][c, : game.rounds[1].rows[0].count[c]]
+                origin = top.deal.origin[0][c, : game.rounds[1].hands[0].n_hands[c]]
                 answer(c, a.target[n], reach[origin])
         elif a.kind[n] == DECISION:
             for k in range(a.n_actions[n]):
-                played = strategies[0][p][0][a.slot[n] + k][top.rows[0].group[0]]
+                played = strategies[0][p][0][a.slot[n] + k][top.hands[0].row[0]]
                 come(a.first_child[n] + k, reach * (played if a.player[n] == p else 1))
 
     def answer(b, n, reach):
         """Values of q's hands at a node of the second round."""
-        a, rows = game.rounds[1].forest.arrays, game.rounds[1].rows[q]
-        group = rows.group[b, : rows.count[b]]
+        a, rows = game.rounds[1].forest.arrays, game.rounds[1].hands[q]
+        group = rows.row[b, : rows.n_hands[b]]
         if a.kind[n] != DECISION:
             return naive.node_values(game, q, strategies, 1, b, n, reach)
         slots = range(a.slot[n], a.slot[n] + a.n_actions[n])
@@ -332,7 +332,7 @@ def best_answers(one, q, strategies):
             sigma = [strategies[1][p][b][slot][group] for slot in slots]
             return sum(answer(b, a.first_child[n] + k, reach * s) for k, s in enumerate(sigma))
         values = np.array([answer(b, a.first_child[n] + k, reach) for k in range(len(slots))])
-        by_row = np.array([np.bincount(group, value, rows.n_groups) for value in values])
+        by_row = np.array([np.bincount(group, value, rows.n_rows) for value in values])
         best = by_row.argmax(axis=0)
         for row in set(group.tolist()):
             second[q][b][slots, row] = np.eye(len(slots))[best[row]]

@@ -39,7 +39,7 @@ def test_what_is_read_and_written_goes_on_as_the_original(make):
         numbers = first.read(part, t, b)
         for p in (0, 1):
             assert numbers[p].shape[0] == game.rounds[t].forest.n_slots[p]
-            assert numbers[p].shape[1] >= game.rounds[t].rows[p].count[b]
+            assert numbers[p].shape[1] >= game.rounds[t].hands[p].n_hands[b]
         again.write(part, t, b, numbers)
     first.let_go()
     for solver in (first, again):

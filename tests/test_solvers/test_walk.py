@@ -30,15 +30,15 @@ def test_values_equal_plain_recursion(seed, k, groups, best, p):
 @pytest.mark.parametrize("k", [1, 2])
 def test_compatible_reach_counts_pairs(k):
     game = two_round_game(5, k)
-    own, other = game.rounds[1].rows
-    reach = np.random.default_rng(0).random(other.group.shape[1])
+    own, other = game.rounds[1].hands
+    reach = np.random.default_rng(0).random(other.row.shape[1])
     for b in range(game.rounds[1].n_boards):
         slow = [
-            sum(reach[j] for j in range(other.count[b]) if naive.compatible(own, other, b, i, j))
-            for i in range(own.count[b])
+            sum(reach[j] for j in range(other.n_hands[b]) if naive.compatible(own, other, b, i, j))
+            for i in range(own.n_hands[b])
         ]
         found = compatible_reach(own, other, b, reach, game.n_ids)
-        np.testing.assert_allclose(found[: own.count[b]], slow, atol=1e-12)
+        np.testing.assert_allclose(found[: own.n_hands[b]], slow, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

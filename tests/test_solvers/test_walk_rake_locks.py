@@ -61,7 +61,7 @@ def test_no_rake_is_the_same_bits(precision):
 
 
 def _decisions(game, t, p):
-    a, width = game.rounds[t].forest.arrays, game.rounds[t].rows[p].group.shape[1]
+    a, width = game.rounds[t].forest.arrays, game.rounds[t].hands[p].row.shape[1]
     return [(int(n), int(a.n_actions[n]), width) for n in np.flatnonzero(a.player == p)]
 
 
@@ -192,7 +192,7 @@ FREE = [float("nan")] * 3
         (_lock([[[1.5, 1, 0], [-0.5, 0, 1]]]), "frequencies from 0"),
         (_lock([[[1.0, 1, 0], [float("nan"), 0, 1]]]), "sum to 1 in each locked row"),
         (replace(_lock([[FREE, FREE]]), locks=_lock([[FREE, FREE]]).locks * 2), "expected one lock per node"),
-        (locked(two_round_game(1, 2, 4), 1), "expected rows that are their own groups"),
+        (locked(two_round_game(1, 2, 4), 1), "expected a row for each hand, found buckets"),
     ],
 )
 def test_check_names_the_broken_lock(game, message):

@@ -165,7 +165,7 @@ class SubgameBuilder:
 def strategy_size(layout: Layout) -> int:
     """Count the numbers in both players' strategies: hands times actions, on all boards."""
     return sum(
-        slots * len(table.boards) * len(table.boards[0].rows[p].hands)
+        slots * len(table.boards) * len(table.boards[0].hands[p].numbers)
         for bets, table in zip(layout.betting, layout.boards, strict=True)
         for p, slots in enumerate(bets.forest.n_slots)
     )
@@ -178,8 +178,8 @@ def live_game(layout: Layout, ranges: tuple[Floats, Floats]) -> LiveGame:
         solvers.errors.SolverError: no hand of one player goes with a hand of the other.
     """
     scaled = []
-    for rows, weights in zip(layout.board(0, 0).rows, ranges, strict=True):
-        here = weights[rows.hands]
+    for rows, weights in zip(layout.board(0, 0).hands, ranges, strict=True):
+        here = weights[rows.numbers]
         scaled.append(here[None] / max(float(here.max(initial=0.0)), 1e-300))
     game = with_ranges(layout.live, (scaled[0], scaled[1]))
     game.deal_weight  # noqa: B018 - raises an error if no pair of hands is possible

@@ -157,7 +157,7 @@ def _with_gadget(
 ) -> Callable[[int], None]:
     """Return the function that does iterations of a safe solve."""
     opponent = 1 - safety.player
-    hands = layout.board(0, 0).rows[opponent].hands
+    hands = layout.board(0, 0).hands[opponent].numbers
     estimated = ranges[opponent][hands]
     step = STEPS[safety.gadget](
         safety.blueprint_values[hands],
@@ -175,7 +175,7 @@ def _against_all(player: int, reach: Floats) -> tuple[Floats, Floats]:
 
 def _compatible(game: LiveGame, player: int) -> Floats:
     """``[row of the opponent]``: mass of a player's range that shares no card with the hand."""
-    rows = game.rounds[0].rows
+    rows = game.rounds[0].hands
     mass = compatible_reach(rows[1 - player], rows[player], 0, game.reach[player][0], game.n_ids)
     return np.where(mass > 1e-9, mass, 0.0)
 

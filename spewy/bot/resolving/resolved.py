@@ -69,7 +69,7 @@ class Resolved:
         p, n = node.player, len(node.actions)
         assert p is not None
         b = self._layout.boards[t].numbers[self._builder.game.cut(board)]
-        hands = self._layout.board(t, b).rows[p].hands
+        hands = self._layout.board(t, b).hands[p].numbers
         sums, regrets = self._read(t, b)
         strategy = sums[p][first : first + n, : len(hands)].astype(np.float64)
         absent = ~(strategy.sum(axis=0) > 0)
@@ -106,7 +106,7 @@ def best_values(builder: SubgameBuilder, layout: Layout, solver: Solver, player:
     Raises:
         SolveError: a value is not finite.
     """
-    hands = layout.board(0, 0).rows[player].hands
+    hands = layout.board(0, 0).hands[player].numbers
     out = np.zeros(builder.n_hands)
     with builder.pace.timed("judge", strategy_size(layout)):
         out[hands] = solver.best_values(player)[: len(hands)]

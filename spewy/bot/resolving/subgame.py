@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -65,14 +64,13 @@ class HandContext:
     budget: Budget
     solved: OrderedDict[SolveKey, Resolved] = field(default_factory=OrderedDict)
 
-    def kept(self, key: SolveKey, solve: Callable[[], Resolved]) -> Resolved:
-        """Return a solved subgame, which is solved now if it is not kept."""
-        if key not in self.solved:
-            self.solved[key] = solve()
+    def keep(self, key: SolveKey, resolved: Resolved) -> Resolved:
+        """Keep a solved subgame as the latest; the oldest are given up if all together are too large."""
+        self.solved[key] = resolved
         self.solved.move_to_end(key)
         while sum(each.n_bytes for each in self.solved.values()) > MOST_KEPT and len(self.solved) > 1:
             self.solved.popitem(last=False)
-        return self.solved[key]
+        return resolved
 
 
 class BlueprintStrategy(NamedTuple):
@@ -203,9 +201,10 @@ class Subgame:
         """Solve the subgame for a player, unless the solve is kept."""
         key = self.betting.line, self.board, self.root.extra_bets, self._solved_for(player)
         try:
-            return self._context.kept(key, lambda: self._solve(self._solved_for(player)))
+            resolved = self._context.solved.get(key) or self._solve(self._solved_for(player))
         finally:
             self._read.clear()
+        return self._context.keep(key, resolved)
 
     def _solve(self, player: int) -> Resolved:
         gadget, budget = self._options.safe, self._context.budget

@@ -78,7 +78,7 @@ def write_strategy(
         if deadline is not None and time.monotonic() > deadline:
             raise OutOfTimeError("no time to read the blueprint's strategy")
         if lines:
-            hands = board.rows[player].hands
+            hands = board.hands[player].numbers
             numbers = solver.read(part, t, b)
             numbers[player][slots, : len(hands)] = strategy(lines, board.cards).of(hands)
             solver.write(part, t, b, numbers)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lockers import open_store
 from spewy.errors import InputError, path_text
-from spewy.look.play import play_folder
+from spewy.look.folder import strategy_folder
 from spewy.system.child import HOME
 from spewy.system.failures import failure_text
 
@@ -79,7 +79,7 @@ def package_acpc(folder: Path, out: Path, resolve: str) -> int:
 
 def _fill(folder: Path, out: Path, resolve: str) -> None:
     out.mkdir()
-    with open_store(play_folder(folder), read_only=True) as store:
+    with open_store(strategy_folder(folder), read_only=True) as store:
         store.copy_to(out / "lockers")
         job = store.manifest.get("job")
     game = job.get("name", "a game") if isinstance(job, dict) else "a game"

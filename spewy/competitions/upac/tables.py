@@ -23,7 +23,7 @@ from spewy.competitions.upac.runtime.cards import PERMS, canonical
 from spewy.competitions.upac.runtime.tables import ALWAYS, CALL, CURVE_ONE, FLOP, FOLD, RIVER, TURN
 from spewy.errors import InputError, path_text
 from spewy.game.nodes import Node, entry_line, find_node
-from spewy.look.play import holds_play, open_play
+from spewy.look.folder import has_board_buckets, open_policy
 from spewy.records.bucket_policy import BucketPolicy, board_abstraction
 from spewy.records.strategy_locker import MOST
 
@@ -73,7 +73,7 @@ def rung_folders(ladder: Path) -> list[Path]:
         InputError: there are none.
     """
     try:
-        found = sorted(path for path in ladder.iterdir() if holds_play(path))
+        found = sorted(path for path in ladder.iterdir() if has_board_buckets(path))
     except OSError as error:
         raise InputError(
             f"folder {path_text(ladder)}: expected one of solves, found: {error.strerror or error}"
@@ -119,7 +119,11 @@ def board_tables(abstraction: Abstraction) -> Arrays:
 
 def _rung(opened: ExitStack, folder: Path) -> tuple[int, BucketPolicy, Abstraction]:
     """Stack, strategies and classes of a solve."""
-    policy = opened.enter_context(open_play(folder))
+    policy = opened.enter_context(open_policy(folder))
+    if not isinstance(policy, BucketPolicy):
+        raise InputError(
+            f"folder {path_text(folder)}: expected a whole game with [boards], found another solve"
+        )
     game = policy.problem.game
     stacks = game.stacks or (0, 1)
     if game.limit or game.blinds != (2, 1) or game.board_sizes != (0, 3, 4, 5) or stacks[0] != stacks[1]:

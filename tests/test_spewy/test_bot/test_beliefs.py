@@ -11,7 +11,7 @@ from buckets.cards import Deck, blocked, hands
 from spewy.bot.agent import open_bot
 from spewy.bot.beliefs import range_after_action
 from spewy.game.hand import Hand
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 
 REPEATABLE = {"seconds": None, "iterations": 8}
 

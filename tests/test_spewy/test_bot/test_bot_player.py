@@ -31,7 +31,7 @@ from spewy.bot.resolving.subgame import Subgame
 from spewy.errors import SolveError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 from spewy.match.opponents import opponent
 from spewy.records.chunk_policy import ChunkPolicy
 from spewy.records.policy import Stacked

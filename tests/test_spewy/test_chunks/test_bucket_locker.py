@@ -158,7 +158,7 @@ def test_range_rows_are_each_players_own(clustering):
     for own, weights in zip(groups, problem.ranges, strict=True):
         held = own.labels >= 0
         np.testing.assert_array_equal(held, (weights > 0) & held)
-        assert own.n_groups == 5
+        assert own.n_rows == 5
         assert set(own.labels[held].tolist()) == set(range(5))
     aces, tens = (np.flatnonzero((hands(Deck(), 2) >> 2 == rank).all(axis=1)) for rank in (12, 8))
     assert (groups[0].labels[aces] >= groups[0].labels[tens]).all()
@@ -191,8 +191,8 @@ def test_rows_are_counted_without_making_them(rows, leaves):
         np.testing.assert_array_equal(found, expected)
         costs = [WalkedPlan.on(one, layout, streaming=True).cost for layout in (counted, made)]
         assert costs[0] == costs[1]
-    buckets = WalkedPlan.of(one, streaming=True).layout.boards[1].boards[3].rows[0]
-    np.testing.assert_array_equal(buckets.group, made.boards[1].boards[3].rows[0].group)
+    buckets = WalkedPlan.of(one, streaming=True).layout.boards[1].boards[3].hands[0]
+    np.testing.assert_array_equal(buckets.row, made.boards[1].boards[3].hands[0].row)
 
 
 def test_costs_and_refusals_make_no_buckets(tmp_path, monkeypatch):
@@ -231,7 +231,7 @@ def test_preflop_has_169_rows():
         "rows": {"preflop": 169, "flop": 2, "turn": 2, "river": 2},
     }
     groups = board_groups(Job.of(data).problem, 0, ())
-    assert groups[0].n_groups == 169
+    assert groups[0].n_rows == 169
 
 
 def test_fewer_kinds_than_rows_is_said(tmp_path):
@@ -291,7 +291,7 @@ def test_a_solve_without_a_home(tmp_path, monkeypatch, caplog):
         "os.path.expanduser", lambda path: path
     )  # as for a user whom the system does not know
     monkeypatch.chdir(tmp_path)
-    assert board_groups(job(turn=4).problem, 2, job().problem.history)[0].n_groups == 4
+    assert board_groups(job(turn=4).problem, 2, job().problem.history)[0].n_rows == 4
     (warning,) = warnings_of(caplog)
     assert "expected a home directory or a folder in $SPEWY_BUCKETS, found neither" in warning
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from cli_runs import TURN
 from jobs import ALIKE, SUITED, example, parsed_job, toy
 
 from buckets.cards import cards_name, parse_cards, permute_history
-from spewy.chunks.boards import board_rows
+from spewy.chunks.boards import board_hands
 from spewy.chunks.layout import Layout
 from spewy.chunks.locate import board_cards, solved_board
 from spewy.chunks.place import Place
@@ -52,10 +52,10 @@ def test_rows_of_one_board_are_those_of_the_enumeration(layout):
     for table in layout.boards:
         for board in table.boards[::7]:
             for mine, theirs in zip(
-                board_rows(layout.problem, table.round, board.history), board.rows, strict=True
+                board_hands(layout.problem, table.round, board.history), board.hands, strict=True
             ):
-                assert mine.n_groups == theirs.n_groups
-                for name in ("hands", "strength", "group", "weight"):
+                assert mine.n_rows == theirs.n_rows
+                for name in ("numbers", "strength", "row", "weight"):
                     found, expected = getattr(mine, name), getattr(theirs, name)
                     np.testing.assert_array_equal(found, expected)
                     assert found.dtype == expected.dtype

@@ -202,9 +202,9 @@ def test_a_board_view_knows_the_locks():
 def _joint_weights(view):
     """Per hand of the root's node its weight times that of the opponent's hands that go with it."""
     live, node = view.layout.live, view.node()
-    rows = live.rounds[0].rows
+    rows = live.rounds[0].hands
     mass = live.reach[0][0] * compatible_reach(rows[0], rows[1], 0, live.reach[1][0], live.n_ids)
-    hands = view.layout.problem.hands[view.layout.board(0, 0).rows[0].hands]
+    hands = view.layout.problem.hands[view.layout.board(0, 0).hands[0].numbers]
     place = {hand_name(hand): h for h, hand in enumerate(hands)}
     return np.array([mass[place[name]] for name in node.hands])
 

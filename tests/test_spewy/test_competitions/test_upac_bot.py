@@ -26,7 +26,7 @@ from spewy.competitions.upac.runtime.strength import strengths as runtime_streng
 from spewy.competitions.upac.runtime.tables import FIRST_CHILD, N_CHILDREN, PLAYER, TOTAL, Tables, TablesError
 from spewy.competitions.upac.tables import tree_tables
 from spewy.errors import InputError
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 
 DECK = Deck()
 
@@ -287,7 +287,7 @@ def test_a_ladder_from_solves_to_answers(tmp_path):
         good("solve", job, "--out", ladder / name, *fast)
     assert "6, 10, in big blinds" in good("package", "upac", out, "--ladder", ladder)
     rng = Random(1)
-    with closing(open_tables(out)) as tables, open_play(ladder / "10bb") as policy:
+    with closing(open_tables(out)) as tables, open_policy(ladder / "10bb") as policy:
         places = list(nodes_of(policy.problem.tree.root, tables.tree(1)))
         for node, place in rng.sample(places, 40):
             dealt = rng.sample(range(52), 7)

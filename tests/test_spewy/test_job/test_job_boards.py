@@ -42,7 +42,7 @@ def test_what_a_dealt_job_says_itself():
         "max_time": "8 h",
         "max_sweeps": 1000,
         "seed": 3,
-        "answers": 0.25,
+        "cfr_br": 0.25,
         "target": "150 mbb",
         "precision": "16-bit",
     }
@@ -56,7 +56,7 @@ def test_what_a_dealt_job_says_itself():
         told.most_seconds,
         told.last_deal,
         told.seed,
-        told.answers,
+        told.cfr_br,
     ) == (
         90,
         7,
@@ -65,6 +65,10 @@ def test_what_a_dealt_job_says_itself():
         3,
         0.25,
     )
+
+
+def test_a_key_has_its_old_name_too():
+    assert limit({"answers": 0.25}).dealing.cfr_br == 0.25
 
 
 def test_hands_of_one_card_are_rows_unless_the_job_says_otherwise():
@@ -110,39 +114,36 @@ def test_what_is_no_time(text):
             {"rows": {"river": "hands"}},
             "rows.river: expected a number of rows, which the boards of each of 400",
         ),
-        ({"lock": [{"line": "", "strategy": {"Fold": 1}}]}, "lock: expected none beside [boards]"),
-        ({"rows": {"weights": "ranges"}}, "rows.weights: expected none beside [boards]"),
-        ({"rows": {"clustering": "ward"}}, "rows.clustering: expected none beside [boards]"),
-        ({"solve": {"method": "lp"}}, "solve.method: expected none beside [boards]"),
-        ({"solve": {"variant": "dcfr"}}, "solve.variant: expected none beside [boards]"),
-        (
-            {"solve": {"integrate": "average", "order": "top-down"}},
-            "solve.order: expected none beside [boards]",
-        ),
-        ({"solve": {"leaves": "live"}}, "solve.leaves: expected none beside [boards]"),
-        ({"solve": {"iterations": 5}}, "solve.iterations: expected none beside [boards]"),
-        ({"solve": {"tremble": 0.1}}, "solve.tremble: expected none beside [boards]"),
-        ({"solve": {"order": "top-down"}}, "solve.order: expected none beside [boards]"),
-        ({"solve": {"symmetry": False}}, "solve.symmetry: expected none beside [boards]"),
+        ({"lock": [{"line": "", "strategy": {"Fold": 1}}]}, "job: lock has no effect with [boards]"),
+        ({"rows": {"weights": "ranges"}}, "job: rows.weights has no effect with [boards]"),
+        ({"rows": {"clustering": "ward"}}, "job: rows.clustering has no effect with [boards]"),
+        ({"solve": {"method": "lp"}}, "job: solve.method has no effect with [boards]"),
+        ({"solve": {"variant": "dcfr"}}, "job: solve.variant has no effect with [boards]"),
+        ({"solve": {"integrate": "average"}}, "job: solve.integrate has no effect with [boards]; remove it"),
+        ({"solve": {"leaves": "live"}}, "job: solve.leaves has no effect with [boards]"),
+        ({"solve": {"iterations": 5}}, "job: solve.iterations has no effect with [boards]"),
+        ({"solve": {"tremble": 0.1}}, "job: solve.tremble has no effect with [boards]"),
+        ({"solve": {"order": "top-down"}}, "job: solve.order has no effect with [boards]"),
+        ({"solve": {"symmetry": False}}, "job: solve.symmetry has no effect with [boards]"),
         (
             {"solve": {"precision": "double"}},
-            'solve.precision: expected "single" or "16-bit" beside [boards]',
+            "job: solve.precision: expected 'auto', '16-bit' or 'single', found",
         ),
         (
             {"solve": {"check_every": 10}},
-            'solve.check_every: expected a time such as "30 min" beside [boards]',
+            'job: solve.check_every: expected a time such as "30 min", found 10',
         ),
         ({"solve": {"check_every": "10"}}, "job: solve.check_every: expected a positive number and a unit"),
         (
             {"solve": {"check_every": 0}},
-            "job: solve.check_every: expected a number of sweeps of at least 1, or",
+            'job: solve.check_every: expected a time such as "30 min", found 0',
         ),
         ({"solve": {"check_flops": 0}}, "job: solve.check_flops: expected"),
         ({"solve": {"max_time": "long"}}, "job: solve.max_time: expected a positive number and a unit"),
         ({"solve": {"seed": -1}}, "job: solve.seed: expected"),
-        ({"solve": {"answers": 1.5}}, "job: solve.answers: expected"),
-        ({"solve": {"answers": -0.1}}, "job: solve.answers: expected"),
-        ({"solve": {"answers": float("nan")}}, "job: solve.answers: expected"),
+        ({"solve": {"cfr_br": 1.5}}, "job: solve.cfr_br: expected"),
+        ({"solve": {"cfr_br": -0.1}}, "job: solve.cfr_br: expected"),
+        ({"solve": {"cfr_br": float("nan")}}, "job: solve.cfr_br: expected"),
         ({"solve": {"seed": 2**63}}, "job: solve.seed: expected"),
         ({"solve": {"target": "0.3%"}}, "solve.target: expected mbb or chips for a whole game"),
     ],
@@ -160,23 +161,25 @@ def test_classes_of_a_round_that_the_game_has_not():
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("max_time", "8 h"), ("check_flops", 7), ("seed", 1), ("answers", 0.5), ("check_every", "30 min")],
+    [("max_time", "8 h"), ("check_flops", 7), ("seed", 1), ("cfr_br", 0.5), ("check_every", "30 min")],
 )
 def test_keys_that_only_deals_have(key, value):
-    with pytest.raises(InputError, match=rf"^solve\.{key}: expected .*\[boards\].*found"):
+    with pytest.raises(
+        InputError, match=rf"^job: solve\.{key}( has no effect without|: .* for jobs with) \[boards\]"
+    ):
         Job.of(LEDUC | {"solve": {key: value}})
 
 
 def test_a_spot_has_no_classes_of_boards(tmp_path):
     job = write(tmp_path, TURN + "[boards]\nflop = 10\n")
-    assert "spot: expected none beside [boards]" in refused("estimate", job)
+    assert ": spot has no effect with [boards]" in refused("estimate", job)
 
 
 def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
     manifest = limit().manifest()
     same = {
         "seed": 5,
-        "answers": 0.5,
+        "cfr_br": 0.5,
         "max_time": "1 h",
         "check_every": "1 h",
         "check_flops": 9,
@@ -196,7 +199,7 @@ def test_a_folder_belongs_to_the_classes_and_not_to_the_deals():
 def test_a_folder_without_classes_has_no_key_of_deals():
     job = toy("leduc").manifest()["job"]
     assert job["boards"] is None
-    assert not {"answers", "seed", "max_time", "check_flops"} & job["solve"].keys()
+    assert not {"cfr_br", "seed", "max_time", "check_flops"} & job["solve"].keys()
     assert set(job["rows"].values()) == {"hands", "equation-1", "uniform"}
 
 
@@ -207,7 +210,7 @@ def test_boards_up_to_suits_are_counted_as_they_are_listed(deck, n_cards):
     assert count_boards(deck, n_cards) == len(canonical_flops(deck, n_cards)[0])
 
 
-@pytest.mark.parametrize("command", [("report", "--line", "cc/"), ("drop", "--round", "flop")])
+@pytest.mark.parametrize("command", [("drop", "--round", "flop")])
 def test_folders_of_dealt_boards_are_refused_by_what_walks_through_all(command, tmp_path):
     with open_store(tmp_path / "limit", limit().manifest()):
         pass

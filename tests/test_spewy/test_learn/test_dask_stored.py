@@ -62,11 +62,17 @@ def everything(store):
     return arrays, {key: store.visits(key) for _, key in arrays}
 
 
+def sweep(engine, last, stop, progress=lambda *told: None):
+    """Sweep until the last sweep, or until ``stop`` is set."""
+    while engine.done < last and not stop.is_set():
+        engine.run(Goal(0.0, last), stop, progress)
+
+
 def swept(layout, settings, cluster=None, sweeps=3, order="bottom-up"):
     """What is stored after some sweeps."""
     store = MemoryStore({})
     with closing(StoredEngine(layout, store, settings, order, cluster=cluster)) as engine:
-        list(engine.checks(Goal(0.0, sweeps, sweeps, Event(), lambda *told: None)))
+        sweep(engine, sweeps, Event())
     return everything(store)
 
 
@@ -169,16 +175,16 @@ def test_visits_that_are_lost_again_and_again_end_the_solve(layout, losing):
 def test_a_sweep_that_is_interrupted_goes_on_where_it_stopped(layout, started):
     store, stop = MemoryStore({}), Event()
 
-    def progress(sweep, done, total):
-        if sweep == 2 and 0 < done < total:
+    def progress(number, done, total):
+        if number == 2 and 0 < done < total:
             stop.set()
 
-    with closing(StoredEngine(layout, store, WAYS["regret"], "bottom-up", cluster=joined(started))) as engine:
-        list(engine.checks(Goal(0.0, 3, 3, stop, progress)))
-        assert engine.sweeps == 1
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+        sweep(engine, 3, stop, progress)
+        assert engine.done == 1
     assert {number for number, _ in everything(store)[1].values()} == {1, 2}
-    with closing(StoredEngine(layout, store, WAYS["regret"], "bottom-up", cluster=joined(started))) as engine:
-        list(engine.checks(Goal(0.0, 3, 3, Event(), lambda *told: None)))
+    with closing(StoredEngine(layout, store, WAYS["regret"], cluster=joined(started))) as engine:
+        sweep(engine, 3, Event())
     assert everything(store) == swept(layout, WAYS["regret"])
 
 

@@ -1,16 +1,23 @@
-"""What chunks are taken to be worth where no payoff matrix is stored."""
+"""Estimates of payoff matrices for chunks that no visit has covered."""
 
 import shutil
-from itertools import product
+from itertools import combinations, product
+from typing import get_args
 
 import numpy as np
 import pytest
 from class_games import some_cards, two_suits
+from naive_chunks import three_rounds
 
 from benchmarks.studies import leaf_estimates
 from buckets.cards.rank_sets import board_strength
+from lockers import MemoryStore
+from spewy.chunks.layout import Layout
 from spewy.errors import InputError
-from spewy.learn.leaf_estimates import Bets, ClosestLine, NoMoreBetting, Regressed, stake
+from spewy.learn.estimates import ClosestLine, Estimate, Lines, NoMoreBetting, Regression, estimator
+from spewy.learn.visit import Visitor, VisitSettings
+from spewy.records.chunks import Chunks, Kind
+from spewy.records.keys import PAYOFF
 
 FLOP, TURN = 1, 2
 
@@ -21,9 +28,14 @@ def game(tmp_path):
 
 
 @pytest.fixture
-def plain(game):
+def lines(game):
+    return Lines(game.betting, 0.0)
+
+
+@pytest.fixture
+def share(game):
     cards = some_cards(game, 4)
-    return NoMoreBetting(game, lambda t, class_: [(cards[: t + 2], 1)])
+    return leaf_estimates.bucket_shares(game, lambda t, class_: [(cards[: t + 2], 1)])
 
 
 def line(game, t, text):
@@ -40,18 +52,17 @@ def sign(game, board, i, j):
     return int(np.sign(int(strength[i]) - int(strength[j])))
 
 
-def test_without_more_betting_the_better_hand_takes_what_is_in_the_middle(game, plain):
-    r, board = line(game, TURN, "rc/rc/"), some_cards(game, 4)
-    found = plain(TURN, 0, r)
+def test_without_more_betting_the_better_hand_takes_what_is_in_the_middle(game, share):
+    board, found = some_cards(game, 4), share(TURN, 0)
     for i, j in product(range(0, 66, 5), repeat=2):
         won = sign(game, board, i, j)
-        assert found[i, j] == pytest.approx(0 if won is None else won * stake(game, TURN, r))
+        assert found[i, j] == pytest.approx(0 if won is None else won)
 
 
-def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, plain):
+def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, share):
     board = some_cards(game, 3)
-    rows = game.board(FLOP, board).layout.board(FLOP, 0).rows[0]
-    hands = dict(zip(rows.hands.tolist(), rows.group.tolist(), strict=True))
+    rows = game.board(FLOP, board).layout.board(FLOP, 0).hands[0]
+    hands = dict(zip(rows.numbers.tolist(), rows.row.tolist(), strict=True))
     total, weight = np.zeros((4, 4)), np.zeros((4, 4))
     left = [card for card in game.problem.game.deck.cards if card not in board]
     for i, j in product(hands, repeat=2):
@@ -60,68 +71,109 @@ def test_before_the_last_card_it_is_the_mean_over_what_may_come(game, plain):
         if dealt:
             total[hands[i], hands[j]] += np.mean(dealt)
             weight[hands[i], hands[j]] += 1
-    np.testing.assert_allclose(plain.share(FLOP, 0), total / weight, atol=1e-12)
+    np.testing.assert_allclose(share(FLOP, 0), total / weight, atol=1e-12)
 
 
-def test_more_than_one_card_to_come_is_refused(plain):
-    with pytest.raises(InputError, match="round 0: expected one of the last two, found an earlier one"):
-        plain(0, 0, 0)
+def test_more_than_one_card_to_come_is_refused(share):
+    with pytest.raises(ValueError, match="round 0: expected one of the last two, found an earlier one"):
+        share(0, 0)
 
 
-def test_bets_before_a_round_are_counted(game):
-    bets = Bets.of(game, TURN, line(game, TURN, "rc/crc/"))
+def test_bets_before_a_round_are_counted(game, lines):
+    bets = lines.bets(TURN, line(game, TURN, "rc/crc/"))
     assert (bets.counts, bets.aggressor) == ((0, 2), -1)
-    bets = Bets.of(game, TURN, line(game, TURN, "rc/cc/"))
+    bets = lines.bets(TURN, line(game, TURN, "rc/cc/"))
     assert (bets.counts, bets.aggressor) == ((0, 1), 0)
-    bets = Bets.of(game, TURN, line(game, TURN, "crc/rc/"))
+    bets = lines.bets(TURN, line(game, TURN, "crc/rc/"))
     assert (bets.counts, bets.aggressor) == ((2, 0), 1)
 
 
-def test_the_closest_line_is_rescaled_to_the_pot(game):
+def test_the_closest_line_is_rescaled_to_the_pot(game, lines):
     asked, near, far = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "cc/cc/"))
     stored = {near: np.full((2, 2), 3.0), far: np.full((2, 2), 5.0)}
-    closest = ClosestLine(game, lambda t, class_, r: stored.get(r), None)
-    assert stake(game, TURN, asked) == stake(game, TURN, near)
+    closest = ClosestLine(lines, lambda t, class_, r: stored.get(r), None)
+    assert lines.stake(TURN, asked) == lines.stake(TURN, near)
     np.testing.assert_allclose(closest(TURN, 0, asked), 3.0)
     del stored[near]
     np.testing.assert_allclose(
-        closest(TURN, 0, asked), 5.0 * stake(game, TURN, asked) / stake(game, TURN, far)
+        closest(TURN, 0, asked), 5.0 * lines.stake(TURN, asked) / lines.stake(TURN, far)
     )
 
 
-def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game):
+def test_of_lines_with_pots_alike_the_same_aggressor_is_closer(game, lines):
     asked, same, other = (line(game, TURN, text) for text in ("rc/rc/", "crc/rc/", "rc/crc/"))
     stored = {same: np.full((2, 2), 1.0), other: np.full((2, 2), 2.0)}
-    closest = ClosestLine(game, lambda t, class_, r: stored.get(r), None)
+    closest = ClosestLine(lines, lambda t, class_, r: stored.get(r), None)
     np.testing.assert_allclose(closest(TURN, 0, asked), 1.0)
 
 
-def test_where_no_line_is_stored_another_estimate_stands_in(game):
-    closest = ClosestLine(game, lambda t, class_, r: None, lambda t, class_, r: np.full((2, 2), 7.0))
+def test_where_no_line_is_stored_another_estimate_stands_in(lines):
+    closest = ClosestLine(lines, lambda t, class_, r: None, lambda t, class_, r: np.full((2, 2), 7.0))
     np.testing.assert_allclose(closest(TURN, 0, 0), 7.0)
 
 
-def test_a_regression_learns_what_the_betting_before_is_worth(game, plain):
-    lines = range(len(game.betting[TURN].chunks))
+def test_a_regression_learns_what_the_betting_before_is_worth(lines, share):
+    numbers = range(lines.number(TURN))
 
     def worth(t, class_, r):
-        return stake(game, t, r) * (plain.share(t, class_) + 0.3 * Bets.of(game, t, r).aggressor)
+        return lines.stake(t, r) * (share(t, class_) + 0.3 * lines.bets(t, r).aggressor)
 
-    known = [(0, r) for r in lines if r % 4 != 1]
-    regressed = Regressed(game, TURN, plain).fit(known, worth)
-    left_out = lines[1::4]
+    known = [(0, r) for r in numbers if r % 4 != 1]
+    regressed = Regression(lines, TURN, share).fit(known, worth)
+    left_out = numbers[1::4]
 
     def error(estimate):
         return np.mean([np.abs(estimate(TURN, 0, r) - worth(TURN, 0, r)).mean() for r in left_out])
 
+    def plain(t, class_, r):
+        return lines.stake(t, r) * share(t, class_)
+
     assert error(regressed) < error(plain) / 3
 
 
-def test_a_regression_needs_something_to_learn_from(game, plain):
-    with pytest.raises(
-        InputError, match="round 2: expected stored payoff matrices to learn from, found none"
-    ):
-        Regressed(game, TURN, plain).fit([(0, 0)], lambda t, class_, r: None)
+def test_a_regression_needs_something_to_learn_from(lines, share):
+    with pytest.raises(InputError, match="round 2: no payoff matrices are stored to train a regression"):
+        Regression(lines, TURN, share).fit([(0, 0)], lambda t, class_, r: None)
+
+
+def test_estimates_of_a_solves_chunks_learn_from_what_visits_have_stored():
+    """What the estimates of the last round's chunks miss on average, where a chunk in four is not stored."""
+    _, problem = three_rounds(1)
+    layout, store = Layout.of(problem), MemoryStore({})
+    lines, plain = Lines(layout.betting, problem.pot), NoMoreBetting(layout)
+
+    def worth(b, r):
+        return lines.stake(2, r) * (plain.share(2, b) + 0.3 * lines.bets(2, r).aggressor)[None]
+
+    chunks = list(layout.chunks(2))
+    left_out = [chunk for chunk in chunks if sum(chunk) % 4 == 1]
+
+    def error(estimate):
+        return np.mean([np.abs(estimate(2, *chunk) - worth(*chunk)).mean() for chunk in left_out])
+
+    for name in get_args(Estimate):
+        assert error(estimator(name, layout, store)) == error(plain)
+    kept = {layout.key(2, *chunk): worth(*chunk) for chunk in chunks if chunk not in left_out}
+    store.transact(lambda txn: [txn.put(PAYOFF, *item) for item in kept.items()])
+    assert error(estimator("no-betting", layout, store)) == error(plain)
+    assert error(estimator("closest", layout, store)) < 0.6 * error(plain)
+    assert error(estimator("regression", layout, store)) < error(plain) / 3
+
+
+def test_a_visit_uses_the_estimate_of_its_settings():
+    """A visit above chunks of which some are stored."""
+    _, problem = three_rounds(1)
+    layout, sums = Layout.of(problem), []
+    for name in get_args(Estimate):
+        store = MemoryStore({})
+        visitor = Visitor(layout, store, VisitSettings(estimate=name))
+        for place in list(layout.chunks(2))[::3]:
+            visitor.visit(2, *place, 1)
+        visitor.visit(1, 5, 2, 1)
+        sums.append(
+            np.concatenate([player.ravel() for player in Chunks(layout, store, Kind.REGRETS).get(1, 5, 2)])
+        )
+    assert all(not np.array_equal(first, second) for first, second in combinations(sums, 2))
 
 
 def test_the_tables_of_the_page_are_those_of_the_data(tmp_path):

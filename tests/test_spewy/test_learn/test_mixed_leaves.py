@@ -19,14 +19,14 @@ from spewy.chunks.layout import Layout
 from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.engine import Goal
-from spewy.learn.judge import Judge
 from spewy.learn.stored import StoredEngine
 from spewy.learn.visit import Visitor, VisitSettings
+from spewy.learn.walks import Judge
 from spewy.look.folder import stored_job
 from spewy.look.solution import Solution
 from spewy.records.chunks import Chunks, Kind
 from spewy.run.session import Session
-from spewy.run.walked_cost import estimate
+from spewy.run.walked_cost import walked_cost
 from spewy.run.walked_plan import WalkedPlan
 
 T1 = ("rows.turn=7", "rows.river=5", "rows.clustering=equity-quantiles", "solve.target=0 chips")
@@ -55,8 +55,10 @@ def test_a_spot_under_a_stored_root_is_the_live_solve(tmp_path):
 def swept(layout, first_live, sweeps):
     """Exploitability after so many sweeps."""
     store, settings = MemoryStore({}), VisitSettings(first_live=first_live)
-    engine = StoredEngine(layout, store, settings, "bottom-up")
-    return list(engine.checks(Goal(0.0, sweeps, sweeps, Event(), lambda *told: None)))[-1].found
+    engine = StoredEngine(layout, store, settings)
+    while engine.done < sweeps:
+        engine.run(Goal(0.0, sweeps), Event(), lambda *told: None)
+    return engine.measure(Event()).exploitability
 
 
 @pytest.mark.parametrize("rows", [True, False])
@@ -65,7 +67,7 @@ def test_three_rounds_under_a_stored_root_are_the_live_solve(rows):
     layout = Layout.of(problem)
     live = Cfr(layout.live, variant("dcfr"))
     live.run(10)
-    assert swept(layout, 1, 10) == Judge(layout, 1).exploitability(live.sums)
+    assert swept(layout, 1, 10) == Judge(layout, 1).exploitability(live.sums).value
 
 
 @pytest.mark.slow
@@ -73,7 +75,7 @@ def test_live_rivers_come_closer_than_stored_ones():
     """A payoff matrix tells what rows are worth on average; live chunks answer each hand of them."""
     _, problem = three_rounds(1, held=(7, 5))
     layout = Layout.of(problem)
-    assert swept(layout, 2, 20).value < 0.85 * swept(layout, None, 20).value
+    assert swept(layout, 2, 20) < 0.85 * swept(layout, None, 20)
 
 
 def mixed(**solve):
@@ -143,8 +145,9 @@ def test_an_interrupted_sweep_goes_on(tmp_path):
                     stop.set()
 
             settings = VisitSettings(first_live=job.first_live)
-            engine = StoredEngine(layout, session.store, settings, "bottom-up")
-            assert [check.found for check in engine.checks(Goal(0.0, 3, 3, stop, progress))][-1] is None
+            engine = StoredEngine(layout, session.store, settings)
+            while not stop.is_set():
+                engine.run(Goal(0.0, 3), stop, progress)
             assert len(made) == stop_after
         assert trace(job, tmp_path / str(stop_after))[-1] == whole[-1]
 
@@ -199,7 +202,7 @@ def test_rounds_of_a_table_of_leaves(leaves, root, first):
 def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
     job = example("T1", "solve.leaves.river=live")
     assert job.manifest() == example("T1", 'solve.leaves={river="live"}').manifest()
-    assert job.leaves_text == "stored leaves, live ones from the river on"
+    assert str(job.leaves) == "stored leaves, live ones from the river on"
     assert job.manifest()["job"]["solve"]["leaves"] == {"river": "live"}
     assert example("T1").manifest()["job"]["solve"]["leaves"] == "auto"
     with Session(mixed(), tmp_path / "f"):
@@ -248,9 +251,9 @@ def test_overrides_and_folders_know_tables_of_leaves(tmp_path):
             "spot.rake: expected live leaves, solve.leaves = \"auto\" or \"live\", found {'river': 'live'}",
         ),
         (
-            ["solve.leaves.turn=live", "solve.order=top-down"],
-            'solve.order: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
-            "found top-down for live leaves",
+            ["solve.leaves.turn=live", "solve.iterations=3"],
+            'solve.iterations: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+            "found 3 for live leaves",
         ),
     ],
 )
@@ -288,13 +291,13 @@ def test_memory_of_visits_is_that_of_the_largest_parts(workers):
     layout = Layout.of(problem)
     options = {"live": False, "exact": False, "variant_name": "cfr", "itemsize": 8, "threads": workers}
     options["integrate"] = "regret"
-    costs = [estimate(layout, **options, first_live=first) for first in (2, None)]
+    costs = [walked_cost(layout, **options, first_live=first) for first in (2, None)]
     most = 0
     for b in range(len(layout.boards[1].boards)):
         for chunk in layout.betting[1].chunks:
             cells = 0
             for p in (0, 1):
-                width = [layout.live.rounds[t].rows[p].n_groups for t in (0, 1, 2)]
+                width = [layout.live.rounds[t].hands[p].n_rows for t in (0, 1, 2)]
                 below = [layout.tree(2, int(i)).forest.n_slots[p] for i in chunk.exits]
                 boards = sum(board.parent == b for board in layout.boards[2].boards)
                 cells += chunk.forest.n_slots[p] * width[1] + boards * sum(below) * width[2]

@@ -42,16 +42,16 @@ def by_walks(board, t, strategies):
     for i in range(below.n_rounds):
         for b, r in below.chunks(i):
             below.place(numbers, i, b, r, strategies(t + i, int(board.classes[t + i][b]), r))
-    rows = layout.board(t, 0).rows
-    out = np.zeros((len(ranges[0]), rows[0].n_groups, rows[1].n_groups))
+    rows = layout.board(t, 0).hands
+    out = np.zeros((len(ranges[0]), rows[0].n_rows, rows[1].n_rows))
     weighings = [trembling(layout, t, (ranges[0][r], ranges[1][r])) for r in range(len(out))]
     first, second = (np.array([one.own[p] for one in weighings]) for p in (0, 1))
     game: LiveGame = with_ranges(below.live, (first, second))
     walker = Walker(game)
-    for y in range(rows[1].n_groups):
-        values = walker.evaluate(0, numbers, reach=np.where(rows[1].group == y, second, 0.0))
+    for y in range(rows[1].n_rows):
+        values = walker.evaluate(0, numbers, reach=np.where(rows[1].row == y, second, 0.0))
         for r in range(len(out)):
-            out[r, :, y] = np.bincount(rows[0].group, first[r] * values[r], rows[0].n_groups)
+            out[r, :, y] = np.bincount(rows[0].row, first[r] * values[r], rows[0].n_rows)
     return out
 
 

@@ -91,15 +91,15 @@ class Judged:
         out = []
         for t, table in enumerate(layout.boards):
             strategies = [
-                np.zeros((len(table.boards), layout.betting[t].forest.n_slots[p], live.n_groups))
-                for p, live in enumerate(layout.live.rounds[t].rows)
+                np.zeros((len(table.boards), layout.betting[t].forest.n_slots[p], live.n_rows))
+                for p, live in enumerate(layout.live.rounds[t].hands)
             ]
             for b, board in enumerate(table.boards):
                 cards = np.array([board.cards], dtype=int).reshape(1, -1)
                 (class_,), (rows,) = self.classes.boards(t, cards)
                 for p in (0, 1):
-                    mine = self._slots(t, p, class_)[:, rows[board.rows[p].hands]]
-                    strategies[p][b][:, board.rows[p].group] = mine
+                    mine = self._slots(t, p, class_)[:, rows[board.hands[p].numbers]]
+                    strategies[p][b][:, board.hands[p].row] = mine
             out.append(tuple(strategies))
         return out
 

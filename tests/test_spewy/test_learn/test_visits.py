@@ -7,7 +7,8 @@ from naive_chunks import NaiveChunks, averaged, three_rounds
 from lockers import MemoryStore
 from solvers.discount import variant
 from spewy.chunks.layout import Layout
-from spewy.learn.leaves import Estimated, Stored
+from spewy.learn.estimates import NoMoreBetting
+from spewy.learn.payoffs import StoredPayoffs
 from spewy.learn.playdown import PlayDown
 from spewy.learn.visit import Visitor, VisitSettings
 from spewy.records.chunks import Chunks, Kind, join, read_payoffs, visits
@@ -61,7 +62,7 @@ def test_a_visit_is_plain_cfr(live, name, hole, held, rows):
     twin = NaiveChunks(layout, *drawn(layout, 3, signed=not schedule.clip), below)
     store = stored(layout, twin, tickets=(2, 3, 9))
     place = 1, 5, 2
-    assert len({(len(side.hands), side.n_groups) for side in layout.board(1, 5).rows}) == 2
+    assert len({(len(side.numbers), side.n_rows) for side in layout.board(1, 5).hands}) == 2
     ranges = [twin.range(*place, p) for p in (0, 1)]
     settings = VisitSettings(variant=name, iterations=2, first_live=2 if live else None)
     visitor = Visitor(layout, store, settings)
@@ -100,7 +101,7 @@ def test_play_down_multiplies_own_actions(hole, rows):
             found = down.ranges(t, b)
             for r in range(len(layout.betting[t].chunks)):
                 for p in (0, 1):
-                    held = layout.board(t, b).rows[p].hands
+                    held = layout.board(t, b).hands[p].numbers
                     expected = twin.range(t, b, r, p)
                     np.testing.assert_allclose(found[p][r], expected[held], atol=1e-12)
                     assert expected.sum() == pytest.approx(found[p][r].sum())
@@ -116,7 +117,7 @@ def test_play_down_of_what_nobody_has_visited_is_uniform():
         for array in arrays:
             array[:] = 0
     twin, down = NaiveChunks(layout, zeros, zeros), PlayDown(layout, lambda t, b, r: None)
-    held = layout.board(2, 7).rows[1].hands
+    held = layout.board(2, 7).hands[1].numbers
     np.testing.assert_allclose(down.ranges(2, 7)[1][4], twin.range(2, 7, 4, 1)[held])
 
 
@@ -125,20 +126,20 @@ def test_estimates_are_payoffs_where_nobody_bets(hole, held, rows):
     """On the last board pair by pair of hands; above it rows below stand for their hands, as in every chance leaf."""
     _, problem = three_rounds(hole, held=held, rows=rows)
     layout = Layout.of(problem)
-    estimate, twin = Estimated(layout), NaiveChunks(layout, {}, {})
+    estimate, twin = NoMoreBetting(layout), NaiveChunks(layout, {}, {})
     for b in (0, 17, 40):
         below = {}
         for board, _ in layout.chunks(2):
             cards = tuple(c for group in layout.board(2, board).history for c in group)
             signs = twin.signs(cards)
-            rows_there = layout.board(2, board).rows
+            rows_there = layout.board(2, board).hands
             below[board] = averaged(rows_there, problem.hands, problem.ranges, (signs, signs))[0]
         np.testing.assert_allclose(estimate(2, b, 3), [_stake(layout, 2, 3) * below[b]], atol=1e-12)
     last = next(node for node in problem.tree.nodes() if node.kind == "chance" and node.round == 1)
     everywhere = {(2, b, r): below[b][None] for b, r in layout.chunks(2)}
     twin = NaiveChunks(layout, {}, {}, everywhere)
     pair = np.array([twin.values(last, 4, 0, hand) for hand in np.eye(len(problem.hands))]).T
-    expected = averaged(layout.board(1, 4).rows, problem.hands, problem.ranges, (pair, pair))[0]
+    expected = averaged(layout.board(1, 4).hands, problem.hands, problem.ranges, (pair, pair))[0]
     np.testing.assert_allclose(estimate(1, 4, 1), [_stake(layout, 1, 1) * expected], atol=1e-12)
 
 
@@ -150,10 +151,10 @@ def test_stored_payoffs_come_before_estimates():
     _, problem = three_rounds(1)
     layout = Layout.of(problem)
     twin = NaiveChunks(layout, {}, {}, payoffs_below(layout, 2))
-    below = Stored(layout, stored(layout, twin))
+    below = StoredPayoffs(layout, stored(layout, twin))
     np.testing.assert_array_equal(below(2, 3, 1), twin.below[2, 3, 1])
     assert not below.estimated
-    np.testing.assert_array_equal(below(1, 3, 1), Estimated(layout)(1, 3, 1))
+    np.testing.assert_array_equal(below(1, 3, 1), NoMoreBetting(layout)(1, 3, 1))
     assert below.estimated
 
 

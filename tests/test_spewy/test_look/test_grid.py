@@ -8,7 +8,7 @@ from cli_runs import LEDUC, POLARISED, TURN, good, good_json, on_a_terminal, ref
 
 from spewy.cli import grid as cli_grid
 from spewy.cli.grid import grid_text, heat_text
-from spewy.look.grid import Grid
+from spewy.look.grid import Grid, HeatMap
 
 RANKS = "AKQJT98765432"
 
@@ -166,7 +166,7 @@ def test_a_filter_chooses_hands(turn, filters, hands):
         (["--filter", "nut flush blocker+"], "expected a + after a made hand or a draw"),
         (["--sort", "equty"], "found 'equty' (nearest: equity)"),
         (["--heat", "bet50"], "found 'bet50' (nearest: Bet(50))"),
-        (["--heat", "EV", "--hands"], "expected one of both"),
+        (["--heat", "EV", "--hands"], "choose one of both"),
         (["--plot", "grid.gif"], ".png or .svg or .pdf, found .gif"),
         (["--player", "button"], "'oop', 'ip'"),
     ],
@@ -210,7 +210,7 @@ def test_text_tells_the_most_frequent_action_and_its_share():
     assert len(lines) == 16
 
 
-@pytest.mark.parametrize("draw", [cli_grid._plain, lambda grid: cli_grid._coloured(grid, 0)])
+@pytest.mark.parametrize("draw", [cli_grid._plain, cli_grid._coloured])
 def test_many_actions_fit_80_columns(draw):
     actions = ("Fold", "Call", *(f"Raise({1000 * k})" for k in range(1, 12)))
     grid = Grid(actions, np.ones((13, 13)), np.full((13, 13, 13), 1 / 13), np.full(13, 1 / 13))
@@ -223,7 +223,7 @@ def test_colours_are_shares_and_brightness_is_reach():
     grid = three_actions(1.0)
     grid.reach[0, 1] = 0.0
     grid.reach[0, 2] = 0.5
-    first = list(cli_grid._coloured(grid, 0))[1]
+    first = list(cli_grid._coloured(grid))[1]
     styles = [str(span.style).split(" on ")[-1] for span in first.spans]
     assert styles[:5] == [*["rgb(150,157,166)"] * 3, "rgb(58,129,190)", "rgb(226,112,36)"]
     assert styles[5] == "dim"
@@ -235,7 +235,7 @@ def test_colours_are_shares_and_brightness_is_reach():
 def test_a_number_that_nobody_knows_is_a_dash():
     values = np.full((13, 13), np.nan)
     values[0, 0] = 0.5
-    cells = cells_below(heat_text("EV", values, "{:.1f}".format).splitlines(), "EV")
+    cells = cells_below(heat_text(HeatMap("EV", values, "{:.1f}".format)).splitlines(), "EV")
     assert cells["A", "A"] == "0.5"
     assert cells["K", "K"] == "-"
 

@@ -49,9 +49,8 @@ class Cells(HTMLParser):
 @pytest.fixture(scope="module")
 def river(tmp_path_factory):
     folder = tmp_path_factory.mktemp("html")
-    result = spewy.solve(Job.load(write(folder, POLARISED)), folder / "out")
-    with spewy.Solution.open(folder / "out") as solution:
-        yield result, solution
+    with spewy.solve(Job.load(write(folder, POLARISED)), folder / "out") as solution:
+        yield solution.result, solution
 
 
 def test_a_decision_of_holdem_is_a_chart(river):
@@ -110,7 +109,7 @@ def test_text_is_escaped(river):
     assert "<script" not in named
     assert "&lt;script&gt;" in named
     view = replace(solution.node(), line=SCRIPT, actions=(SCRIPT, "AllIn(100)"))
-    for shown in (view, replace(view, holdem=False)):
+    for shown in (view, replace(view, game=None)):
         assert "<script" not in shown._repr_html_()
 
 

@@ -1,7 +1,6 @@
 """Solutions as policies of OpenSpiel: Kuhn, Leduc, and other games as universal_poker; what it has not is named."""
 
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,9 +12,7 @@ from random_games import random_game_file
 from spewy.errors import InputError, MissingError
 from spewy.game.gamefile import parse_game
 from spewy.job.job import Job
-from spewy.look.openspiel import spiel_policy
-from spewy.look.play import open_play
-from spewy.look.played import played
+from spewy.look.solution import Solution
 
 LIMIT = """GAMEDEF
 limit
@@ -133,8 +130,8 @@ def test_cards_before_the_first_action_are_for_deals(tmp_path):
     job = f'name = "small"\n[game]\nfile = "{file}"\n[boards]\n[solve]\ntarget = "0 mbb"\nmax_sweeps = 300\n'
     good("solve", write(tmp_path, job), "--out", tmp_path / "out")
     told = good_json("exploit", tmp_path / "out")["exploitability_mbb"]
-    with open_play(tmp_path / "out") as play:
-        policy = spiel_policy(play.problem.tree, partial(played, play))
+    with Solution.open(tmp_path / "out") as solution:
+        policy = solution.to_openspiel()
         assert exploitability(policy.game, policy) == pytest.approx(told * 2 / 1000, abs=1e-6)
 
 

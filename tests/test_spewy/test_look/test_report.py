@@ -12,7 +12,7 @@ from jobs import solved, toy
 from buckets.cards import card_name, cards_name, parse_cards, parse_hand, range_equity
 from spewy.errors import InputError
 from spewy.job.job import Job
-from spewy.look.chunk_view import ChunkView, NodeTotals
+from spewy.look.chunk import ChunkView, NodeTotals
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.run.session import Session

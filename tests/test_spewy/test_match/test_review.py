@@ -12,7 +12,7 @@ from buckets.cards import parse_cards, strength
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.game.hand import Hand
-from spewy.look.policy import open_policy
+from spewy.look.folder import open_policy
 from spewy.match.acpc_text import LoggedHand
 from spewy.match.phh import phh_text
 from spewy.match.review import Review, open_strategy, review_hand, review_hands, summary

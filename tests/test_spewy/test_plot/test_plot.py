@@ -64,7 +64,7 @@ CHARTS = {
 @pytest.fixture(scope="module")
 def made(solution, checked, buckets):
     return {
-        "grid": plot.Grid.of(solution.job.rules, solution.node()),
+        "grid": solution.node().grid(),
         "report": checked,
         "buckets": buckets,
         "comparison": compare(solution, solution),
@@ -161,7 +161,7 @@ def test_colours_of_actions_differ_in_lightness_from_one_bet_to_the_next():
 
 @pytest.mark.parametrize("size", plot.SIZES)
 def test_figures_have_the_size_that_they_are_for(made, size, tmp_path):
-    figure = plot.decision_figure([(0, made["grid"])] * 2, "title", size)
+    figure = plot.decision_figure([made["grid"]] * 2, "title", size)
     assert figure.get_figwidth() == plot.SIZES[size].width
     assert (figure.get_figheight() > figure.get_figwidth()) == (size == "phone")
     plot.save(figure, tmp_path / "grid.svg")

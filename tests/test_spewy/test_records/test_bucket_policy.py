@@ -1,5 +1,7 @@
 """Decisions of a whole game with classes of boards: one by one, by hand, and as the command line shows them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from class_numbers import ClassSums
@@ -11,8 +13,7 @@ from spewy import open_policy
 from spewy.errors import InputError
 from spewy.game.gamefile import load_game
 from spewy.job.job import Job
-from spewy.look.grid import Grid
-from spewy.look.played import played
+from spewy.look.solution import Solution
 from spewy.records import bucket_policy
 from spewy.records.bucket_policy import BucketPolicy
 from spewy.records.strategy_locker import StrategyLocker
@@ -62,6 +63,12 @@ def policy(job, folder):
         yield found
 
 
+@pytest.fixture
+def solution(job, folder, counted):
+    with Solution.open(folder) as found:
+        yield found
+
+
 def expected(sums, line, class_, row):
     """Frequencies of a row, from the sums."""
     for _, _, node, _, _, mine in sums.decisions():
@@ -108,25 +115,38 @@ def test_what_is_no_decision(policy, line, board, message):
     assert str(error.value).startswith(message)
 
 
-def test_a_range_is_played_down_from_the_deal(policy):
+def test_a_range_is_played_down_from_the_deal(policy, solution):
     """By each hand's own frequencies on the way, whatever the other player does."""
-    view = played(policy, "rc/r", BOARD)
+    view = solution.node("rc/r", BOARD)
     assert view.player == 1
     for hand, reach in zip(view.hands[::50], view.reach[::50], strict=True):
         first = policy.frequencies("", None, hand)[2]
         assert reach == pytest.approx(first)
-    deeper = played(policy, "rrc/rr", BOARD)
+    deeper = solution.node("rrc/rr", BOARD)
     assert deeper.player == 0
     for hand, reach in zip(deeper.hands[::50], deeper.reach[::50], strict=True):
         way = policy.frequencies("r", None, hand)[2] * policy.frequencies("rrc/", BOARD, hand)[1]
         assert reach == pytest.approx(way)
     assert list(view.reach) == sorted(view.reach, reverse=True)
-    assert np.isnan(view.ev).all()
+    assert np.isnan(solution.node().ev).all()
+    assert np.isnan(solution.node().equity).all()
 
 
-def test_a_grid_is_the_mean_over_the_hands_of_each_class(policy):
-    view = played(policy, "rc/cr", BOARD)
-    grid = Grid.of(load_game("flop-holdem"), view)
+def test_evs_and_equities_are_known_in_the_last_round(solution):
+    """Both are shares of the pot that add up to it, over all pairs of hands that can be there."""
+    for line in ("cc/", "rc/r", "rrc/crr"):
+        totals = solution.totals(line, BOARD)
+        node, _ = solution.at(line, BOARD)
+        assert sum(totals.ev) == pytest.approx(solution.problem.pot + sum(node.put_in))
+        assert sum(totals.equity) == pytest.approx(1)
+    view = solution.node("rc/r", BOARD)
+    known = view.reach > 0
+    np.testing.assert_allclose((view.strategy * view.action_ev).sum(axis=0)[known], view.ev[known], atol=1e-9)
+
+
+def test_a_grid_is_the_mean_over_the_hands_of_each_class(policy, solution):
+    view = solution.node("rc/cr", BOARD)
+    grid = view.grid()
     names = np.array(preflop_classes()[1]).reshape(13, 13)
     for row, column in ((0, 0), (0, 5), (9, 2), (2, 2), (12, 12)):
         mine = [
@@ -142,9 +162,27 @@ def test_a_grid_is_the_mean_over_the_hands_of_each_class(policy):
         )
 
 
-def test_a_grid_needs_hands_of_holdem(policy):
+def test_a_grid_needs_hands_of_holdem(solution):
     with pytest.raises(InputError, match="grid: expected a hold'em game"):
-        Grid.of(load_game("leduc"), played(policy))
+        replace(solution.node(), game=load_game("leduc")).grid()
+
+
+def test_one_walks_through_a_game_by_its_children(solution):
+    steps = solution.node().children
+    assert [step.name for step in steps] == ["Fold", "Call", "Raise(20)"]
+    assert sum(step.frequency for step in steps) == pytest.approx(1)
+    assert [step.kind for step in steps] == ["fold", "decision", "decision"]
+    assert steps[0].children == ()
+    np.testing.assert_array_equal(steps[2].node().strategy, solution.node("r").strategy)
+    flops = next(step for step in steps[2].children if step.name == "Call").children
+    assert (len(flops), sum(step.count for step in flops)) == (1755, 22100)
+    assert sum(step.frequency for step in flops) == pytest.approx(1)
+    flop = flops[1000]
+    assert (flop.kind, flop.line) == ("decision", "rc/")
+    assert flop.node().board == flop.board
+    assert flop.to_json()["board"] == flop.name
+    with pytest.raises(InputError, match="step Fold: it leads to a fold, where nobody acts"):
+        steps[0].node()
 
 
 def test_bots_open_the_folder_as_any_other(folder, counted, policy):
@@ -166,17 +204,17 @@ def test_show_draws_the_deal(folder, counted):
 
 def test_show_names_the_class_of_a_board(folder, counted):
     text = good("show", folder / "play", "--line", "rc/c", "--board", BOARD)
-    assert "  Qs Jh 3h, class 1\n" in text
+    assert "  Qs Jh 3h, board bucket 1\n" in text
     assert "reach in %" in text
     assert len(text.splitlines()[-1].split()) == 14
 
 
 def test_show_tells_hands_too(folder, counted):
     told = good_json("show", folder, "--line", "rc/", "--board", BOARD)
-    assert (told["player"], told["class"], len(told["hands"])) == (0, 1, 1176)
+    assert (told["player"], told["board_bucket"], len(told["hands"])) == (0, 1, 1176)
     hand = told["hands"]["AsKs"]
-    assert hand["ev"] is None
-    assert hand["equity"] is None
+    assert 0 < hand["equity"] < 1
+    assert hand["ev"] is not None
     assert sum(hand["strategy"]) == pytest.approx(1)
     text = good("show", folder, "--all")
     assert len([line for line in text.splitlines() if line.startswith("  As")]) > 40

@@ -22,7 +22,7 @@ from spewy.job.job import Job
 from spewy.learn import background_saves
 from spewy.learn.combined_flops import Finding
 from spewy.learn.sampled import SampledEngine
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 from spewy.look.status import disk_bytes, status_of
 from spewy.records.bucket_numbers import read_mark
 from spewy.records.progress import read_trace, saved_sweeps
@@ -180,7 +180,7 @@ def test_one_thread_that_was_stopped_learns_what_one_learns_that_never_was(solve
 def test_a_solve_against_answers_may_be_stopped_and_learns_something_else(leduc, tmp_path):
     for folder, share, stops in (("plain", 0, [300]), ("whole", 0.5, [300]), ("out", 0.5, [1, 17, 300])):
         for n in stops:
-            solve(leduc[0], tmp_path / folder, f"solve.answers={share}", f"solve.max_sweeps={n}")
+            solve(leduc[0], tmp_path / folder, f"solve.cfr_br={share}", f"solve.max_sweeps={n}")
     assert numbers_in(tmp_path / "out") == numbers_in(tmp_path / "whole") != numbers_in(tmp_path / "plain")
 
 
@@ -189,7 +189,7 @@ def test_answers_help_where_classes_are_few(tmp_path):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", "flop = 50").replace("flop = 5", "flop = 20"))
     found = []
     for share in ("0", "0.25"):
-        settings = (f"solve.answers={share}", "solve.max_sweeps=16384")
+        settings = (f"solve.cfr_br={share}", "solve.max_sweeps=16384")
         good(
             "solve", job, "--out", tmp_path / share, *(part for text in settings for part in ("--set", text))
         )
@@ -332,7 +332,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP)
     told = good_json("solve", job, "--out", tmp_path / "out", "--set", "solve.workers=2")
     assert told["sweeps"] == 100
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         assert policy.strategies.saved.classes == (1, 3)
         frequencies = policy.decision("rc/", "Qs Jh 3h").frequencies
     np.testing.assert_allclose(frequencies.sum(axis=0), 1)
@@ -341,7 +341,7 @@ def test_a_game_of_pairs_of_cards_in_few_classes(tmp_path, unjudged):
 def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
     job = write(tmp_path, DEALT_FLOP.replace("flop = 3", 'flop = "all"'))
     good("solve", job, "--out", tmp_path / "out", "--set", "solve.max_sweeps=1")
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         for board in ("Qs Jh 3h", "2s 3s 7d", "Ah Ad Ac"):
             assert policy.decision("rc/", board).frequencies.shape[0] == 2
 
@@ -774,7 +774,7 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
-    assert "--regrets: expected a whole game with [boards]" in refused(
+    assert "expected a whole game with [boards], whose regrets can be dropped" in refused(
         "drop", tmp_path / "walked", "--regrets"
     )
     for options in ((), ("--regrets", "--round", "flop")):
@@ -843,7 +843,7 @@ def test_a_solve_in_memory_is_the_one_in_a_folder(solved, leduc):
         assert saved_sweeps(session.store) == 3000
         again = session.solve()  # which has nothing to do
         assert again.trace == result.trace
-        with open_play(folder) as policy:
+        with open_policy(folder) as policy:
             assert policy.frequencies("", None, "Kh").tolist() == found
 
 
@@ -893,7 +893,7 @@ def test_a_play_locker_that_was_taken_away_is_written_again(leduc, solved, tmp_p
     shutil.copytree(solved[1], tmp_path / "out")
     shutil.rmtree(tmp_path / "out" / "play")
     good("solve", leduc[0], "--out", tmp_path / "out", "--set", "solve.max_sweeps=3001")
-    with open_play(tmp_path / "out") as policy:
+    with open_policy(tmp_path / "out") as policy:
         assert policy.strategies.saved.deals == 3001
         policy.decision("cc/", "Qh")
 
@@ -936,7 +936,7 @@ def test_an_estimate_counts_what_a_check_finds():
 
 def test_an_estimate_counts_the_buffers_and_the_time_of_answers(tmp_path):
     job = write(tmp_path, DEALT_FLOP)
-    plain, answered = (good_json("estimate", job, "--set", f"solve.answers={share}") for share in (0, 0.25))
+    plain, answered = (good_json("estimate", job, "--set", f"solve.cfr_br={share}") for share in (0, 0.25))
     assert answered["state_bytes"] == plain["state_bytes"]
     assert answered["memory_bytes"] > plain["memory_bytes"]
     assert answered["seconds_per_deal"] > plain["seconds_per_deal"]

@@ -9,7 +9,7 @@ from solvers.measure import expected_value, exploitability
 from solvers.reference.walk import Walker
 from spewy.chunks.layout import Layout
 from spewy.job.job import Job
-from spewy.look.play import open_play
+from spewy.look.folder import open_policy
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.085606424078, "rhode-island": -0.65586}
 """Net chips of player 0; Rhode Island's by `benchmarks/studies/rhode_island.py`, to 0.00005."""
@@ -109,7 +109,7 @@ def test_three_rounds_in_classes_are_as_exploitable_as_the_walk_over_all_hands_s
 
 def walked(folder, job):
     """What the walk over all hands and boards, which knows no classes, says of a folder's play locker."""
-    with open_play(folder) as policy:
+    with open_policy(folder) as policy:
         plain = Job.of(
             {"name": "plain", "game": {"text": Job.load(job).game.text}, "solve": {"leaves": "live"}}
         )
@@ -122,13 +122,13 @@ def walked(folder, job):
 def strategies_of(policy, layout, t):
     """Per player ``[board, slot, row]`` of a round, read decision by decision."""
     bets, table = layout.betting[t], layout.boards[t]
-    rows = layout.live.rounds[t].rows
-    out = [np.zeros((len(table.boards), bets.forest.n_slots[p], rows[p].n_groups)) for p in (0, 1)]
+    rows = layout.live.rounds[t].hands
+    out = [np.zeros((len(table.boards), bets.forest.n_slots[p], rows[p].n_rows)) for p in (0, 1)]
     for b, board in enumerate(table.boards):
         for node, slot in zip(bets.nodes, bets.forest.arrays.slot, strict=True):
             if node.kind == "decision":
-                mine = board.rows[node.player]
+                mine = board.hands[node.player]
                 found = policy.decision(node.line, board.cards)
-                there = found.frequencies[:, np.searchsorted(found.hands, mine.hands)]
-                out[node.player][b, slot : slot + len(node.actions), mine.group] = there.T
+                there = found.frequencies[:, np.searchsorted(found.hands, mine.numbers)]
+                out[node.player][b, slot : slot + len(node.actions), mine.row] = there.T
     return tuple(out)

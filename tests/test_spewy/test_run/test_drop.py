@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from cli_runs import LEDUC, TURN, good, good_json, refused, spewy, write
 
-import spewy.look.resolve as resolve
 from lockers import open_store
+from solvers.exact import ExactCfr
+from solvers.reference.cfr import Cfr
+from spewy.errors import InputError
 from spewy.job.job import Job
+from spewy.look import resolve
 from spewy.look.report import report
 from spewy.look.solution import Solution
 from spewy.records.keys import LEAVES, REGRET, STRATEGY
@@ -175,11 +178,11 @@ def test_what_needs_all_rounds_says_so(turn, tmp_path):
 def test_bad_input(turn, tmp_path):
     whole, small = turn
     for name, found in (("turn", "turn"), ("flop", "flop"), ("ocean", "ocean")):
-        assert f"--round: expected a round after the root's, river, found {found}" in refused(
+        assert f"round: expected one after the root's, river, found {found}" in refused(
             "drop", whole, "--round", name
         )
     assert "expected a store" in refused("drop", tmp_path, "--round", "river")
-    assert "--target: expected a number" in refused("show", small, "--target", "good")
+    assert "target: expected a number" in refused("show", small, "--target", "good")
     assert "expected % of the pot or chips for a spot, found mbb" in refused(
         "report", small, "--line", "cc/", "--target", "1 mbb"
     )
@@ -301,7 +304,7 @@ def test_more_than_the_memory_allows(tmp_path):
     with Solution.open(small) as solution:
         tight = solution.job.solve.model_copy(update={"memory": "0.1 KiB"})
         job = solution.job.model_copy(update={"solve": tight})
-        with pytest.raises(resolve.InputError, match=r"solve.memory: solving river Qs7h2d3c5h after cc/"):
+        with pytest.raises(InputError, match=r"solve.memory: solving river Qs7h2d3c5h after cc/"):
             Solution(job, solution.store).node("cc/", RIVER)
 
 
@@ -326,12 +329,12 @@ def test_killed_between_the_mark_and_the_deletions(turn, tmp_path, monkeypatch):
 def test_a_chunk_that_single_precision_leaves_without_finite_numbers_is_solved_in_double(turn, monkeypatch):
     command = ("show", turn[1], "--line", "cc/", "--board", RIVER)
     expected = good(*command)
-    monkeypatch.setattr(resolve.ExactCfr, "finite", lambda self: False)
+    monkeypatch.setattr(ExactCfr, "finite", lambda self: False)
     found = spewy(*command)
     assert found.exit_code == 0
-    assert "single precision has left numbers that are not finite; solving it in double" in found.stderr
+    assert "single precision left numbers that are not finite; solving in double" in found.stderr
     assert found.stdout.splitlines()[:4] == expected.splitlines()[:4]
-    monkeypatch.setattr(resolve.Cfr, "finite", lambda self: False)
+    monkeypatch.setattr(Cfr, "finite", lambda self: False)
     failed = spewy(*command)
     assert failed.exit_code == 1
     assert failed.stderr.endswith("which was dropped: expected finite numbers, found others\n")

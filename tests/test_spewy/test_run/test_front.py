@@ -1,7 +1,6 @@
 """What packages show: short imports, `__all__`, `dir`, the version, types for those who look from outside."""
 
 import importlib
-import inspect
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from jobs import EXAMPLES
 import spewy
 from lockers import LockerError
 from spewy.run.reporter import Silent
-from spewy.run.session import solve
 
 ROOT = EXAMPLES.parent
 PACKAGES = (
@@ -114,10 +112,13 @@ def test_a_session_closes_itself_and_takes_the_folder_as_text(tmp_path):
 @pytest.mark.parametrize("form", [str, Path, spewy.Job.load], ids=["text", "path", "job"])
 def test_solve_takes_a_job_or_its_file(tmp_path, form):
     path = write(tmp_path, POLARISED)
-    assert spewy.solve(form(path)).converged
-    assert spewy.solve(form(path), tmp_path / "out").converged
-    with spewy.Solution.open(tmp_path / "out") as solution:
+    assert spewy.solve(form(path)).result.converged
+    with spewy.solve(form(path), tmp_path / "out") as solution:
         assert solution.job.name == "polarised"
+        assert solution.result.converged
+    with spewy.Solution.open(tmp_path / "out") as again:
+        assert again.result == solution.result
+        assert again.trace().equals(solution.trace())
 
 
 def test_solve_tells_how_it_goes(tmp_path):
@@ -127,7 +128,7 @@ def test_solve_tells_how_it_goes(tmp_path):
         def check(self, sweep, found, unit, seconds_left):
             checks.append(sweep)
 
-    result = spewy.solve(write(tmp_path, POLARISED), reporter=Heard())
+    result = spewy.solve(write(tmp_path, POLARISED), reporter=Heard()).result
     assert checks[-1] == result.sweeps
 
 
@@ -135,7 +136,7 @@ def test_solve_tells_how_it_goes(tmp_path):
 def test_solve_is_a_function_whatever_was_imported_before(tmp_path, first):
     path = write(tmp_path, POLARISED)
     imports = f"{first}\nimport spewy\nfrom spewy import solve\n"
-    code = f"{imports}assert solve is spewy.solve\nprint(solve({str(path)!r}).name)"
+    code = f"{imports}assert solve is spewy.solve\nprint(solve({str(path)!r}).job.name)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "polarised\n"
 
@@ -160,10 +161,6 @@ def test_what_is_no_path_is_named(wrong, told):
         wrong()
 
 
-def test_both_signatures_of_solve_are_one():
-    assert inspect.signature(spewy.solve).parameters.keys() == inspect.signature(solve).parameters.keys()
-
-
 def test_the_readme_example_runs(tmp_path, monkeypatch):
     (tmp_path / "examples").symlink_to(EXAMPLES)
     monkeypatch.chdir(tmp_path)
@@ -183,7 +180,7 @@ def test_types_are_seen_from_outside(tmp_path):
     (tmp_path / "example.py").write_text(readme_example())
     (tmp_path / "wrong.py").write_text(
         "from spewy import Job, Nothing, Session, solve\n"
-        "reveal_type(solve(Job.load('a'), 'b').ev)\n"
+        "reveal_type(Session(Job.load('a')).solve().ev)\n"
         "reveal_type(Session(Job.load('a')).solve().trace)\n"
         "solve(3)\n"
     )

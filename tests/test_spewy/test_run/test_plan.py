@@ -20,7 +20,7 @@ from spewy.run.session import Session
 from spewy.run.walked_plan import WalkedPlan, supported
 
 BUILT = {
-    "problems": "spewy.job.job.Problem",
+    "problems": "spewy.job.base.Problem",
     "layouts": "spewy.chunks.layout.board_rounds",
     "live games": "spewy.chunks.layout.live_game",
     "estimates": "spewy.run.walked_plan.walked_cost",
@@ -115,8 +115,8 @@ def test_buckets_that_are_hands_in_order_are_hands():
         replace(
             board,
             rows=tuple(
-                replace(rows, group=np.arange(len(rows.hands)), n_groups=len(rows.hands))
-                for rows in board.rows
+                replace(rows, group=np.arange(len(rows.numbers)), n_groups=len(rows.numbers))
+                for rows in board.hands
             ),
         )
         for board in table.boards

@@ -148,8 +148,8 @@ def test_bytes_of_a_live_game_are_told_without_making_it(job):
     layout = Layout.of(job.problem)
     arrays = []
     for r in layout.live.rounds:
-        for rows in r.rows:
-            arrays += [rows.blockers, rows.strength, rows.twin, rows.group, rows.weight]
+        for rows in r.hands:
+            arrays += [rows.cards, rows.strength, rows.same_cards, rows.row, rows.weight]
         arrays += [] if r.deal is None else [*r.deal.origin, *r.deal.images]
     assert live_bytes(layout.problem, layout.boards) == sum(array.nbytes for array in arrays)
 

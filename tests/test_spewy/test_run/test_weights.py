@@ -20,7 +20,8 @@ from spewy.errors import InputError
 from spewy.game.ranges import pair
 from spewy.job.job import Job
 from spewy.look.solution import Solution
-from spewy.run.session import Session, solve
+from spewy.look.solving import solve
+from spewy.run.session import Session
 
 OPTIONS = ("spot.oop=TT+,AJs+,98s,54s", "spot.ip=QQ-88,AQ", "bets.river={bet = '60%, a', raise = 'a'}")
 RAKE = ("spot.rake={rate = 0.05, cap = 4}",)

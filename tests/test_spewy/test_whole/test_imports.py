@@ -31,7 +31,7 @@ def test_the_package_alone_loads_nothing():
     assert not loaded_by("import spewy")
 
 
-@pytest.mark.parametrize("module", ["records.policy", "look.policy"])
+@pytest.mark.parametrize("module", ["records.policy", "look.folder"])
 def test_the_policy_loads_no_kernels(module):
     assert loaded_by(f"import spewy.{module}") <= {"lmdb", "numpy", "pydantic"}
 

@@ -12,13 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from lockers import Reads
+from solvers.game import Hands
 from solvers.matrix.chunk import Chunk, ChunkStrategy, root_matrices
-from solvers.matrix.leaves import Hands, add_deal, row_matrices
+from solvers.matrix.leaves import add_deal, row_matrices
 from solvers.tree import CHANCE, DECISION, FOLD, Floats, Ints
-from spewy.chunks.boards import BoardRows
+from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout, RowMaps
-from spewy.records.chunks import read_payoffs
 
 FOLD_OPERATOR, SHOWDOWN_OPERATOR, FIRST_CHANCE_OPERATOR = range(3)
 
@@ -46,14 +45,14 @@ class Weighing:
 
 def two_views(layout: Layout, t: int, b: int, ranges: Sequence[Floats]) -> Weighing:
     """Weights for regret updates."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (_revive(rows[p], ranges[p]) for p in (0, 1))
     return Weighing((rows[0].weight, rows[1].weight), (first, second), (alive0, alive1), 2)
 
 
 def one_view(layout: Layout, t: int, b: int, ranges: Sequence[Floats], tremble: float) -> Weighing:
     """Weights for a solution of the whole chunk: ``range + tremble · initial`` keeps every row alive."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     (first, alive0), (second, alive1) = (
         _revive(rows[p], ranges[p] + tremble * rows[p].weight) for p in (0, 1)
     )
@@ -70,7 +69,7 @@ def build_chunk(layout: Layout, t: int, b: int, r: int, weighing: Weighing, belo
         own, other = hands[p], hands[1 - p]
         weights = weighing.own[p], weighing.other[1 - p]
         joint, showdown = row_matrices(own, other, *weights, n_ids)
-        chances = _chance_matrices(layout, t, b, tree.exits.tolist(), p, own, other, weights, below)
+        chances = chance_matrices(layout, t, b, tree.exits.tolist(), p, own, other, weights, below)
         stack = np.array([joint, showdown, *chances])
         if p == 1:  # all in chips of player 0, [row of player 0, row of player 1]
             stack[SHOWDOWN_OPERATOR:] *= -1
@@ -97,73 +96,15 @@ def per_pair(total: Floats, joint: Floats) -> Floats:
 
 def row_reach(layout: Layout, t: int, b: int, weights: Sequence[Floats]) -> ChunkStrategy:
     """Per player ``[row]``, the sum of its hands' weights."""
-    rows = layout.board(t, b).rows
+    rows = layout.board(t, b).hands
     first, second = (
-        np.bincount(rows[p].group, weights=weights[p], minlength=rows[p].n_groups).astype(np.float64)
+        np.bincount(rows[p].row, weights=weights[p], minlength=rows[p].n_rows).astype(np.float64)
         for p in (0, 1)
     )
     return first, second
 
 
-class Estimated:
-    """The paper's payoffs of chunks that were never visited: both players check to the end (all-in equity)."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._shares: dict[tuple[int, int], Floats] = {}
-
-    def __call__(self, t: int, b: int, r: int) -> Floats:
-        """One view's payoff matrix ``[view, row of player 0, row of player 1]`` of chunk (t, b, r)."""
-        root = self._layout.tree(t, r).nodes[0]
-        return (self._layout.problem.pot / 2 + min(root.put_in)) * self._share(t, b)[None]
-
-    def _share(self, t: int, b: int) -> Floats:
-        """Player 0's expected showdown result ``[row, row]`` at stake 1."""
-        found = self._shares.get((t, b))
-        if found is None:
-            layout = self._layout
-            own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
-            rows = layout.board(t, b).rows
-            weights = rows[0].weight, rows[1].weight
-            joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
-            if t < len(layout.boards) - 1:
-                (total,) = _chance_matrices(
-                    layout, t, b, [0], 0, own, other, weights, lambda t, b, _: self._share(t, b)[None]
-                )
-            found = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
-            self._shares[t, b] = found
-        return found
-
-
-class Stored:
-    """What the last visits of chunks left; where none was, the estimate.
-
-    Attributes:
-        estimated: whether chunks were asked for whose betting the estimate leaves out.
-    """
-
-    def __init__(self, layout: Layout, store: Reads) -> None:
-        self._layout, self._store = layout, store
-        self._estimate = Estimated(layout)
-        self.estimated = False
-
-    def __call__(self, t: int, b: int, r: int) -> Floats:
-        """The payoff matrices ``[view, row of player 0, row of player 1]`` of chunk (t, b, r)."""
-        stored = read_payoffs(self._layout, self._store, t, b, r)
-        if stored is not None:
-            return stored
-        kind = self._layout.tree(t, r).forest.arrays.kind
-        self.estimated |= bool(np.any((kind == DECISION) | (kind == CHANCE)))
-        return self._estimate(t, b, r)
-
-
-def _revive(rows: BoardRows, weights: Floats) -> tuple[Floats, Floats]:
-    """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
-    living = np.bincount(rows.group, weights=weights, minlength=rows.n_groups) > 0
-    return np.where(living[rows.group], weights, rows.weight), living.astype(np.float64)
-
-
-def _chance_matrices(
+def chance_matrices(
     layout: Layout,
     t: int,
     b: int,
@@ -175,20 +116,26 @@ def _chance_matrices(
     below: Payoffs,
 ) -> Floats:
     """``[chance leaf]``: ``Σ_boards probability · (payoffs below)`` as player p sees it, own gains positive."""
-    totals = np.zeros((own.n_groups, other.n_groups, len(exits)))
-    sides = (own.group, weights[0]), (other.group, weights[1])
+    totals = np.zeros((own.n_rows, other.n_rows, len(exits)))
+    sides = (own.row, weights[0]), (other.row, weights[1])
     unmoved = lru_cache(lambda perm: _unmoved(layout.mirrored(t, b, perm), sides if p == 0 else sides[::-1]))
     for e, entry in enumerate(layout.board(t, b).entries if exits else ()):
         payoffs = np.stack([_view(below(t + 1, entry.child, root), p) for root in exits], axis=-1)
-        child, n = layout.board(t + 1, entry.child).rows, len(entry.members)
+        child, n = layout.board(t + 1, entry.child).hands, len(entry.members)
         alike = all(unmoved(tuple(perm)) for _, perm in entry.members[1:])
         if alike:  # each member's share is the same
             payoffs *= n
         for member in range(1 if alike else n):
             image = layout.image(t, b, e, member)
-            images = [np.append(child[s].group, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
+            images = [np.append(child[s].row, -1)[image[s]] for s in (p, 1 - p)]  # -1 stays -1
             add_deal(totals, own, other, *weights, payoffs, images[0], images[1], layout.live.n_ids)
     return np.moveaxis(totals, -1, 0) * layout.boards[t].probability
+
+
+def _revive(rows: BoardHands, weights: Floats) -> tuple[Floats, Floats]:
+    """Weights in which dead rows weigh as initially, and the mask ``[row]`` of the living."""
+    living = np.bincount(rows.row, weights=weights, minlength=rows.n_rows) > 0
+    return np.where(living[rows.row], weights, rows.weight), living.astype(np.float64)
 
 
 def _view(payoffs: Floats, p: int) -> Floats:

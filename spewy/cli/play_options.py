@@ -1,0 +1,70 @@
+"""Options that commands with bots share: logs, workers, seeds, patience, and folders of the general game bot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from spewy.cli.options import Seconds
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+MOST_SEED = 2**32 - 1
+
+
+def logs_option(what: str) -> Callable[[Decorated], Decorated]:
+    """``--out``, the folder of the logs of a match or a tournament."""
+    return click.option(
+        "--out",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder of the logs; an interrupted {what} goes on from them. Default: keep no logs.",
+    )
+
+
+def workers_option(default: str = "one for each core") -> Callable[[Decorated], Decorated]:
+    """``--workers``, the number of processes."""
+    return click.option(
+        "--workers", type=click.IntRange(min=1), help=f"Number of processes; default: {default}."
+    )
+
+
+def bot_seed_option(function: Decorated) -> Decorated:
+    """``--seed``, of a bot at a table of other people."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Seed of the bot's random choices; default: a new seed each time.",
+    )(function)
+
+
+def patience_option(peer: str) -> Callable[[Decorated], Decorated]:
+    """``--patience``, how long to wait for the other end."""
+    return click.option(
+        "--patience",
+        type=Seconds(),
+        default=1800.0,
+        show_default=True,
+        help=f"Seconds without a line after which the {peer} counts as gone.",
+    )
+
+
+def game_bot_options(name: str) -> Callable[[Decorated], Decorated]:
+    """``--lockers`` and ``--data``: what a bot for OpenSpiel's games plays from, and where it keeps solves."""
+    lockers = click.option(
+        "--lockers",
+        metavar="FOLDER",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help=f"Folder of a poker solve that {name} plays from; may be given several times.",
+    )
+    solved = click.option(
+        "--data",
+        "solved",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        help=f"Folder of games that {name} solves when it first meets them; default: in the user's cache.",
+    )
+    return lambda function: lockers(solved(function))

@@ -1,0 +1,278 @@
+"""Estimates of payoff matrices for chunks that no visit has covered yet.
+
+- *No betting*, the paper's choice: both players check to the end, so the pot goes to the better hand (all-in equity).
+- *Closest*, the paper's "closest situation": the matrix of another line of the same betting shape on the same board (or
+  in the same bucket of boards), rescaled to the pot.
+- *Regression*: gradient boosted trees, trained on stored matrices, predict what a pair of rows wins in addition to no
+  betting.
+
+Matrices are net chips of player 0 in the whole hand, ``[row of player 0, row of player 1]``. ``docs/leaf-estimates.md``
+compares the three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from math import log
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from lockers import Reads
+from solvers.matrix.leaves import row_matrices
+from solvers.tree import Floats
+from spewy.chunks.layout import Layout
+from spewy.chunks.rounds import BettingRound
+from spewy.errors import InputError
+from spewy.learn.chunk_matrices import Payoffs, chance_matrices
+from spewy.records.chunks import read_payoffs
+
+Estimate = Literal["no-betting", "closest", "regression"]
+StoredMatrix = Callable[[int, int, int], Floats | None]
+"""(t, board or bucket, line) → the stored matrix; None if there is none."""
+Share = Callable[[int, int], Floats]
+"""(t, board or bucket) → ``[row, row]``, what player 0 wins of a stake of 1 without more betting."""
+
+MOST_SAMPLES = 200_000
+"""Largest number of pairs of rows that a regression is trained on."""
+MOST_CHUNKS = 512
+"""Largest number of chunks of a round that are read to train a regression."""
+
+
+def estimator(name: Estimate, layout: Layout, store: Reads) -> Payoffs:
+    """Make an estimate for the chunks of a layout, which reads the matrices that earlier visits have stored.
+
+    Args:
+        name: "no-betting", "closest" or "regression".
+        layout: layout of the chunks.
+        store: the store with their payoff matrices.
+    """
+    plain = NoMoreBetting(layout)
+    if name == "no-betting":
+        return plain
+    lines = Lines(layout.betting, layout.problem.pot)
+
+    def stored(t: int, b: int, r: int) -> Floats | None:
+        return read_payoffs(layout, store, t, b, r)
+
+    if name == "closest":
+        return ClosestLine(lines, stored, plain)
+    return _TrainedOnStore(layout, lines, stored, plain)
+
+
+class NoMoreBetting:
+    """All-in equity: both players check to the end, and the pot goes to the better hand."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._shares: dict[tuple[int, int], Floats] = {}
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        """Return the payoff matrix ``[view, row of player 0, row of player 1]`` of chunk (t, b, r), one view."""
+        root = self._layout.tree(t, r).nodes[0]
+        return (self._layout.problem.pot / 2 + min(root.put_in)) * self.share(t, b)[None]
+
+    def share(self, t: int, b: int) -> Floats:
+        """Return ``[row, row]``, what player 0 wins of a stake of 1 on a board."""
+        share = self._shares.get((t, b))
+        if share is None:
+            layout = self._layout
+            own, other = layout.hands(t, b, 0), layout.hands(t, b, 1)
+            rows = layout.board(t, b).hands
+            weights = rows[0].weight, rows[1].weight
+            joint, total = row_matrices(own, other, *weights, layout.live.n_ids)
+            if t < len(layout.boards) - 1:
+                (total,) = chance_matrices(
+                    layout, t, b, [0], 0, own, other, weights, lambda t, b, _: self.share(t, b)[None]
+                )
+            share = np.divide(total, joint, out=np.zeros_like(joint), where=joint > 0)
+            self._shares[t, b] = share
+        return share
+
+
+class ClosestLine:
+    """The stored matrix of the closest line of the same betting shape, rescaled to the pot.
+
+    The closest line is that with the most similar pot; of lines with equal pots, one with the same aggressor in the
+    round before.
+
+    Args:
+        lines: lines that enter chunks.
+        stored: stored matrices.
+        otherwise: the estimate where no line of the same shape is stored.
+    """
+
+    def __init__(self, lines: Lines, stored: StoredMatrix, otherwise: Payoffs) -> None:
+        self._lines, self._stored, self._otherwise = lines, stored, otherwise
+        self._order = lru_cache(None)(self._closest)
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        """Return the matrix of a chunk."""
+        for other in self._order(t, r):
+            stored = self._stored(t, b, other)
+            if stored is not None:
+                return stored * (self._lines.stake(t, r) / self._lines.stake(t, other))
+        return self._otherwise(t, b, r)
+
+    def _closest(self, t: int, r: int) -> list[int]:
+        """Return the other lines of the same shape, the closest first."""
+        lines = self._lines
+        chips, aggressor, shape = lines.stake(t, r), lines.bets(t, r).aggressor, lines.shape(t, r)
+
+        def distance(other: int) -> tuple[float, bool, int]:
+            return abs(log(lines.stake(t, other) / chips)), lines.bets(t, other).aggressor != aggressor, other
+
+        same = [n for n in range(lines.number(t)) if n != r and lines.shape(t, n) == shape]
+        return sorted(same, key=distance)
+
+
+class Regression:
+    """Gradient boosted trees over pairs of rows, trained on the matrices of one round.
+
+    Args:
+        lines: lines that enter chunks.
+        t: the round.
+        share: shares without more betting.
+        seed: seed of the pairs that are drawn for training.
+    """
+
+    def __init__(self, lines: Lines, t: int, share: Share, seed: int = 0) -> None:
+        self._lines, self._t, self._share, self._seed = lines, t, share, seed
+
+    def fit(self, chunks: Iterable[tuple[int, int]], stored: StoredMatrix) -> Regression:
+        """Train on stored chunks (board or bucket, line).
+
+        The target is the payoff in stakes, minus the payoff without more betting.
+
+        Raises:
+            InputError: none of the chunks is stored.
+        """
+        inputs, targets = [], []
+        for b, r in chunks:
+            matrix = stored(self._t, b, r)
+            if matrix is not None:
+                inputs.append(self._inputs(b, r))
+                targets.append((matrix / self._lines.stake(self._t, r) - self._share(self._t, b)).ravel())
+        if not inputs:
+            raise InputError(f"round {self._t}: no payoff matrices are stored to train a regression")
+        x, y = np.concatenate(inputs), np.concatenate(targets)
+        if len(y) > MOST_SAMPLES:
+            some = np.random.default_rng(self._seed).choice(len(y), MOST_SAMPLES, replace=False)
+            x, y = x[some], y[some]
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # workers visit other chunks meanwhile
+            self._model.fit(x, y)
+        return self
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        """Return the matrix of a chunk of the round."""
+        share = self._share(t, b)
+        gain = self._model.predict(self._inputs(b, r)).reshape(share.shape)
+        out: Floats = self._lines.stake(t, r) * (share + gain)
+        return out
+
+    @cached_property
+    def _model(self) -> Any:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return HistGradientBoostingRegressor(max_iter=150, random_state=self._seed)
+
+    def _inputs(self, b: int, r: int) -> Floats:
+        """``[pair of rows, feature]``."""
+        share, bets = self._share(self._t, b), self._lines.bets(self._t, r)
+        k, m = share.shape
+        own, other = share.mean(axis=1)[:, None], share.mean(axis=0)[None]
+        line = log(self._lines.stake(self._t, r)), *bets.counts, bets.aggressor
+        columns = [share, own + 0 * share, other + 0 * share, *(np.full((k, m), one) for one in line)]
+        return np.stack([column.ravel() for column in columns], axis=1)
+
+
+class Bets(NamedTuple):
+    """The betting before a round.
+
+    Attributes:
+        counts: number of bets and raises of both players.
+        aggressor: the aggressor of the round before: 1 for player 0, -1 for player 1, 0 for nobody.
+    """
+
+    counts: tuple[int, int]
+    aggressor: int
+
+
+class Lines:
+    """The lines that enter chunks, as estimates describe them.
+
+    Args:
+        betting: betting of all rounds.
+        pot: chips in the middle at the root of a spot; 0 for whole games.
+    """
+
+    def __init__(self, betting: Sequence[BettingRound], pot: float) -> None:
+        self._betting, self._pot = betting, pot
+
+    def number(self, t: int) -> int:
+        """The number of lines that enter a round."""
+        return len(self._betting[t].chunks)
+
+    def stake(self, t: int, r: int) -> float:
+        """Half of the pot in the middle when line r enters round t."""
+        return self._pot / 2 + float(min(self._betting[t].chunks[r].nodes[0].put_in))
+
+    def bets(self, t: int, r: int) -> Bets:
+        """The betting before line r enters round t."""
+        line, counts, aggressor, at = self._betting[t].chunks[r].line, [0, 0], 0, ""
+        for token in re.findall(r"[fc/]|r\d*", line):
+            if token == "/":
+                aggressor = aggressor if at + token == line else 0
+            elif token[0] == "r":
+                player = self._players[at]
+                counts[player] += 1
+                aggressor = 1 - 2 * player
+            at += token
+        return Bets((counts[0], counts[1]), aggressor)
+
+    def shape(self, t: int, r: int) -> bytes:
+        """The betting of a chunk without amounts: equal for chunks whose betting differs by amounts alone."""
+        a = self._betting[t].chunks[r].forest.arrays
+        return bytes(np.stack([a.kind, a.player, a.n_actions]).astype(np.int8).tobytes())
+
+    @cached_property
+    def _players(self) -> dict[str, int]:
+        """The player who acts after each line that leads to a decision."""
+        nodes = [node for bets in self._betting for node in bets.nodes]
+        return {node.line: node.player for node in nodes if node.player is not None and node.actions}
+
+
+class _TrainedOnStore:
+    """A regression for each round, trained again at request 1, 8, 64 and so on."""
+
+    def __init__(self, layout: Layout, lines: Lines, stored: StoredMatrix, plain: NoMoreBetting) -> None:
+        self._layout, self._lines, self._stored, self._plain = layout, lines, stored, plain
+        self._requests: dict[int, int] = {}
+        self._next: dict[int, int] = {}
+        self._models: dict[int, Regression] = {}
+
+    def __call__(self, t: int, b: int, r: int) -> Floats:
+        requests = self._requests[t] = self._requests.get(t, 0) + 1
+        if requests == self._next.setdefault(t, 1):
+            self._next[t] = 8 * requests
+            self._train(t)
+        return self._models[t](t, b, r)[None] if t in self._models else self._plain(t, b, r)
+
+    def _train(self, t: int) -> None:
+        """Train on some of the chunks that are stored by now, if there are any."""
+        chunks = list(self._layout.chunks(t))
+        order = np.random.default_rng(0).permutation(len(chunks))[:MOST_CHUNKS]
+
+        def first_view(t: int, b: int, r: int) -> Floats | None:
+            stored = self._stored(t, b, r)
+            return None if stored is None else stored[0]
+
+        try:
+            regression = Regression(self._lines, t, self._plain.share)
+            self._models[t] = regression.fit((chunks[i] for i in order.tolist()), first_view)
+        except InputError:
+            return  # nothing is stored yet

@@ -1,0 +1,287 @@
+"""One chunk on one board under the average strategies: reach, EV and equity of every hand at every decision.
+
+EV is the expected share of the pot from the node on: what the player collects minus what the player still puts in.
+At the root of a spot both EVs sum to the pot, less the rake; folding is worth 0. The EV of an action is that of taking
+it now and of following the average strategy afterwards, ``ev[h] = Σ_a strategy[a, h] · action_ev[a, h]``. Equity is
+the chance to win if all betting stopped (ties half), against the opponent's range at the node. All are exact in card
+removal, and NaN where the opponent cannot be there with a hand that goes with this one.
+
+Both ranges are played down from the root, ``range[hand] = initial[hand] · Π (own actions on the way)``; values of what
+follows come in at the chance leaves. Values inside a chunk are counterfactual: with r the opponent's reach at an end of
+the hand, a fold is worth ``gain · (C r)`` to a player, and a showdown for a stake ``stake · (L r)``, where C and L are
+the matrices of `spewy.look.pairs`; the rake comes off what is won.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from buckets.cards import blocked
+from solvers.tree import Floats
+from spewy.chunks.problem import Ints
+from spewy.game.amounts import Unit
+from spewy.game.nodes import Node, entry_line
+from spewy.game.tree import terminal_rake, terminal_stakes
+from spewy.game.treeconfig import TreeConfig
+from spewy.look.pairs import MOST_FINAL_BOARDS, Pairs, pairs
+from spewy.records.leaves import Pair
+from spewy.records.policy import ChunkPlay, Policy
+from spewy.system.closing import Closing
+
+Cards = tuple[int, ...]
+
+LEAST_MASS = 1e-9
+"""Least share of the opponent's range that a hand's EV divides by: sums over a range are exact to 1e-15 of it."""
+NOTHING = 1e-13
+"""Share of a range below which a weight counts as rounding, and the node as never reached."""
+CHUNKS, BOARDS = 128, 4
+"""Chunks whose play and ranges are cached, and boards whose pairs of hands are, some megabytes each."""
+
+
+class ChunkReads(Closing):
+    """The chunks of a solve on the boards that somebody looks at, with a cache of the last ones.
+
+    A chunk takes one or two reads of the policy, and its ranges the same of each chunk on the way to it.
+
+    Args:
+        policy: average strategies of the solve; `close` closes them.
+        most_boards: number of final boards beyond which equities are left out; None for no limit.
+    """
+
+    def __init__(self, policy: Policy, most_boards: int | None = MOST_FINAL_BOARDS) -> None:
+        self.policy = policy
+        self._most_boards = most_boards
+        self.play = lru_cache(CHUNKS)(policy.chunk)
+        self.ranges = lru_cache(CHUNKS)(self._ranges)
+        self.hands = lru_cache(CHUNKS)(self._hands)
+        self.pairs = lru_cache(BOARDS)(self._pairs)
+
+    def view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
+        """The chunk that a line enters on a board.
+
+        Args:
+            line: line that enters the chunk, ``""`` or ending in ``/``.
+            cards: public cards, the root's first.
+            ev: whether to compute EVs and equities, which are NaN otherwise.
+            equity: whether to compare hands on more than one final board, if there is a limit of boards.
+        """
+        self.require(line, cards)
+        play, ranges, config = (
+            self.play(line, cards),
+            self.ranges(line, cards),
+            self.policy.problem.tree.config,
+        )
+        if not ev:
+            return ChunkView(play, ranges, config)
+        return ChunkView(play, ranges, config, self.pairs(cards, equity), self.leaf_values(line, cards, play))
+
+    def require(self, line: str, cards: Cards) -> None:
+        """Make sure that the strategies of a chunk can be read."""
+
+    def leaf_values(self, line: str, cards: Cards, play: ChunkPlay) -> Pair | None:
+        """Counterfactual values of a chunk's chance leaves, per player ``[leaf, hand]``; None if they are unknown."""
+        if play.chance_leaves:
+            return None
+        return np.empty((0, len(play.hands[0]))), np.empty((0, len(play.hands[1])))
+
+    def close(self) -> None:
+        """Close the policy."""
+        self.policy.close()
+
+    def _ranges(self, line: str, cards: Cards) -> tuple[Floats, Floats]:
+        """Per player ``[hand]`` where a line enters a chunk, which need not be there."""
+        hands, problem = self.hands(cards), self.policy.problem
+        if not line:
+            return problem.ranges[0][hands[0]], problem.ranges[1][hands[1]]
+        sizes = np.cumsum(problem.game.num_board_cards)
+        before, t = entry_line(line[:-1]), problem.first_round + line.count("/")
+        board = cards[: sizes[t - 1]]
+        left = reaches(self.play(before, board), self.ranges(before, board))[line[:-1]]
+        above = self.hands(board)
+        first, second = (left[p][np.searchsorted(above[p], hands[p])] for p in (0, 1))
+        return first, second
+
+    def _hands(self, cards: Cards) -> tuple[Ints, Ints]:
+        """Per player the numbers of hands that a board leaves, ascending."""
+        problem = self.policy.problem
+        free = ~blocked(problem.hands, cards)
+        first, second = (np.flatnonzero(free & (weights > 0)) for weights in problem.ranges)
+        return first, second
+
+    def _pairs(self, cards: Cards, equity: bool) -> Pairs:
+        problem = self.policy.problem
+        most = self._most_boards if equity or self._most_boards is None else 1
+        return pairs(problem.game, problem.hands, cards, self.hands(cards), most)
+
+
+@dataclass(frozen=True)
+class NodeArrays:
+    """One decision on one board: arrays over the hands of one player, ascending by number."""
+
+    reach: Floats  # [hand]
+    strategy: Floats  # [action, hand]
+    ev: Floats  # [hand]
+    action_ev: Floats  # [action, hand]
+    equity: Floats  # [hand]
+
+
+@dataclass(frozen=True)
+class NodeTotals:
+    """One node on one board, both ranges together.
+
+    With the reaches ``r0, r1`` at the node and ``W = Σ_{i, j} r0[i] r1[j] compat(i, j)``, ``weight`` is W and
+    ``frequencies[action]`` how often the acting range takes each action. ``ev`` and ``equity`` are each player's
+    expected share of the pot from the node on and chance to win without further betting, of player p
+    ``Σ_{i, j} r0[i] r1[j] compat(i, j) x_p(i, j) / W``. NaN: a range that never comes here.
+    """
+
+    weight: float
+    frequencies: Floats
+    ev: tuple[float, float]
+    equity: tuple[float, float]
+
+    def in_unit(self, unit: Unit) -> NodeTotals:
+        """The same, whose EVs are in chips, in another unit."""
+        return replace(self, ev=unit.worth(*self.ev))
+
+
+class ChunkView:
+    """One chunk on one board.
+
+    Args:
+        play: strategies of both ranges.
+        ranges: ranges at the root of the chunk, per player ``[hand]``.
+        config: configuration of the betting tree.
+        pairs: pairs of both players' hands on the board; None leaves EVs and equities NaN.
+        leaves: values of the chance leaves, per player ``[leaf, hand]``; None leaves EVs NaN.
+    """
+
+    def __init__(
+        self,
+        play: ChunkPlay,
+        ranges: tuple[Floats, Floats],
+        config: TreeConfig,
+        pairs: Pairs | None = None,
+        leaves: Pair | None = None,
+    ) -> None:
+        self.play, self._config, self._pairs, self._leaves = play, config, pairs, leaves
+        self.reach = reaches(play, ranges)
+
+    def at(self, line: str) -> Node:
+        """The node of the chunk at a line."""
+        return next(node for node in self.play.nodes if node.line == line)
+
+    def node(self, line: str) -> NodeArrays:
+        """The arrays of the player who acts at a decision."""
+        node = self.at(line)
+        assert node.player is not None
+        return self._arrays(node, node.player, self.play.frequencies[line], node.children)
+
+    def waiting(self, line: str) -> NodeArrays:
+        """The arrays of the player who does not act at a decision, without actions."""
+        node = self.at(line)
+        assert node.player is not None
+        p = 1 - node.player
+        return self._arrays(node, p, np.empty((0, len(self.reach[line][p]))), ())
+
+    def _arrays(self, node: Node, p: int, frequencies: Floats, children: Sequence[Node]) -> NodeArrays:
+        own, other = self.reach[node.line][p], self.reach[node.line][1 - p]
+        ev = equity = np.full(len(own), np.nan)
+        action_ev = np.full(frequencies.shape, np.nan)
+        if self._pairs is not None:
+            sides, whole = self._pairs.seen_by(p), float(other.sum())
+            mass = sides.compatible @ other
+            if sides.lead is not None:
+                equity = (ratio(sides.lead @ other, mass, whole) + 1.0) / 2.0
+            if self._leaves is not None:
+                values = np.stack([self.values[at.line][p] for at in (node, *children)])
+                share = ratio(values, mass, whole) + self._config.pot / 2 + node.put_in[p]
+                for number, action in enumerate(node.actions[: len(children)], start=1):
+                    if action.kind == "fold":
+                        share[number, ~np.isnan(share[number])] = 0.0  # by definition; rounding leaves a rest
+                ev, action_ev = share[0], share[1:]
+        return NodeArrays(own, frequencies, ev, action_ev, equity)
+
+    def totals(self, line: str) -> NodeTotals:
+        """Both ranges at a node, summed over all pairs of hands."""
+        assert self._pairs is not None
+        node, here, nothing = self.at(line), self.reach[line], (np.nan, np.nan)
+        weight = float(here[0] @ self._pairs.compatible @ here[1])
+        frequencies = self.frequencies(node)
+        if not weight > NOTHING * here[0].sum() * here[1].sum():
+            return NodeTotals(0.0, frequencies, nothing, nothing)
+        ev = equity = nothing
+        if self._leaves is not None:
+            values, half = self.values[line], self._config.pot / 2
+            first, second = (half + node.put_in[p] + float(here[p] @ values[p]) / weight for p in (0, 1))
+            ev = first, second
+        if self._pairs.lead is not None:
+            share = (1.0 + float(here[0] @ self._pairs.lead @ here[1]) / weight) / 2.0
+            equity = share, 1.0 - share
+        return NodeTotals(weight, frequencies, ev, equity)
+
+    def frequencies(self, node: Node) -> Floats:
+        """``[action]``: share of the acting range that takes each action; empty where nobody acts."""
+        p = node.player
+        if p is None or node.kind != "decision":
+            return np.empty(0)
+        taken = self.play.frequencies[node.line] @ self.reach[node.line][p]
+        total = taken.sum()
+        out: Floats = taken / total if total > 0 else np.full(len(taken), np.nan)
+        return out
+
+    @cached_property
+    def values(self) -> dict[str, tuple[Floats, Floats]]:
+        """By line, counterfactual values per player ``[hand]``."""
+        assert self._leaves is not None
+        values = dict(zip(self.play.chance_leaves, zip(*self._leaves, strict=True), strict=True))
+        for node in self.play.nodes:
+            if node.kind in ("fold", "showdown"):
+                values[node.line] = self._paid(node, 0), self._paid(node, 1)
+        for node in reversed(self.play.nodes):
+            if node.kind == "decision":
+                values[node.line] = self._mean(node, 0, values), self._mean(node, 1, values)
+        return values
+
+    def _mean(self, node: Node, p: int, values: dict[str, tuple[Floats, Floats]]) -> Floats:
+        """Player p's values of a decision: the mean under the strategy where p acts, else the sum over the actions."""
+        below = np.stack([values[child.line][p] for child in node.children])
+        if node.player == p:
+            below = below * self.play.frequencies[node.line]
+        total: Floats = below.sum(axis=0)
+        return total
+
+    def _paid(self, node: Node, p: int) -> Floats:
+        """Player p's values of a fold or a showdown."""
+        stake, rake = terminal_stakes(node, self._config), terminal_rake(node, self._config)
+        assert self._pairs is not None
+        other, sides = self.reach[node.line][1 - p], self._pairs.seen_by(p)
+        mass: Floats = sides.compatible @ other
+        if node.kind == "fold":
+            return mass * (-stake if node.player == p else stake - rake)
+        assert sides.lead is not None  # a showdown has one final board
+        won: Floats = (stake - rake / 2) * (sides.lead @ other) - rake / 2 * mass
+        return won
+
+
+def reaches(play: ChunkPlay, ranges: tuple[Floats, Floats]) -> dict[str, tuple[Floats, Floats]]:
+    """By line of every node of a chunk, reach per player ``[hand]``, from the ranges at the root."""
+    reach = {play.nodes[0].line: ranges}
+    for node in play.nodes:
+        if node.kind != "decision":
+            continue
+        first, second = reach[node.line]
+        for child, taken in zip(node.children, play.frequencies[node.line], strict=True):
+            reach[child.line] = (first * taken, second) if node.player == 0 else (first, second * taken)
+    return reach
+
+
+def ratio(total: Floats, mass: Floats, whole: Floats | float) -> Floats:
+    """``total / mass``; NaN where the mass is so small a share of the ``whole`` that rounding would show."""
+    out = np.full(np.broadcast_shapes(total.shape, mass.shape), np.nan)
+    np.divide(total, mass, out=out, where=mass > LEAST_MASS * whole)
+    return out

@@ -1,0 +1,256 @@
+"""Decisions of a solve, whatever it solved, hand by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from buckets.cards import hand_name
+from lockers import Store, open_store
+from spewy.chunks.layout import Layout
+from spewy.chunks.locate import board_cards, line_to
+from spewy.errors import InputError
+from spewy.game.lines import line_words
+from spewy.game.nodes import Line, Node, entry_line
+from spewy.job.job import Job
+from spewy.look.chunk import Cards, ChunkReads, ChunkView, NodeTotals
+from spewy.look.dropped import Note, StoreReads
+from spewy.look.folder import require_solved, stored_job, stored_policy, strategy_folder
+from spewy.look.node import NodeView
+from spewy.look.selection import Selection
+from spewy.records.progress import first_dropped, read_trace, require_whole, saved_sweeps
+from spewy.records.strategy_locker import saved_deals
+from spewy.system.closing import Closing
+from spewy.system.textfile import as_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class SolveView(Closing):
+    """A read-only view of a solve, which may be finished, interrupted, or still running in another process.
+
+    Nothing but the chunks on the way to a decision is read to show it. In a spot, and in a whole game whose boards are
+    all walked through, each board has strategies of its own. In a whole game with board buckets the strategies are
+    those of the board's bucket and the hand's row; reach, frequencies and equities are of the real board and hands, and
+    EVs are known in the last round only. Dropped rounds are solved again where somebody looks, and kept in memory.
+
+    Args:
+        job: job that the store was made for.
+        store: lockers of the solve; for a whole game with board buckets its strategy locker. `close` closes it.
+        target: accuracy of dropped rounds, such as ``"0.1%"`` of the pot where a chunk begins; None for the job's.
+        note: called with a line before and after each solve of a dropped chunk.
+        folder: folder of the solve; None in memory.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        store: Store,
+        target: str | None = None,
+        note: Note | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
+        self.job, self.store, self.folder = job, store, folder
+        self.reads: ChunkReads = (
+            ChunkReads(stored_policy(job, store)) if job.sampled else StoreReads(job, store, target, note)
+        )
+        self.problem = self.reads.policy.problem
+        self.sweeps = self.reads.policy.saved
+
+    @classmethod
+    def open(cls, folder: str | Path, target: str | None = None, note: Note | None = None) -> Self:
+        """Open the folder of a solve, or a copy of a strategy locker.
+
+        Raises:
+            lockers.LockerError: the folder holds no lockers, or damaged ones.
+            NotSolvedError: nothing was saved yet.
+            InputError: the lockers are not those of a solve, or the target is invalid.
+        """
+        path = as_path(folder, "folder")
+        store = open_store(strategy_folder(path), read_only=True)
+        try:
+            job = stored_job(store, folder)
+            require_solved(saved_deals(store) if job.sampled else saved_sweeps(store), folder)
+            return cls(job, store, target, note, folder=path)
+        except BaseException:
+            store.close()
+            raise
+
+    def __repr__(self) -> str:
+        """Name of the job and progress of the solve."""
+        return f"<{type(self).__name__} of {self.job.name}, {self.progress}>"
+
+    @property
+    def progress(self) -> str:
+        """Sweeps, or deals, that the strategies average, in words."""
+        return f"{self.sweeps:,} {'deals' if self.job.sampled else 'sweeps'}"
+
+    @property
+    def checked_pct(self) -> float:
+        """Exploitability in % of the pot as the solve measured it; NaN if it did not, and for whole games."""
+        trace = read_trace(self.store)
+        if not trace or trace[-1][0] != self.sweeps:
+            return float("nan")
+        pct, _ = self.problem.in_units(trace[-1][2])
+        return float("nan") if pct is None else pct
+
+    @cached_property
+    def layout(self) -> Layout:
+        """All boards and all betting of the solve, laid out at the first use."""
+        self._require_walked("layout")
+        return Layout.of(self.problem)
+
+    def node(self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True) -> NodeView:
+        """The decision after a line, with the hands of the player who acts.
+
+        Args:
+            line: betting since the solve's root, as people write it (``"x b120 c"``) or as an ACPC string
+                (``"cr120c/"``). At the end of a round the ``/`` can be left out if the board shows the next cards.
+            board: all public cards; None for the root's.
+            ev: whether to compute EVs and equities, which are NaN otherwise.
+
+        Raises:
+            InputError: there is no such line, no decision after it, or a board that cannot follow.
+        """
+        view, node, cards = self._decision(line, board, ev)
+        assert node.player is not None
+        return self._node_view(view, node, node.player, cards)
+
+    def waiting(
+        self, line: str = "", board: str | Sequence[int] | None = None, *, ev: bool = True
+    ) -> NodeView:
+        """The hands of the player who does not act at a decision: a view without actions; arguments as `node`.
+
+        Raises:
+            InputError: as `node`.
+        """
+        view, node, cards = self._decision(line, board, ev)
+        assert node.player is not None
+        return self._node_view(view, node, 1 - node.player, cards)
+
+    def totals(self, line: str = "", board: str | Sequence[int] | None = None) -> NodeTotals:
+        """Frequencies, EVs and equities of both ranges after a line; arguments as `node`.
+
+        Raises:
+            InputError: there is no such line, or a board that cannot follow.
+        """
+        node, cards = self.at(line, board)
+        return self.chunk_view(node.line, cards).totals(node.line).in_unit(self.job.amounts)
+
+    def at(self, line: str, board: str | Sequence[int] | None) -> tuple[Node, Cards]:
+        """The node of the betting tree after a line, and its public cards; arguments and errors as `totals`."""
+        node = self.problem.tree.alone(line_to(self.problem, line, board))
+        return node, self._cards(node, board)
+
+    def words(self, node: Node) -> str:
+        """The line of a node in words."""
+        return line_words(self.problem.tree.entered(entry_line(node.line)), node.line)
+
+    def chunk_view(self, line: str, cards: Cards, *, ev: bool = True, equity: bool = True) -> ChunkView:
+        """The chunk of a node, in chips; a dropped chunk is solved again.
+
+        Args:
+            line: line of the node, as `spewy.game.lines.read_line` returns it.
+            cards: public cards, the root's first.
+            ev: whether to compute EVs and equities.
+            equity: whether to compute equities before the last round, in a whole game with board buckets.
+        """
+        return self.reads.view(entry_line(line), cards, ev=ev, equity=equity)
+
+    def select(
+        self,
+        line: str | None = None,
+        board: str | None = None,
+        round_name: str | None = None,
+        player: int | None = None,
+    ) -> Selection:
+        """Decisions of a line, on a board, of a round, of a player; None for any.
+
+        Raises:
+            InputError: there is no such line, board or round, or no such decision.
+        """
+        return Selection.of(self.problem, line=line, board=board, round_name=round_name, player=player)
+
+    def views(self, selection: Selection) -> Iterator[NodeView]:
+        """Selected decisions, round by round and board by board; dropped rounds on one board are solved again.
+
+        Raises:
+            InputError: the selection has dropped rounds on all boards, or all boards of a solve with board buckets.
+        """
+        first = first_dropped(self.store)
+        if selection.only is None:
+            if first is not None and selection.last_round >= first:
+                require_whole(self.store, self.job.rules.num_rounds, self.job.name)
+            if selection.last_round > self.problem.first_round:
+                self._require_walked("decisions on all boards")
+        return self._views_of(selection)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """One frame per decision and board (boards that are the same up to suits once), round by round.
+
+        Raises:
+            InputError: rounds were dropped, or the solve has board buckets.
+        """
+        return (view.frame() for view in self.views(self.select()))
+
+    def close(self) -> None:
+        """Close the store."""
+        self.reads.close()
+
+    def _views_of(self, selection: Selection) -> Iterator[NodeView]:
+        for cards, decisions in selection.places():
+            view = self.chunk_view(decisions[0].line, cards)
+            for node in decisions:
+                assert node.player is not None
+                yield self._node_view(view, node, node.player, cards)
+
+    def _decision(
+        self, line: str, board: str | Sequence[int] | None, ev: bool
+    ) -> tuple[ChunkView, Node, Cards]:
+        """The chunk of a decision, the decision, and its public cards."""
+        node = self.reads.policy.node(line, board)
+        cards = self._cards(node, board)
+        return self.chunk_view(node.line, cards, ev=ev), node, cards
+
+    def _cards(self, node: Node, board: str | Sequence[int] | None) -> Cards:
+        return board_cards(self.problem, node.round, self.job.board if board is None else board)
+
+    def _node_view(self, view: ChunkView, node: Node, player: int, cards: Cards) -> NodeView:
+        """The hands of a player with their names, those of most reach first."""
+        acts = player == node.player
+        arrays = view.node(node.line) if acts else view.waiting(node.line)
+        hands, units = view.play.hands[player], self.problem.units
+        names = np.array([hand_name(hand) for hand in self.problem.hands[hands]], dtype=np.str_)
+        reach = arrays.reach if units is None else arrays.reach * units[player][hands]
+        order = np.lexsort((names, -reach))
+        return NodeView(
+            player,
+            Line(node.line),
+            tuple(int(c) for c in cards),
+            tuple(action.label for action in node.actions) if acts else (),
+            tuple(names[order].tolist()),
+            reach[order],
+            arrays.strategy[:, order],
+            arrays.ev[order],
+            arrays.action_ev[:, order],
+            arrays.equity[order],
+            game=self.job.rules,
+            board_bucket=self.reads.policy.board_bucket(node.round, cards),
+        ).in_unit(self.job.amounts)
+
+    def _require_walked(self, subject: str) -> None:
+        """Refuse what a solve with board buckets does not have.
+
+        Raises:
+            InputError: the solve has board buckets.
+        """
+        if self.job.sampled:
+            raise InputError(
+                f"job {self.job.name}: {subject} needs a solve without [boards], which stores each board by itself"
+            )

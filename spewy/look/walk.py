@@ -1,0 +1,99 @@
+"""What can follow a node of a solve: actions or cards, each with its frequency, so that one can walk through the game.
+
+A card's frequency is its probability given both ranges at the node: ``W_c / Σ_c W_c`` with
+``W_c = Σ_{i, j} r0[i] r1[j] compat(i, j)`` over the pairs of hands that leave the card in the deck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from buckets.cards import cards_name, permute_cards
+from solvers.tree import Floats
+from spewy.chunks.boards import following_deals
+from spewy.chunks.locate import solved_board
+from spewy.game.nodes import Line, Node
+from spewy.look.chunk import Cards
+from spewy.look.node import Step
+from spewy.look.pairs import compatible
+from spewy.look.view import SolveView
+
+
+def children(
+    solution: SolveView, line: str = "", board: str | Sequence[int] | None = None
+) -> tuple[Step, ...]:
+    """The actions or cards that can follow a line: see `spewy.Solution.children`."""
+    node, cards = solution.at(line, board)
+    if node.kind == "decision":
+        return tuple(_actions(solution, node, cards))
+    if node.kind == "chance":
+        return tuple(_deals(solution, node, cards))
+    return ()
+
+
+def _actions(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
+    frequencies = solution.chunk_view(node.line, cards, ev=False).frequencies(node).tolist()
+    for action, child, share in zip(node.actions, node.children, frequencies, strict=True):
+        yield _step(solution, action.label, share, child, cards)
+
+
+def _deals(solution: SolveView, node: Node, cards: Cards) -> Iterator[Step]:
+    """The deals after a chance node, high cards first."""
+    (child,) = node.children
+    game = solution.problem.game
+    if not game.num_board_cards[child.round]:
+        yield _step(solution, "no cards", 1.0, child, cards)
+        return
+    view = solution.chunk_view(node.line, cards, ev=False)
+    deals = sorted(_possible(solution, node.round, cards), reverse=True)
+    weights = _weights(solution, view.reach[node.line], view.play.hands, [dealt for dealt, _ in deals])
+    weights = weights * np.array([count for _, count in deals])
+    total = weights.sum()
+    shares = weights / total if total > 0 else np.full(len(deals), np.nan)
+    for (dealt, count), share in zip(deals, shares.tolist(), strict=True):
+        yield _step(solution, cards_name(dealt), share, child, game.board_order((*cards, *dealt)), count)
+
+
+def _step(solution: SolveView, name: str, share: float, child: Node, board: Cards, count: int = 1) -> Step:
+    line = Line(child.line)
+    return Step(
+        name,
+        share,
+        child.kind,
+        solution.job.amounts.line_text(line),
+        board,
+        count,
+        partial(solution.node, line, board),
+        partial(children, solution, line, board),
+    )
+
+
+def _possible(solution: SolveView, t: int, cards: Cards) -> Iterator[tuple[Cards, int]]:
+    """Deals after a board of round t: single cards each, several cards once if they are the same up to suits."""
+    problem = solution.problem
+    if problem.game.num_board_cards[t + 1] == 1:
+        yield from (((card,), 1) for card in problem.game.deck.cards if card not in cards)
+        return
+    history, perm = solved_board(problem, t, cards)
+    back = np.argsort(perm)
+    for _, members in following_deals(problem, t, history):
+        dealt = sorted(permute_cards(members[0][0], back).tolist(), reverse=True)
+        yield tuple(dealt), len(members)
+
+
+def _weights(
+    solution: SolveView, reach: tuple[Floats, Floats], hands: tuple[Any, Any], deals: Sequence[Cards]
+) -> Floats:
+    """``[deal]``: weight of all pairs of hands that leave a deal in the deck."""
+    deck = solution.problem.hands
+    together = compatible(deck, hands)
+    free = [np.ones((len(deals), len(hands[p]))) for p in (0, 1)]
+    for d, dealt in enumerate(deals):
+        for p in (0, 1):
+            free[p][d, np.isin(deck[hands[p]], dealt).any(axis=1)] = 0.0
+    weights: Floats = np.einsum("dj,dj->d", (free[0] * reach[0]) @ together, free[1] * reach[1])
+    return weights
