@@ -144,12 +144,12 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
             opened=stores.read,
             check_flops=dealing.check_flops,
         )
-    from spewy.learn.cluster_engine import ClusterEngine
+    from spewy.learn.flop_engine import FlopEngine
 
     settings = job.dask or DaskSection()
     with ExitStack() as opened:
         cluster = opened.enter_context(_cluster(settings, note))
-        engine = ClusterEngine(
+        engine = FlopEngine(
             job.rules,
             plan.rounds,
             found,
