@@ -1,1 +1,1 @@
-"""A run from plan to result: what it will cost, which engine, when to check, save and stop."""
+"""A solve from plan to result: cost, engine, checks, saves, and when to stop."""
