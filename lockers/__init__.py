@@ -1,4 +1,4 @@
-"""Arrays under keys on disk: concurrent LMDB lockers with a memory twin.
+"""Arrays under keys on disk, in LMDB, with a memory twin.
 
 A *locker* is a name, such as ``payoff``; an array lies in it under a key of bytes. Keys with the same part
 before the first ``|`` lie in one *shard*, and what one transaction writes to a shard appears together or
