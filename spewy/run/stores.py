@@ -1,4 +1,4 @@
-"""The stores of a solve: the lockers to go on from, and for board buckets the strategy locker that bots play from."""
+"""The stores of a solve: lockers to continue from, and with board buckets the strategy locker that bots play from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Stores(Closing):
 
     @property
     def store(self) -> Store:
-        """The lockers to go on from; of a solve by dealt boards in a folder, opened to be read."""
+        """The lockers to continue from; those of a solve by dealt boards in a folder are opened read-only."""
         if self._store is None:
             assert self._folder is not None
             self._store = self._opened.enter_context(open_store(self._folder, read_only=True))
@@ -59,26 +59,26 @@ class Stores(Closing):
 
     @property
     def strategies(self) -> Store:
-        """The store of the average strategies, opened to be read: the strategy locker, or `store` itself."""
+        """The store of the average strategies, read-only: the strategy locker, or `store` itself."""
         if self._strategies is None:
             assert self._folder is not None
             self._strategies = self._opened.enter_context(open_store(self._folder / FOLDER, read_only=True))
         return self._strategies
 
     def use(self) -> AbstractContextManager[Store]:
-        """The lockers to go on from, opened to be written for the block."""
+        """Open the lockers to continue from for writing, for the block."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder)
 
     def read(self) -> AbstractContextManager[Store]:
-        """The lockers to go on from, opened to be read for the block."""
+        """Open the lockers to continue from for reading, for the block."""
         if self._folder is None or not self._sampled:
             return nullcontext(self.store)
         return open_store(self._folder, read_only=True)
 
     def play_or_new(self) -> AbstractContextManager[Store]:
-        """The strategy locker, opened to be written for the block; made if there is none.
+        """Open the strategy locker for writing, for the block; make it if there is none.
 
         Raises:
             lockers.ManifestMismatchError: the locker is another job's.
@@ -89,7 +89,7 @@ class Stores(Closing):
 
     @property
     def play(self) -> Opener:
-        """Opens the strategy locker to write to it."""
+        """A function that opens the strategy locker for writing."""
         folder, strategies = self._folder, self._strategies
         if folder is None:
             assert strategies is not None

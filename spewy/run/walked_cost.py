@@ -82,7 +82,7 @@ def walked_cost(
     first_dropped: int | None = None,
     program: LpSize | None = None,
 ) -> WalkedCost:
-    """Count the chunks of a layout and add up the bytes of their arrays.
+    """Count the chunks of a layout, and add up the bytes of their arrays.
 
     Args:
         layout: boards and betting.
@@ -174,7 +174,7 @@ def _clusters(problem: Problem) -> bool:
 
 
 def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
-    """(slot, row) pairs that visits improve at once, the live chunks below those visited included; 0: none is live."""
+    """Number of (slot, row) pairs that simultaneous visits improve, with the live chunks below; 0: none is live."""
     top = layout.n_rounds if first_live is None else first_live - layout.problem.first_round - 1
     boards: list[int] = []  # per board of the round at hand, the top round's that it follows; lines alike
     lines: list[int] = []
@@ -194,7 +194,7 @@ def _most_cells(layout: Layout, first_live: int | None, threads: int) -> int:
 
 
 def _table_bytes(layout: Layout) -> int:
-    """Cards and maps of the layout and of its live game."""
+    """Bytes of cards and maps, of the layout and of its live game."""
     total = 0
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
