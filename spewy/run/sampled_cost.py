@@ -14,7 +14,7 @@ from buckets.abstraction import Wish
 from buckets.abstraction.board_features import start_kinds
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
-from lockers import SHARD_BYTES, DiskSize
+from lockers import STORE_BYTES, DiskSize
 from spewy.chunks.rounds import LineForest
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
@@ -104,7 +104,7 @@ def sampled_cost(
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
-    play_bytes, (judged, found) = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds, job.solve)
+    play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(wish, rounds, job.solve)
     tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve) + found
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
@@ -112,7 +112,7 @@ def sampled_cost(
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
     clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
-    rest = boards + SHARD_BYTES + judged + SHARD_BYTES
+    rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
         classes=tuple(classes),
@@ -240,7 +240,7 @@ def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection)
         last, left = last * comb(left, more), left - more
     size = judged_size(boards, lines, kinds)
     drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
-    return size.total + SHARD_BYTES, FOUND * size.total * drawn // boards
+    return size.total + STORE_BYTES, FOUND * size.total * drawn // boards
 
 
 def _below_first(wish: Wish) -> int:

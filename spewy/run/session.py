@@ -102,8 +102,7 @@ class Session(Closing):
                 self._require_start(start_from, again=again)
             if again and folder is not None:
                 start_again(job, folder)
-            shards = self.plan.shards if isinstance(self.plan, WalkedPlan) else 1
-            self.stores = opened.enter_context(Stores(job, folder, shards))
+            self.stores = opened.enter_context(Stores(job, folder))
             self._before = None if job.sampled else self._finished_before()
             if self._before is None and not job.sampled:
                 require_whole(self.store, job.rules.num_rounds, f"folder {folder}")

@@ -21,24 +21,23 @@ class Stores(Closing):
     Args:
         job: the job.
         folder: folder of the solve; None: in memory.
-        shards: number of files that hold the lockers.
 
     Raises:
         lockers.ManifestMismatchError: the folder holds another job.
         lockers.DamagedLockerError: the folder's lockers are damaged.
     """
 
-    def __init__(self, job: Job, folder: Path | None, shards: int) -> None:
+    def __init__(self, job: Job, folder: Path | None) -> None:
         self._folder, self._sampled = folder, job.sampled
         self._manifest = manifest = job.manifest()
         self._opened = ExitStack()
         self._store: Store | None = None
         self._strategies: Store | None = None
         if folder is None:
-            self._store = MemoryStore(manifest, shards=shards)
-            self._strategies = MemoryStore(manifest, shards=1) if job.sampled else self._store
+            self._store = MemoryStore(manifest)
+            self._strategies = MemoryStore(manifest) if job.sampled else self._store
             return
-        store = open_store(folder, manifest, shards=shards)
+        store = open_store(folder, manifest)
         try:
             store.require_sound()
         except BaseException:
@@ -85,7 +84,7 @@ class Stores(Closing):
         """
         if self._folder is None:
             return self.play()
-        return open_store(self._folder / FOLDER, self._manifest, shards=1)
+        return open_store(self._folder / FOLDER, self._manifest)
 
     @property
     def play(self) -> Opener:

@@ -23,8 +23,6 @@ from spewy.run.memory_plan import MemoryPlan
 from spewy.run.plan import Plan
 from spewy.run.walked_cost import WalkedCost, walked_cost
 
-STORED_SHARDS = 8
-
 EngineName = Literal["exact", "live", "stored", "program"]
 """Name of the engine: the exact one, walks with live leaves, chunk by chunk, or one linear program."""
 
@@ -39,7 +37,6 @@ class WalkedPlan(Plan):
         variant: variant of CFR.
         itemsize: bytes of a regret or sum in memory.
         solvers: number of threads or processes that solve.
-        shards: number of files that hold the lockers.
         memory_plan: what of the state stays in memory.
     """
 
@@ -49,7 +46,6 @@ class WalkedPlan(Plan):
     variant: str
     itemsize: int
     solvers: int
-    shards: int
     memory_plan: MemoryPlan
 
     @property
@@ -125,8 +121,6 @@ class WalkedPlan(Plan):
         engine, solve = _engine(job, layout), job.solve
         name = solve.variant or (EXACT_VARIANT if engine == "exact" else DEFAULT_VARIANT)
         itemsize = 2 if solve.short else 4 if engine == "exact" or solve.precision == "single" else 8
-        # chunks that are live are saved in one transaction with those above them
-        shards = STORED_SHARDS if job.first_live is None else 1
         threads = useful_threads(layout.live, solve.threads) if engine == "exact" else solve.threads
         if cost is None:
             cost = walked_cost(
@@ -137,7 +131,6 @@ class WalkedPlan(Plan):
                 itemsize=itemsize,
                 threads=threads,
                 integrate=solve.integrate,
-                shards=shards,
                 first_live=job.first_live,
                 first_dropped=job.first_dropped,
                 program=lp_size(job.problem) if engine == "program" else None,
@@ -156,7 +149,6 @@ class WalkedPlan(Plan):
             variant=name,
             itemsize=itemsize,
             solvers=threads,
-            shards=shards,
             memory_plan=resides,
         )
 
