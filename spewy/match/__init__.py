@@ -1,4 +1,4 @@
-"""Matches: tables, dealers, opponents, scores and what tells skill from luck."""
+"""Matches: tables, entrants, opponents, scores without luck."""
 
 from typing import TYPE_CHECKING
 
