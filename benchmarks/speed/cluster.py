@@ -37,7 +37,7 @@ from spewy.learn.exchange import Exchange, copied
 from spewy.look.judging import judge_folder
 from spewy.records.status import Status
 from spewy.run.reporter import Silent
-from spewy.run.sampled_plan import wish_of
+from spewy.run.sampled_plan import spec_of
 from spewy.run.session import Session
 from spewy.system.child import start_python
 
@@ -238,7 +238,7 @@ def _staleness(deals: int, seeds: int) -> None:
     """Print the table of intervals."""
     job = Job.of(LEDUC)
     assert job.dealing is not None
-    found = abstraction(wish_of(job.rules, job.dealing))
+    found = abstraction(spec_of(job.rules, job.dealing))
     rounds = line_forests(job.betting_tree)
     print(
         "| copies | deals of each | an interval is of all deals at most | exchanges | exploitability, mbb |"

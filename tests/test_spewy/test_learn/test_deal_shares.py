@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from dealt_jobs import DEALT_LEDUC
 
-from buckets.abstraction import Abstraction
+from buckets.abstraction import Abstraction, AbstractionSpec
 from buckets.cards import Deck
 from spewy.chunks.abstractions import abstraction
 from spewy.job.job import Job
 from spewy.learn.deal_shares import FEWEST_CLASSES, Interval, Shares
-from spewy.run.sampled_plan import wish_of
+from spewy.run.sampled_plan import spec_of
 
 SEED = 3
 DECK, SIZES, ROWS = Deck(6, 4), (0, 2, 1), (6, 4, 4)
@@ -20,13 +20,13 @@ DECK, SIZES, ROWS = Deck(6, 4), (0, 2, 1), (6, 4, 4)
 @pytest.fixture(scope="module")
 def forgetting():
     """Thirty-six flops, thirty turns that do not know them."""
-    return Abstraction.make(DECK, 2, SIZES, ("all", "all", 30), ROWS)
+    return Abstraction.build(AbstractionSpec(DECK, 2, SIZES, ("all", "all", 30), ROWS))
 
 
 @pytest.fixture(scope="module")
 def remembering():
     """Turns that know their flop."""
-    return Abstraction.make(DECK, 2, SIZES, ("all", "all", 72), ROWS, remember=True)
+    return Abstraction.build(AbstractionSpec(DECK, 2, SIZES, ("all", "all", 72), ROWS, remember=True))
 
 
 def test_all_shares_are_all_deals_once(forgetting):
@@ -69,7 +69,7 @@ def test_shares_are_of_a_size(forgetting):
 
 def test_few_classes_are_everybody_s():
     job = Job.of(tomllib.loads(DEALT_LEDUC))
-    leduc = abstraction(wish_of(job.rules, job.dealing))
+    leduc = abstraction(spec_of(job.rules, job.dealing))
     assert leduc.n_classes[-1] < 3 * FEWEST_CLASSES
     cut = Shares(leduc, SEED).cut(Interval(10, 90, 3))
     found = [cut.deals(share).tolist() for share in range(3)]

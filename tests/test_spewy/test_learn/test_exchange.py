@@ -14,7 +14,7 @@ from spewy.job.job import Job
 from spewy.learn.deal_copy import NOTHING, Asked, Copy, Order, Setup
 from spewy.learn.deal_shares import Interval
 from spewy.learn.exchange import Exchange, Part, added, copied, summed
-from spewy.run.sampled_plan import wish_of
+from spewy.run.sampled_plan import spec_of
 
 
 def weight(n):
@@ -25,7 +25,7 @@ def weight(n):
 @pytest.fixture
 def setup():
     job = Job.of(tomllib.loads(DEALT_LEDUC))
-    found = abstraction(wish_of(job.rules, job.dealing))
+    found = abstraction(spec_of(job.rules, job.dealing))
     return Setup("leduc", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
 
 

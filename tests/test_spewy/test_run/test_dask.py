@@ -279,10 +279,10 @@ def share():
     """A copy's engine, and what it learns of ten deals."""
     from spewy.chunks.abstractions import abstraction
     from spewy.chunks.rounds import line_forests
-    from spewy.run.sampled_plan import wish_of
+    from spewy.run.sampled_plan import spec_of
 
     job = Job.of(tomllib.loads(SHORT))
-    found = abstraction(wish_of(job.rules, job.dealing))
+    found = abstraction(spec_of(job.rules, job.dealing))
     setup = deal_copy.Setup("x", job.rules, line_forests(job.betting_tree), found, 0, False, 0.0)
     with deal_copy.Copy(setup, 1) as copy, deal_copy.Copy(setup, 1) as other:
         yield copy.learn(WHOLE), copy.shares.cut(WHOLE.interval), other.numbers
