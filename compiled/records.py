@@ -12,7 +12,7 @@ of which only the fields that are used are loaded.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,10 +50,10 @@ class RecordsType(types.Type):
 class Records:
     """A table ``[row, field]`` of whole numbers whose rows are named tuples of one class."""
 
-    def __init__(self, row: type[R], rows: Iterable[R]) -> None:
+    def __init__(self, row: type[R], rows: Sequence[R] | np.ndarray) -> None:
         self.row = row
-        table = np.array([tuple(one) for one in rows], dtype=np.int64)
-        self.table = np.ascontiguousarray(table.reshape(-1, len(row._fields)))
+        table = np.array(rows, dtype=np.int64).reshape(-1, len(row._fields))
+        self.table = np.ascontiguousarray(table)
         self.address: int = self.table.ctypes.data
         if row not in _records:
             _records[row] = RecordsType(row)

@@ -17,7 +17,7 @@ that it is called with. With an address a, an offset i, tuples t of offsets in e
     positive_each(x)              the larger of each number and 0
     where_each(c, x, v)           x where the vector c is positive, else the vector v
     total_each(x)                 x[0] + x[1] + ..., from left to right
-    x + y, x - y, x * y           vector by vector; y may be one vector, for all of x, or one float32
+    x + y, x - y, x * y           vector by vector; one of them may be one vector, for all of the other; y one float32
     first_only(x, n)              x with zeros from vector n on
     chain(v, x, y)                v + x[0] * y[0] + x[1] * y[1] + ..., from left to right
     paired(x, y)                  (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) of four each
@@ -272,6 +272,8 @@ def _operator(symbol: Any, method: str) -> None:
             if len(args) == 2 and isinstance(args[0], SeveralType):
                 known = isinstance(args[1], SeveralType | VectorType)
                 return signature(args[0], args[0], args[1] if known else types.float32)
+            if len(args) == 2 and isinstance(args[0], VectorType) and isinstance(args[1], SeveralType):
+                return signature(args[1], *args)
             return None
 
     infer_global(symbol)(Template)
@@ -286,11 +288,16 @@ def _operator(symbol: Any, method: str) -> None:
     def with_vector(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return compute(builder, args[0], [args[1]] * sig.args[0].n)
 
+    def vector_with(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        spread_out = _joined(builder, [args[0]] * sig.args[1].n)
+        return compute(builder, spread_out, _parts(builder, args[1]))
+
     def with_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return compute(builder, args[0], [spread(builder, args[1], WIDTH)] * sig.args[0].n)
 
     lower_builtin(symbol, SeveralType, SeveralType)(with_several)
     lower_builtin(symbol, SeveralType, VectorType)(with_vector)
+    lower_builtin(symbol, VectorType, SeveralType)(vector_with)
     lower_builtin(symbol, SeveralType, types.Float)(with_number)
 
 

@@ -180,9 +180,10 @@ def _operator(symbol: Any, method: str) -> None:
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             if len(args) == 2 and isinstance(args[0], VectorType):
-                return signature(
-                    args[0], args[0], args[0] if isinstance(args[1], VectorType) else types.float32
-                )
+                if isinstance(args[1], VectorType):
+                    return signature(args[0], args[0], args[0])
+                if isinstance(args[1], types.Number):
+                    return signature(args[0], args[0], types.float32)
             return None
 
     infer_global(symbol)(Template)

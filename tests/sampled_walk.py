@@ -12,7 +12,7 @@ def learn_once(rig, schedule, p, scratch, boards, n_boards, out):
         schedule: a `solvers.sampled.passes.Schedule`.
         p: the player.
         scratch: buffers that the rig made.
-        boards: packed `solvers.sampled.kernels.Boards`.
+        boards: packed `solvers.sampled.views.Boards`.
         n_boards: number of boards in the tree or path.
         out: room for the values of the first round's hands.
     """

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compiled.records import Records
 from solvers.errors import SolverError
-from solvers.sampled.kernels import NODE_WIDTH, Boards
+from solvers.sampled.views import BoardNode, Boards
 from solvers.tree import Ints
 
 
@@ -56,14 +57,14 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
     """
     n_deals, n_rounds, n_hands = rows.shape
     number = np.arange(n_deals * n_rounds)
-    nodes = np.zeros((n_deals * n_rounds, NODE_WIDTH), dtype=np.int64)
+    nodes = np.zeros((n_deals * n_rounds, len(BoardNode._fields)), dtype=np.int64)
     deal, t = number // n_rounds, number % n_rounds
     for column, values in enumerate(
         (t, classes.ravel(), n_hands, deal * n_hands, number * n_hands, n_cards, -1, 1)
     ):
         nodes[:, column] = values
     return Boards(
-        nodes.ravel(),
+        Records(BoardNode, nodes),
         _cards(cards, n_cards),
         rows.astype(np.int32).ravel(),
         strength.astype(np.int32).ravel(),
@@ -74,7 +75,7 @@ def paths(classes: Ints, rows: Ints, cards: Ints, strength: Ints, n_cards: int) 
 
 def tree(boards: Sequence[Board]) -> Boards:
     """Boards in depth-first order, from one of the first round."""
-    nodes = np.zeros((len(boards), NODE_WIDTH), dtype=np.int64)
+    nodes = np.zeros((len(boards), len(BoardNode._fields)), dtype=np.int64)
     n_hands = np.array([len(board.rows) for board in boards])
     first_hand = np.concatenate([[0], np.cumsum(n_hands)])
     n_images = np.array([len(board.origins) for board in boards])
@@ -94,7 +95,7 @@ def tree(boards: Sequence[Board]) -> Boards:
     ):
         nodes[:, column] = values
     return Boards(
-        nodes.ravel(),
+        Records(BoardNode, nodes),
         np.concatenate([_cards(board.cards, board.n_cards) for board in boards]),
         np.concatenate([board.rows for board in boards]).astype(np.int32),
         np.concatenate([board.strength for board in boards]).astype(np.int32),

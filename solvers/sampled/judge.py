@@ -14,10 +14,10 @@ import numpy as np
 
 from compiled.records import Packed
 from compiled.vector import WIDTH
-from solvers.sampled.kernels import NODE_WIDTH, Boards, Scratch
 from solvers.sampled.numbers import Numbers, Pair
 from solvers.sampled.rig import Rig, Views
 from solvers.sampled.strips import Strips
+from solvers.sampled.views import Boards, Workspace
 from solvers.stopping import Stopped, never
 from solvers.tree import Floats, Forest
 
@@ -26,7 +26,7 @@ from solvers.tree import Floats, Forest
 class Desk:
     """Buffers of one thread."""
 
-    parts: tuple[Scratch, ...]
+    parts: tuple[Workspace, ...]
     packed: Views
     out: np.ndarray
 
@@ -94,12 +94,12 @@ class BoardJudge:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
-        n = len(boards.nodes) // NODE_WIDTH
+        n = len(boards.nodes)
         top, packed = desk.parts[0], Packed(boards)
         best = []
         for p in (0, 1):
             self._rig.values(p, desk.packed, packed, n, desk.out, best_from=0, stopped=stopped)
-            found = top.below.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
+            found = top.continuation.reshape(-1, self._most_hands, WIDTH)[:, :, 0]
             by_line = np.empty(found.shape)
             by_line[self._targets] = found
             best.append(by_line)
@@ -110,7 +110,7 @@ class BoardJudge:
 
         Each player's lines enter the second round by its average strategy, and go on by it up to that round.
         """
-        n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
+        n, packed = len(boards.nodes), Packed(boards)
         return np.array(
             [[self._exits(p, packed, n, desk, t).sum() for p in (0, 1)] for t in range(1, self._rig.n_rounds)]
         )
@@ -129,7 +129,7 @@ class BoardJudge:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
-        n, packed = len(boards.nodes) // NODE_WIDTH, Packed(boards)
+        n, packed = len(boards.nodes), Packed(boards)
 
         def values(p: int, best_from: int) -> Floats:
             found = self._rig.values(

@@ -12,45 +12,27 @@ import numpy as np
 
 from compiled import inlined, kernel
 from compiled.precision import DITHER_STEPS
-from compiled.records import Packed, unpack, unpack_at
+from compiled.records import Packed, record_at, unpack, unpack_at
 from compiled.vector import WIDTH, Address, fill16, int32_at, int64_at, load16, put_int64, store
 from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.answer import answer, mirror_down
-from solvers.sampled.kernels import (
+from solvers.sampled.folds import clear_values, fold_totals, fold_value, fold_values, own_weights
+from solvers.sampled.links import Parent, ParentLink, enter_round, hand_up, hands_up, link_of, parent_of
+from solvers.sampled.reach import other_reach, own_reach, prefetch_row, update_averages
+from solvers.sampled.respond import respond, respond_last
+from solvers.sampled.segments import find_segments, gather_segments, level_end
+from solvers.sampled.showdowns import advance_level, lane_totals, showdown_values
+from solvers.sampled.update import update_regrets
+from solvers.sampled.views import (
     BLOCK,
-    CLASS,
-    NODE_WIDTH,
-    ROUND,
-    Boards,
-    Factors,
-    Scratch,
-    Table,
-    View,
-    Way,
-    arrive,
-    average,
-    clear_values,
-    enter_round,
-    fold_group,
-    fold_hand,
-    hand_out,
-    hands_up,
-    learn_rows,
-    level_end,
-    level_up,
-    prefetch_row,
-    prepare,
-    reach,
-    respond,
-    respond_last,
-    show_group,
-    total_folds,
-    total_up,
-    view,
-    way_of,
-    weigh,
+    Cursor,
+    RoundView,
+    VisitFactors,
+    all_hands,
+    board_view,
+    cards_of,
+    cursor,
 )
-from solvers.sampled.program import ALIGNED, N_COLUMNS, N_SHOWS
 
 GOLDEN = (5**0.5 - 1) / 2
 BELOW_ONE: Any = np.nextafter(np.float32(1), np.float32(0))
@@ -113,7 +95,7 @@ def walk(
     """
     all_boards, answering = unpack(boards), mode == UPDATE and schedule.answering > 0
     for number in range(first, last):
-        t = int64_at(all_boards.nodes, NODE_WIDTH * number + ROUND)
+        t = record_at(all_boards.nodes, number).round
         while depth >= t:
             _go_up(mode, best_from, schedule, tables, scratch, boards, depth, n_rounds, out, dither)
             depth -= 1
@@ -173,12 +155,12 @@ def share(visit: int, averaging: float) -> float:
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """`Factors.rounding` after some visits: multiples of the golden section, which lie evenly in [0, 1)."""
+    """`VisitFactors.rounding` after some visits: multiples of the golden section, which lie evenly in [0, 1)."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 
 @inlined
-def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
+def _factors(schedule: Schedule, x: RoundView, class_: int, dither: int) -> VisitFactors:
     """The weights of the next visit of a class."""
     visits = int64_at(x.visits, class_)
     before = np.float64(visits)
@@ -190,40 +172,47 @@ def _factors(schedule: Schedule, x: Table, class_: int, dither: int) -> Factors:
         power = before**schedule.sinking
         sink = power / (power + 1.0)
     mine = np.float32(share(visits + 1, schedule.averaging))
-    factors: Factors = Factors(keep, np.float32(sink), mine, dither, rounding(visits))
+    factors: VisitFactors = VisitFactors(keep, np.float32(sink), mine, dither, rounding(visits))
     return factors
 
 
 @kernel
 def _go_down(
-    mode: int, schedule: Schedule, tables: Packed, scratch: Packed, boards: Packed, t: int, dither: int
+    mode: int, schedule: Schedule, views: Packed, works: Packed, boards: Packed, t: int, dither: int
 ) -> None:
-    """Reach through a round that is not the last; q's averages move on the way, and buffers for values are cleared."""
-    x, s, cards = unpack_at(tables, t), unpack_at(scratch, t), unpack(boards)
-    number, program = int64_at(s.open, 0), x.program
-    v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f, learns = _factors(schedule, x, class_, dither), mode == UPDATE and int64_at(x.ahead, class_) == 0
-    for strip in range(program.n_strips):
-        first, wide = WIDTH * strip * s.n_most, strip * s.n_wide
-        enter_round(tables, scratch, cards, t, v, strip, first)
-        reach(x, class_, strip, s.other, wide, x.other, program.other_size, False)
+    """Reach through a round that is not the last; averages move on the way, and buffers for values are cleared."""
+    x, work, all_boards = unpack_at(views, t), unpack_at(works, t), unpack(boards)
+    board = board_view(all_boards, int64_at(work.open, 0))
+    f = _factors(schedule, x, board.class_, dither)
+    learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
+    for number in range(x.program.n_batches):
+        c = cursor(x, work, board, number, False)
+        enter_round(views, works, all_boards, t, c)
+        other_reach(c)
         if learns:
-            for row in range(program.n_rows):
-                store(s.row_reach, WIDTH * row, fill16(_ZERO))
-            for h in range(v.n_hands):
-                row = WIDTH * int32_at(v.rows, h)
-                store(s.row_reach, row, load16(s.row_reach, row) + load16(s.reach, first + WIDTH * h))
-            average(x, s, f, class_, strip, wide)
+            _sum_rows(c)
+            update_averages(c, f)
         if mode != BEST:
-            reach(x, class_, strip, s.own, wide, x.own, program.own_size, True)
-            for n in range(0, WIDTH * v.n_hands, WIDTH):
-                store(s.hand_exits, first + n, fill16(_ZERO))
-            for n in range(0, s.n_ends, WIDTH):
-                store(s.row_exits, strip * s.n_ends + n, fill16(_ZERO))
+            own_reach(c)
+            for n in range(0, WIDTH * board.n_hands, WIDTH):
+                store(work.hand_exits, c.at_hands + n, fill16(_ZERO))
+            for n in range(0, work.n_ends, WIDTH):
+                store(work.row_exits, c.at_exits + n, fill16(_ZERO))
     if mode == BEST:
-        for exit_ in range(program.n_exits):
-            for n in range(0, WIDTH * v.n_hands, WIDTH):
-                store(s.below, WIDTH * exit_ * s.n_most + n, fill16(_ZERO))
+        for leaf in range(x.program.n_exits):
+            for n in range(0, WIDTH * board.n_hands, WIDTH):
+                store(work.continuation, WIDTH * leaf * work.n_most + n, fill16(_ZERO))
+
+
+@inlined
+def _sum_rows(c: Cursor) -> None:
+    """Fill ``work.row_reach`` with the reach of each row's hands."""
+    for row in range(c.round.program.n_rows):
+        store(c.work.row_reach, WIDTH * row, fill16(_ZERO))
+    for h in range(c.board.n_hands):
+        row = WIDTH * int32_at(c.board.rows, h)
+        reach = load16(c.work.reach, c.at_hands + WIDTH * h)
+        store(c.work.row_reach, row, load16(c.work.row_reach, row) + reach)
 
 
 @kernel
@@ -231,8 +220,8 @@ def _go_up(
     whole_mode: int,
     best_from: int,
     schedule: Schedule,
-    tables: tuple[Packed, Packed],
-    scratch: tuple[Packed, Packed],
+    views: tuple[Packed, Packed],
+    works: tuple[Packed, Packed],
     boards: Packed,
     t: int,
     n_rounds: int,
@@ -241,183 +230,117 @@ def _go_up(
 ) -> None:
     """Values of a round's open board, from its leaves and from what the boards below left, to the board above."""
     mode, mode_above = _mode_of(whole_mode, best_from, t), _mode_of(whole_mode, best_from, t - 1)
-    x, s, cards = unpack_at(tables[0], t), unpack_at(scratch[0], t), unpack(boards)
-    number, program, final = int64_at(s.open, 0), x.program, t == n_rounds - 1
-    v, class_ = view(cards, number), int64_at(cards.nodes, NODE_WIDTH * number + CLASS)
-    f, learns = _factors(schedule, x, class_, dither), mode == UPDATE and int64_at(x.ahead, class_) == 0
-    n_groups = prepare(s, v) if final else 0
-    above, up = unpack_at(scratch[0], max(t - 1, 0)), unpack_at(tables[0], max(t - 1, 0))
-    w = view(cards, int64_at(above.open, 0))
-    for strip in range(program.n_strips):
-        at = N_COLUMNS * strip
-        exit_ = int64_at(program.strips, at + ALIGNED) if t > 0 else -1
-        way = way_of(up, above, max(exit_, 0), 0, exit_ >= 0)
-        if final:
-            if not way.aligned:
-                enter_round(tables[0], scratch[0], cards, t, v, strip, 0)
-            reach(x, class_, strip, s.other, 0, x.other, program.other_size, False)
-            arrive(s, above, cards, v, w, way, n_groups, program.n_rows)
+    x, work, all_boards = unpack_at(views[0], t), unpack_at(works[0], t), unpack(boards)
+    board, last, above = board_view(all_boards, int64_at(work.open, 0)), t == n_rounds - 1, max(t - 1, 0)
+    f = _factors(schedule, x, board.class_, dither)
+    learns = mode == UPDATE and int64_at(x.ahead, board.class_) == 0
+    n_groups = find_segments(work, board) if last else 0
+    parent = parent_of(unpack_at(views[0], above), all_boards, unpack_at(works[0], above), mode_above)
+    for number in range(x.program.n_batches):
+        c = cursor(x, work, board, number, last)
+        link = link_of(c, parent, t == 0)
+        if last:
+            if not link.aligned:
+                enter_round(views[0], works[0], all_boards, t, c)
+            other_reach(c)
+            gather_segments(c, parent, link, n_groups)
             if learns:
-                average(x, s, f, class_, strip, 0)
+                update_averages(c, f)
             if mode == UPDATE and schedule.answering > 0:
-                answer(schedule.answering, tables[1], scratch[1], boards, t, strip, n_groups, s.other)
-            total_up(x, s, v, at)
+                answer(schedule.answering, views[1], works[1], boards, t, number, n_groups, work.other)
+            lane_totals(c)
             if mode == BEST:
-                _respond_last(mode_above, x, s, above, cards, v, w, way, at, n_groups)
+                _respond_last(c, parent, link, n_groups)
             else:
-                reach(x, class_, strip, s.own, 0, x.own, program.own_size, True)
-                _follow_last(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip, n_groups)
+                own_reach(c)
+                _follow_last(c, parent, link, n_groups)
         else:
-            first, wide = WIDTH * strip * s.n_most, strip * s.n_wide
-            total_folds(x, s, v, at, wide, first)
+            fold_totals(c)
             if mode == BEST:
-                _respond(mode_above, x, s, above, cards, v, w, way, strip)
+                _respond(c, parent, link)
             else:
-                _follow(learns, mode_above, x, s, above, cards, v, w, way, f, class_, strip)
+                _follow(c, parent, link)
+        if learns:
+            update_regrets(c, f)
         if t == 0:
-            for h in range(v.n_hands):
-                store(out, WIDTH * (strip * s.n_most + h), load16(s.hand_values, WIDTH * h))
-        elif not way.aligned:
-            hands_up(mode_above, x, up, s, above, cards, v, w, strip)
+            for h in range(board.n_hands):
+                store(out, WIDTH * (number * work.n_most + h), load16(work.hand_values, WIDTH * h))
+        elif not link.aligned:
+            hands_up(c, parent)
     if learns:
-        put_int64(x.visits, class_, int64_at(x.visits, class_) + 1)
+        put_int64(x.visits, board.class_, int64_at(x.visits, board.class_) + 1)
     elif mode == UPDATE:
-        put_int64(x.ahead, class_, max(0, int64_at(x.ahead, class_) - 1))
+        put_int64(x.ahead, board.class_, max(0, int64_at(x.ahead, board.class_) - 1))
 
 
 @inlined
-def _respond_last(
-    mode_above: int,
-    x: Table,
-    s: Scratch,
-    above: Scratch,
-    cards: Boards,
-    v: View,
-    w: View,
-    way: Way,
-    at: int,
-    n_groups: int,
-) -> None:
+def _respond_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
     """Every hand's best response in the last round."""
+    work = c.work
     g = h = 0
     while g < n_groups:
-        end = level_end(s, g, n_groups)
-        level_up(x, s, v, at, g, end)
+        end = level_end(work, g, n_groups)
+        advance_level(c, g, end)
         while g < end:
-            stop, row = int64_at(s.segment_end, g), int64_at(s.segment_row, g)
+            stop, row = int64_at(work.segment_end, g), int64_at(work.segment_row, g)
             while h < stop:
                 n = min(BLOCK, stop - h)
-                respond_last(x, s, v, at, h, n, row)
-                _out(mode_above, x, s, above, cards, v, w, way, h, n)
+                respond_last(c, h, n, row)
+                _responses_up(c, parent, link, h, n)
                 h += n
             g += 1
 
 
 @inlined
-def _respond(
-    mode_above: int,
-    x: Table,
-    s: Scratch,
-    above: Scratch,
-    cards: Boards,
-    v: View,
-    w: View,
-    way: Way,
-    strip: int,
-) -> None:
-    """The same in a round that boards follow."""
-    at, begin, reach_ = N_COLUMNS * strip, strip * s.n_wide, WIDTH * strip * s.n_most
-    for h in range(0, v.n_hands, BLOCK):
-        n = min(BLOCK, v.n_hands - h)
-        respond(x, s, v, at, h, n, begin, reach_)
-        _out(mode_above, x, s, above, cards, v, w, way, h, n)
+def _respond(c: Cursor, parent: Parent, link: ParentLink) -> None:
+    """Every hand's best response in a round that boards follow."""
+    for h in range(0, c.board.n_hands, BLOCK):
+        n = min(BLOCK, c.board.n_hands - h)
+        respond(c, h, n)
+        _responses_up(c, parent, link, h, n)
 
 
 @inlined
-def _out(
-    mode_above: int,
-    x: Table,
-    s: Scratch,
-    above: Scratch,
-    cards: Boards,
-    v: View,
-    w: View,
-    way: Way,
-    first: int,
-    n: int,
-) -> None:
-    """What best responses are worth to hands."""
+def _responses_up(c: Cursor, parent: Parent, link: ParentLink, first: int, n: int) -> None:
+    """Pass the values of best responses up."""
     for i in range(n):
-        hand_out(mode_above, x, s, above, cards, v, w, way, first + i, load16(s.nodes, WIDTH * i))
+        hand_up(c, parent, link, first + i, load16(c.work.nodes, WIDTH * i))
 
 
 @inlined
-def _follow_last(
-    learns: bool,
-    mode_above: int,
-    x: Table,
-    s: Scratch,
-    above: Scratch,
-    cards: Boards,
-    v: View,
-    w: View,
-    way: Way,
-    f: Factors,
-    class_: int,
-    strip: int,
-    n_groups: int,
-) -> None:
-    """Every hand's value in the last round by p's own strategy, which learns where that is asked for."""
-    program, at, all_ = x.program, N_COLUMNS * strip, WIDTH * (v.n_places - 1)
-    n_shows = int64_at(program.strips, at + N_SHOWS)
-    weigh(x, s, at, 0)
-    clear_values(x, s, at)
-    for g in range(n_groups):  # apart from showdowns: either kind's totals fill the first-level cache
-        fold_group(x, s, v, at, g, int64_at(s.segment_row, g))
-        if g < program.n_rows and strip + 1 < program.n_strips:
-            prefetch_row(x, class_, strip + 1, g)
+def _follow_last(c: Cursor, parent: Parent, link: ParentLink, n_groups: int) -> None:
+    """Every hand's value in the last round under p's own strategy."""
+    work, board, program = c.work, c.board, c.round.program
+    own_weights(c)
+    clear_values(c)
+    for g in range(n_groups):  # apart from showdowns: the totals of either kind fill the first-level cache
+        fold_values(c, g, int64_at(work.segment_row, g))
+        if g < program.n_rows and c.number + 1 < program.n_batches:
+            prefetch_row(c, g)
     g = h = 0
     while g < n_groups:
-        end = level_end(s, g, n_groups)
+        end = level_end(work, g, n_groups)
         alone = end == g + 1
-        if not alone and n_shows > 0:
-            level_up(x, s, v, at, g, end)
+        if not alone and c.batch.n_shows > 0:
+            advance_level(c, g, end)
         while g < end:
-            stop, mixed = int64_at(s.segment_end, g), g * v.stride
-            inside = show_group(x, s, v, at, g, int64_at(s.segment_row, g), alone)
-            same, all_mixed = load16(s.same, WIDTH * g), load16(s.mixed, mixed + all_)
+            stop, mixed = int64_at(work.segment_end, g), g * board.stride
+            inside = showdown_values(c, g, int64_at(work.segment_row, g), alone)
+            same, all_mixed = load16(work.same, WIDTH * g), load16(work.mixed, mixed + all_hands(board))
             while h < stop:
-                a, c = mixed + WIDTH * int32_at(v.cards, 2 * h), mixed + WIDTH * int32_at(v.cards, 2 * h + 1)
-                value = all_mixed - (load16(s.mixed, a) + load16(s.mixed, c))
-                value = value + same * load16(s.reach, WIDTH * h) + inside * load16(s.within, WIDTH * h)
-                hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
+                a, b = cards_of(board, h)
+                value = all_mixed - (load16(work.mixed, mixed + a) + load16(work.mixed, mixed + b))
+                value = value + same * load16(work.reach, WIDTH * h) + inside * load16(work.within, WIDTH * h)
+                hand_up(c, parent, link, h, value)
                 h += 1
             g += 1
-    if learns:
-        learn_rows(x, s, f, class_, at, 0)
 
 
 @inlined
-def _follow(
-    learns: bool,
-    mode_above: int,
-    x: Table,
-    s: Scratch,
-    above: Scratch,
-    cards: Boards,
-    v: View,
-    w: View,
-    way: Way,
-    f: Factors,
-    class_: int,
-    strip: int,
-) -> None:
-    """The same in a round that boards follow."""
-    at, first = N_COLUMNS * strip, WIDTH * strip * s.n_most
-    weigh(x, s, at, strip * s.n_wide)
-    clear_values(x, s, at)
-    for h in range(v.n_hands):
-        value = fold_hand(x, s, v, at, h, strip * s.n_wide, first) + load16(s.hand_exits, first + WIDTH * h)
-        hand_out(mode_above, x, s, above, cards, v, w, way, h, value)
-    if learns:
-        learn_rows(x, s, f, class_, at, strip * s.n_ends)
+def _follow(c: Cursor, parent: Parent, link: ParentLink) -> None:
+    """Every hand's value in a round that boards follow, under p's own strategy."""
+    own_weights(c)
+    clear_values(c)
+    for h in range(c.board.n_hands):
+        value = fold_value(c, h) + load16(c.work.hand_exits, c.at_hands + WIDTH * h)
+        hand_up(c, parent, link, h, value)

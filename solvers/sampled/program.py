@@ -12,74 +12,134 @@ from typing import NamedTuple
 
 import numpy as np
 
+from compiled.records import Records
 from compiled.vector import WIDTH, Address, aligned
+from solvers.program import ReachStep, ValueStep, reach_steps, value_steps
 from solvers.sampled.strips import Run, Shape, Strips
-from solvers.tree import DECISION, FOLD, SHOWDOWN, Forest, Ints
+from solvers.tree import FOLD, SHOWDOWN, Forest
 
-(
-    OWN_SLOTS,
-    OTHER_SLOTS,
-    OWN_FIRST,
-    OTHER_FIRST,
-    OWN_DOWN,
-    N_OWN_DOWN,
-    OTHER_DOWN,
-    N_OTHER_DOWN,
-    UP,
-    N_UP,
-    SHOWS,
-    N_SHOWS,
-    SHOW_LEAVES,
-    N_SHOW_LEAVES,
-    FOLDS,
-    N_FOLDS,
-    FOLD_LEAVES,
-    N_FOLD_LEAVES,
-    EXITS,
-    N_EXITS,
-    FIRST_EXIT,
-    PAY,
-    ALIGNED,
-    N_COUNTED,
-    SHARED,
-    RUNS,
-    N_RUNS,
-    N_COLUMNS,
-) = range(28)
-"""Columns of `Program.strips`, and how many there are."""
+
+class TerminalLeaf(NamedTuple):
+    """A fold or a showdown.
+
+    Attributes:
+        lane: its lane among the folds or among the showdowns.
+        node: offset of the node.
+        own_sequence: offset of p's sequence there.
+    """
+
+    lane: int
+    node: int
+    own_sequence: int
+
+
+class ChanceLeaf(NamedTuple):
+    """A chance leaf of a batch.
+
+    Attributes:
+        batch: number of the batch.
+        number: number of the leaf in the batch.
+        other_sequence, own_sequence: offsets of q's sequence and of p's there.
+    """
+
+    batch: int
+    number: int
+    other_sequence: int
+    own_sequence: int
+
+
+class BatchSteps(NamedTuple):
+    """A batch of lines: sizes, and where its lists begin in a `Program`; batches of one shape share their lists.
+
+    Attributes:
+        own_slots, other_slots: slots of p and of q in a row.
+        own_first, other_first: first number of the batch among a class's numbers of p and of q.
+        own_down, n_own_down, other_down, n_other_down: steps in ``reach_steps``.
+        up, n_up: steps in ``value_steps``.
+        lanes, n_folds, n_shows: lanes in ``lanes``: folds, then showdowns.
+        n_counted: lanes to be counted; the others are showdowns whose sequence has a lane of folds too.
+        shared: in ``lanes``, the numbers of these lanes of folds.
+        fold_leaves, n_fold_leaves, show_leaves, n_show_leaves: leaves in ``leaves``.
+        pay: offset in ``pay``: chips of showdowns, then of folds.
+        exit_nodes, n_exits: chance leaves in ``exit_nodes``.
+        first_exit: number of the first chance leaf among those of all batches.
+        aligned: the chance leaf of the round above whose lanes are the batch's lanes, or -1.
+        runs, n_runs: runs of lanes in ``runs``, of a batch that is not aligned.
+    """
+
+    own_slots: int
+    other_slots: int
+    own_first: int
+    other_first: int
+    own_down: int
+    n_own_down: int
+    other_down: int
+    n_other_down: int
+    up: int
+    n_up: int
+    lanes: int
+    n_folds: int
+    n_shows: int
+    n_counted: int
+    shared: int
+    fold_leaves: int
+    n_fold_leaves: int
+    show_leaves: int
+    n_show_leaves: int
+    pay: int
+    exit_nodes: int
+    n_exits: int
+    first_exit: int
+    aligned: int
+    runs: int
+    n_runs: int
 
 
 class Program(NamedTuple):
     """Steps of a round for a traverser.
 
     Attributes:
-        n_rows: of the round's classes.
-        own_size, other_size: numbers that a class has of p and of q.
-        n_exits: of all strips.
-        strips ``[strip, N_COLUMNS]``: sizes, and where in ``code`` and ``pay`` a strip's lists begin; lists of a shape
-            are common to its strips.
-        code: down ``[step, 3]``: actions, place of the parent sequence, slot; up ``[step, 5]``: 1 if p's, actions,
-            place of the node, place of its first child, first slot, children before parents; lanes ``[lane]``: place
-            of q's sequence; leaves ``[leaf, 3]``: lane, place of the node, place of p's sequence; exits ``[exit, 3]``:
-            places of the node, of q's sequence and of p's. Lanes of showdowns whose sequence has a lane of folds too
-            come last; shared: those lanes of folds. The other lanes, N_COUNTED of them, are to be counted.
-        pay ``[leaf, 16]``: chips that p wins at a showdown where its hand is the better one; then what a fold gives p.
-        runs ``[run, 4]``: `Run` of each strip, one strip after another.
-        run_lanes ``[run, 2, 16]``: 1 for lanes of a run, here and above.
-        ways ``[exit, 4]``: its strip, its number there, places of q's sequence and of p's.
+        n_batches: number of batches.
+        n_rows: rows of the round's classes.
+        own_size, other_size: numbers of p and of q in a class.
+        n_exits: chance leaves of all batches.
+        batches: `BatchSteps`.
+        reach_steps: `ReachStep`.
+        value_steps: `ValueStep`.
+        leaves: `TerminalLeaf`.
+        lanes: ``[lane]``, offset of q's sequence.
+        exit_nodes: ``[chance leaf of a batch]``, offset of the node.
+        pay: ``[leaf, 16]``: chips that p wins at a showdown with the better hand, or at a fold.
+        runs: `Run` of each batch, one batch after another.
+        run_lanes: ``[run, 2, 16]``: 1 in the lanes of a run, here and above.
+        exits: `ChanceLeaf`.
     """
 
-    n_strips: int
+    n_batches: int
     n_rows: int
     own_size: int
     other_size: int
     n_exits: int
-    strips: Address
-    code: Address
+    batches: Records
+    reach_steps: Records
+    value_steps: Records
+    leaves: Records
+    lanes: Address
+    exit_nodes: Address
     pay: Address
-    runs: Address
+    runs: Records
     run_lanes: Address
-    ways: Address
+    exits: Records
+
+
+class _Lists(NamedTuple):
+    """Steps of all shapes, one shape after another."""
+
+    reach_steps: list[ReachStep]
+    value_steps: list[ValueStep]
+    leaves: list[TerminalLeaf]
+    lanes: list[int]
+    exit_nodes: list[int]
 
 
 class Sizes(NamedTuple):
@@ -94,36 +154,44 @@ class Sizes(NamedTuple):
 
 def program(forest: Forest, strips: Strips, n_rows: int, p: int) -> Program:
     """The steps of traverser p."""
-    q = 1 - p
-    code: list[int] = []
-    lists = [_lists(shape, p, code) for shape in strips.shapes]
+    q, lists = 1 - p, _Lists([], [], [], [], [])
+    shapes = [_add_lists(shape, p, lists) for shape in strips.shapes]
     own_first, other_first = strips.first(p, n_rows), strips.first(q, n_rows)
-    table = np.zeros((len(strips), N_COLUMNS), dtype=np.int64)
+    batches: list[BatchSteps] = []
     pay: list[np.ndarray] = []
     runs: list[Run] = []
     for s in range(len(strips)):
         shape, nodes = strips.shape_of(s), strips.nodes[s]
-        table[s] = lists[int(strips.shape[s])]
-        table[s, [OWN_FIRST, OTHER_FIRST]] = own_first[s], other_first[s]
-        table[s, FIRST_EXIT], table[s, ALIGNED] = strips.first_exit[s], strips.aligned[s]
-        table[s, PAY] = WIDTH * len(pay)
-        table[s, RUNS], table[s, N_RUNS] = len(runs), len(strips.runs[s])
+        steps = shapes[int(strips.shape[s])]._replace(
+            own_first=int(own_first[s]),
+            other_first=int(other_first[s]),
+            pay=WIDTH * len(pay),
+            first_exit=int(strips.first_exit[s]),
+            aligned=int(strips.aligned[s]),
+            runs=len(runs),
+            n_runs=len(strips.runs[s]),
+        )
+        batches.append(steps)
         runs += strips.runs[s]
         stakes = np.where(strips.lines[s] >= 0, forest.arrays.stake[nodes], 0.0)
-        pay += [stakes[n] for _, n, _ in _leaves(shape, SHOWDOWN, p)[1]]
-        pay += [stakes[n] * (1 if p == 0 else -1) for _, n, _ in _leaves(shape, FOLD, p)[1]]
+        pay += [stakes[n] for n in _nodes(shape, SHOWDOWN)]
+        pay += [stakes[n] * (1 if p == 0 else -1) for n in _nodes(shape, FOLD)]
     return Program(
-        len(strips),
-        n_rows,
-        int(own_first[-1]),
-        int(other_first[-1]),
-        int(strips.first_exit[-1]),
-        table.reshape(-1),
-        np.array(code or [0], dtype=np.int64),
-        _singles(pay),
-        np.array(runs or [Run(0, 0, 0, 0)], dtype=np.int64).reshape(-1),
-        _singles(_run_lanes(runs)),
-        _ways(strips, p),
+        n_batches=len(strips),
+        n_rows=n_rows,
+        own_size=int(own_first[-1]),
+        other_size=int(other_first[-1]),
+        n_exits=int(strips.first_exit[-1]),
+        batches=Records(BatchSteps, batches),
+        reach_steps=Records(ReachStep, lists.reach_steps),
+        value_steps=Records(ValueStep, lists.value_steps),
+        leaves=Records(TerminalLeaf, lists.leaves),
+        lanes=np.array(lists.lanes or [0], dtype=np.int64),
+        exit_nodes=np.array(lists.exit_nodes or [0], dtype=np.int64),
+        pay=_singles(pay),
+        runs=Records(Run, runs),
+        run_lanes=_singles(_run_lanes(runs)),
+        exits=Records(ChanceLeaf, _exits(strips, p)),
     )
 
 
@@ -137,19 +205,20 @@ def _run_lanes(runs: Iterable[Run]) -> list[np.ndarray]:
     return out
 
 
-def _ways(strips: Strips, p: int) -> Ints:
+def _exits(strips: Strips, p: int) -> list[ChanceLeaf]:
+    """The chance leaves of all batches; one that nobody reads if there are none."""
     rows = [
-        [s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n])]
+        ChanceLeaf(s, e, WIDTH * int(shape.sequence[1 - p, n]), WIDTH * int(shape.sequence[p, n]))
         for s, shape in enumerate(map(strips.shape_of, range(len(strips))))
         for e, n in enumerate(shape.exits.tolist())
     ]
-    return np.array(rows or [[0] * 4], dtype=np.int64).reshape(-1)
+    return rows or [ChanceLeaf(0, 0, 0, 0)]
 
 
 def sizes(strips: Strips) -> Sizes:
     """What buffers for a round must hold."""
     shapes = strips.shapes
-    lanes = [len(_leaves(shape, kind, p)[0]) for shape in shapes for kind in (SHOWDOWN, FOLD) for p in (0, 1)]
+    lanes = [len(_lanes(shape, kind, q)) for shape in shapes for kind in (SHOWDOWN, FOLD) for q in (0, 1)]
     return Sizes(
         max(len(shape.kind) for shape in shapes),
         1 + max(max(shape.n_slots) for shape in shapes),
@@ -159,49 +228,70 @@ def sizes(strips: Strips) -> Sizes:
     )
 
 
-def _lists(shape: Shape, p: int, code: list[int]) -> list[int]:
-    """A shape's row of `Program.strips`, whose lists are appended to the code."""
-    q, row = 1 - p, [0] * N_COLUMNS
-    row[OWN_SLOTS], row[OTHER_SLOTS] = shape.n_slots[p], shape.n_slots[q]
-    decisions = np.flatnonzero(shape.kind == DECISION).tolist()
-    for player, (start, count) in ((p, (OWN_DOWN, N_OWN_DOWN)), (q, (OTHER_DOWN, N_OTHER_DOWN))):
-        mine = [n for n in decisions if shape.player[n] == player]
-        row[start], row[count] = len(code), len(mine)
-        for n in mine:
-            code += [int(shape.n_actions[n]), WIDTH * int(shape.sequence[player, n]), int(shape.slot[n])]
-    row[UP], row[N_UP] = len(code), len(decisions)
-    for n in reversed(decisions):
-        code += [int(shape.player[n] == p), int(shape.n_actions[n]), WIDTH * n]
-        code += [WIDTH * int(shape.first_child[n]), int(shape.slot[n])]
-    for kind, columns in (
-        (SHOWDOWN, (SHOWS, N_SHOWS, SHOW_LEAVES, N_SHOW_LEAVES)),
-        (FOLD, (FOLDS, N_FOLDS, FOLD_LEAVES, N_FOLD_LEAVES)),
-    ):
-        lanes, leaves = _leaves(shape, kind, p)
-        row[columns[0]], row[columns[1]] = len(code), len(lanes)
-        code += [WIDTH * sequence for sequence in lanes]
-        row[columns[2]], row[columns[3]] = len(code), len(leaves)
-        for lane, n, sequence in leaves:
-            code += [lane, WIDTH * n, WIDTH * sequence]
-    folds, shows = _leaves(shape, FOLD, p)[0], _leaves(shape, SHOWDOWN, p)[0]
+def _add_lists(shape: Shape, p: int, lists: _Lists) -> BatchSteps:
+    """Append a shape's steps to the lists; return where they are."""
+    q = 1 - p
+    own_down, other_down = reach_steps(shape, p, {}), reach_steps(shape, q, {})
+    up = value_steps(shape, p, {})
+    folds, shows = _lanes(shape, FOLD, q), _lanes(shape, SHOWDOWN, q)
+    fold_leaves, show_leaves = _leaves(shape, FOLD, folds, p), _leaves(shape, SHOWDOWN, shows, p)
     shared = [folds.index(sequence) for sequence in shows if sequence in folds]
-    row[SHARED], row[N_COUNTED] = len(code), len(folds) + len(shows) - len(shared)
-    code += shared
-    row[EXITS], row[N_EXITS] = len(code), len(shape.exits)
-    for n in shape.exits.tolist():
-        code += [WIDTH * n, WIDTH * int(shape.sequence[q, n]), WIDTH * int(shape.sequence[p, n])]
-    return row
+    steps = BatchSteps(
+        own_slots=shape.n_slots[p],
+        other_slots=shape.n_slots[q],
+        own_first=0,
+        other_first=0,
+        own_down=len(lists.reach_steps),
+        n_own_down=len(own_down),
+        other_down=len(lists.reach_steps) + len(own_down),
+        n_other_down=len(other_down),
+        up=len(lists.value_steps),
+        n_up=len(up),
+        lanes=len(lists.lanes),
+        n_folds=len(folds),
+        n_shows=len(shows),
+        n_counted=len(folds) + len(shows) - len(shared),
+        shared=len(lists.lanes) + len(folds) + len(shows),
+        fold_leaves=len(lists.leaves),
+        n_fold_leaves=len(fold_leaves),
+        show_leaves=len(lists.leaves) + len(fold_leaves),
+        n_show_leaves=len(show_leaves),
+        pay=0,
+        exit_nodes=len(lists.exit_nodes),
+        n_exits=len(shape.exits),
+        first_exit=0,
+        aligned=-1,
+        runs=0,
+        n_runs=0,
+    )
+    lists.reach_steps.extend(own_down + other_down)
+    lists.value_steps.extend(up)
+    lists.lanes.extend([WIDTH * sequence for sequence in folds + shows] + shared)
+    lists.leaves.extend(fold_leaves + show_leaves)
+    lists.exit_nodes.extend(WIDTH * n for n in shape.exits.tolist())
+    return steps
 
 
-def _leaves(shape: Shape, kind: int, p: int) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Q's sequences that end in leaves of a kind; and each leaf: its lane, its node, p's sequence there."""
-    nodes = np.flatnonzero(shape.kind == kind).tolist()
-    sequence = shape.sequence[1 - p]
-    ending = {
-        kind: {int(sequence[n]) for n in np.flatnonzero(shape.kind == kind)} for kind in (FOLD, SHOWDOWN)
-    }
-    lanes = sorted(ending[kind], key=lambda number: (kind == SHOWDOWN and number in ending[FOLD], number))
-    return lanes, [(lanes.index(int(shape.sequence[1 - p, n])), n, int(shape.sequence[p, n])) for n in nodes]
+def _nodes(shape: Shape, kind: int) -> list[int]:
+    """The leaves of a kind."""
+    nodes: list[int] = np.flatnonzero(shape.kind == kind).tolist()
+    return nodes
+
+
+def _lanes(shape: Shape, kind: int, q: int) -> list[int]:
+    """Q's sequences that end in leaves of a kind; showdowns whose sequence ends in a fold too come last."""
+    folds, ending = (
+        {int(shape.sequence[q, n]) for n in _nodes(shape, leaf_kind)} for leaf_kind in (FOLD, kind)
+    )
+    return sorted(ending, key=lambda number: (kind == SHOWDOWN and number in folds, number))
+
+
+def _leaves(shape: Shape, kind: int, lanes: list[int], p: int) -> list[TerminalLeaf]:
+    """The leaves of a kind."""
+    return [
+        TerminalLeaf(lanes.index(int(shape.sequence[1 - p, n])), WIDTH * n, WIDTH * int(shape.sequence[p, n]))
+        for n in _nodes(shape, kind)
+    ]
 
 
 def _singles(rows: list[np.ndarray]) -> np.ndarray:

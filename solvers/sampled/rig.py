@@ -11,11 +11,11 @@ from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
 from solvers.reference.kernels import BEST, EVALUATE
-from solvers.sampled.kernels import BLOCK, Scratch, Table
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.passes import Schedule, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import Strips
+from solvers.sampled.views import BLOCK, RoundView, Workspace
 from solvers.stopping import Stopped, go_on, never
 from solvers.tree import Floats, Forest
 
@@ -66,7 +66,7 @@ class Rig:
             q = 1 - p
             return Packed(
                 tuple(
-                    Table(
+                    RoundView(
                         programs[t][p],
                         kind,
                         np.float32(gains[t]),
@@ -94,7 +94,7 @@ class Rig:
             return packed, packed
         return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
 
-    def scratch_parts(self) -> tuple[Scratch, ...]:
+    def scratch_parts(self) -> tuple[Workspace, ...]:
         """The same, round by round, for whoever looks into them."""
         return tuple(self._scratch(t) for t in range(self.n_rounds))
 
@@ -148,16 +148,16 @@ class Rig:
             )
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
-    def _mirror(self, t: int, mine: Scratch) -> Scratch:
+    def _mirror(self, t: int, mine: Workspace) -> Workspace:
         """Buffers of the other view of a round, which share the board, and what a walk down needs not."""
         shared = (
             *("counts", "held", "places", "n_places", "holders", "n_holders"),
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
-            *("nodes", "row_exits", "hand_values", "hand_exits", "below"),
+            *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
         return self._scratch(t)._replace(**{name: getattr(mine, name) for name in shared})
 
-    def _scratch(self, t: int) -> Scratch:
+    def _scratch(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
         last = t == self.n_rounds - 1
         n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (1, self._n_strips[t])
@@ -171,7 +171,7 @@ class Rig:
         def ints(n: int) -> np.ndarray:
             return np.zeros(n, dtype=np.int32)
 
-        return Scratch(
+        return Workspace(
             n_most=n_hands,
             n_wide=n_wide,
             n_ends=n_ends,
@@ -199,13 +199,13 @@ class Rig:
             row_exits=aligned(n_strips * n_ends),
             hand_values=_padded(hands),
             hand_exits=aligned(n_strips * hands),
-            below=aligned(hands * size.n_exits),
+            continuation=aligned(hands * size.n_exits),
             segment_end=longs(n_groups),
             segment_row=longs(n_groups),
             segment_level=longs(n_groups),
             tie_end=ints(n_hands),
             open=longs(1),
-            ways=longs(3 * WIDTH),
+            offsets=longs(3 * WIDTH),
         )
 
 

@@ -56,8 +56,8 @@ def drop(folder: Path, name: str | None, regrets: bool, as_json: bool) -> None:
       name, dropped (all dropped rounds; or regrets, sums), bytes_before, bytes_after (of the data files)
     """  # noqa: D301
     from lockers import open_store
-    from spewy.look.drop_numbers import drop_regrets
     from spewy.look.folder import stored_job
+    from spewy.run.drop import drop_regrets
     from spewy.system.folder_lock import FolderLock
 
     if regrets == (name is not None):

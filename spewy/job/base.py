@@ -56,8 +56,6 @@ NOT_OF_THE_FOLDER = (
     *("cfr_br", "workers", "memory"),
 )
 """Keys of ``solve`` in which jobs for the same folder may differ."""
-OLD_KEYS = {"order": "bottom-up"}
-"""Keys of ``solve`` that manifests of folders have, and jobs have no more."""
 MOST_NAME = 255
 """Bytes of a job's name, which a folder bears."""
 
@@ -184,7 +182,8 @@ class JobBase(Section):
             del data["solve"][key]
         del data["save"], data["dask"]
         data["game"] = {"text": format_game(self.rules)}
-        data["solve"] |= OLD_KEYS
+        if self.solve.estimate == "no-betting":
+            del data["solve"]["estimate"]  # which manifests have only since there is a choice
         for name, rows in zip(self.rules.round_names, self.rows_by_round, strict=True):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:

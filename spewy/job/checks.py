@@ -51,10 +51,16 @@ def require_solving_used(solve: SolveSection, leaves: Leaves, *, one_program: bo
         InputError: the key, and why it has no effect.
     """
     settings = solve.model_dump(exclude_defaults=True)
-    if leaves.live and "iterations" in settings:
+    for key in ("iterations", "order"):
+        if leaves.live and key in settings:
+            raise InputError(
+                f'solve.{key}: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
+                f"found {settings[key]} for live leaves"
+            )
+    if solve.order == "bottom-up" and "estimate" in settings:
         raise InputError(
-            'solve.iterations: expected stored leaves, solve.leaves = "stored", which alone are visited one by one; '
-            f"found {settings['iterations']} for live leaves"
+            'solve.estimate has no effect with solve.order = "bottom-up", which visits the chunks below before; '
+            "remove it"
         )
     if settings.get("tremble") and solve.integrate != "average":
         raise InputError(

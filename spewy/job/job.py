@@ -21,7 +21,7 @@ from spewy.game.count import require_sizes_used
 from spewy.game.names import SEAT_NAMES
 from spewy.game.ranges import Range, parse_range
 from spewy.game.ranges.pair import SMALLEST, RangePair, meet
-from spewy.job.base import OLD_KEYS, JobBase
+from spewy.job.base import JobBase
 from spewy.job.checks import require_betting_used, require_method, require_rounds, require_solving_used
 from spewy.job.dealing import Dealing
 from spewy.job.load import explain, read_job, require_one_board, with_target
@@ -92,7 +92,7 @@ class Job(JobBase):
             raise InputError(f"{subject}: expected a table of sections, found {shown(data)}")
         require_one_board(data, subject)
         try:
-            job = kind_of(data).model_validate(with_target(without_old_keys(data)))
+            job = kind_of(data).model_validate(with_target(data))
         except ValidationError as error:
             lines = dict.fromkeys(explain(subject, item) for item in error.errors())
             raise InputError("; ".join(lines)) from None
@@ -240,16 +240,6 @@ class SpotJob(Job):
             return parse_range(text, dead=self.board)
         except InputError as error:
             raise InputError(f"spot.{name}: {error}") from None
-
-
-def without_old_keys(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of a job without keys that only manifests of folders have."""
-    solve = data.get("solve")
-    if not isinstance(solve, dict):
-        return data
-    return data | {
-        "solve": {key: value for key, value in solve.items() if OLD_KEYS.get(key, object()) != value}
-    }
 
 
 def kind_of(data: dict[str, Any]) -> type[Job]:

@@ -279,6 +279,10 @@ class SolveSection(Section):
     """Share of the opponent's last round that best-responds on the dealt board, with [boards]."""
     iterations: int | None = Field(None, gt=0, le=MOST_ITERATIONS)
     """Iterations of CFR within one visit of a stored chunk."""
+    order: Literal["bottom-up", "top-down"] = "bottom-up"
+    """Order of the rounds in a sweep over stored chunks."""
+    estimate: Literal["no-betting", "closest", "regression"] = "no-betting"
+    """With order = "top-down": payoffs of unvisited chunks: all-in equity, the closest stored line, a regression."""
     tremble: float = Field(1e-3, gt=0, lt=1)
     """Share of uniform play that keeps every row alive, with integrate = "average"."""
     symmetry: bool = True
@@ -377,7 +381,7 @@ class SampledSolve(SolveSection):
     """Precision of regrets and sums; 16-bit takes half the memory of single."""
 
     without_effect: ClassVar[tuple[str, ...]] = (
-        *("method", "variant", "integrate", "leaves", "iterations", "tremble"),
+        *("method", "variant", "integrate", "leaves", "iterations", "order", "estimate", "tremble"),
         "symmetry",
     )
     _unused = no_effect(SolveSection, without_effect, WITH_BOARDS)

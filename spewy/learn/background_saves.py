@@ -96,6 +96,11 @@ class BackgroundSaves(Closing):
         self._running: Future[None] | None = None
         self._broken_off = threading.Event()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a save runs in the background."""
+        return self._running is not None and not self._running.done()
+
     def begin(self, mark: Mark) -> None:
         """Begin a save in the background, unless one runs or there is nothing new; the engine does not run.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from spewy.system.worker import Parent
 if TYPE_CHECKING:
     from distributed import Future
 
+Order = Literal["bottom-up", "top-down"]
 MOST_FRUITLESS = 3
 """Times that all visits of a level are lost with their workers, one after the other."""
 
@@ -53,6 +54,7 @@ class StoredEngine:
         layout: of the problem.
         store: its lockers.
         settings: how chunks are solved.
+        order: order of the rounds.
         workers: processes.
         cluster: whose workers make the visits of all but the smallest rounds, in place of processes here; closed with
             the engine.
@@ -67,12 +69,14 @@ class StoredEngine:
         layout: Layout,
         store: Store,
         settings: VisitSettings,
+        order: Order = "bottom-up",
         workers: int = 1,
         cluster: Cluster | None = None,
     ) -> None:
         self.layout = layout
         self.store = store
         self.settings = settings
+        self.order = order
         self._workers = workers
         self._token = uuid.uuid4().hex
         self._processes = 1 if isinstance(store, MemoryStore) else workers  # memory is not shared
@@ -104,7 +108,7 @@ class StoredEngine:
         if first_live is not None:
             levels = levels[: first_live - layout.problem.first_round]
         total, visited = sum(len(list(layout.chunks(t))) for t in levels), 0
-        for t in reversed(levels):
+        for t in reversed(levels) if self.order == "bottom-up" else levels:
             with closing(self._visit(t, number, stop)) as visits:  # no worker outlives a sweep
                 for finished in visits:
                     visited += finished

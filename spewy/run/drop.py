@@ -1,25 +1,33 @@
-"""Drop the last rounds of a solve: their strategies and regrets go, and the disk gets its room back.
+"""Drop what a folder need not keep, so that the disk gets its room back.
 
-The steps are in an order in which a kill between any two of them leaves a folder that tells the truth: the values of
-the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The same command then
-goes on.
+Of a solve that walks through all boards the last rounds go, strategies and regrets; of a solve by dealt boards the
+regrets and sums, while the strategy locker stays, from which bots and looks go on.
+
+The steps of dropping rounds are in an order in which a kill between any two of them leaves a folder that tells the
+truth: the values of the leaves that led there, the mark that the rounds are dropped, the deletions, the compaction. The
+same command then goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from lockers import Store
+from lockers import Store, holds_store
 from spewy.chunks.layout import Layout
 from spewy.chunks.problem import by_hand
-from spewy.errors import InputError, short
+from spewy.errors import InputError, path_text, short
 from spewy.game.names import ROUND_NAMES
 from spewy.job.job import Job
 from spewy.learn.playdown import PlayDown
 from spewy.learn.walks import walked_leaves
+from spewy.records.bucket_numbers import drop_numbers
 from spewy.records.chunks import Chunks, delete_rounds
 from spewy.records.leaves import are_kept, write_leaves
 from spewy.records.progress import dropped_names, first_dropped, mark_dropped, saved_sweeps
+from spewy.records.status import STOP
+from spewy.records.strategy_locker import FOLDER, StrategyLocker
+from spewy.run.log import LogFile
 
 Progress = Callable[[int, int], None]
 
@@ -34,7 +42,7 @@ def round_number(job: Job, name: str) -> int:
     allowed = names[first + 1 :]
     if name not in allowed:
         wanted = " or ".join(allowed) or f"none, for nothing follows the {names[first]}"
-        raise InputError(f"--round: expected a round after the root's, {wanted}, found {short(name)}")
+        raise InputError(f"round: expected one after the root's, {wanted}, found {short(name)}")
     return names.index(name)
 
 
@@ -69,6 +77,32 @@ def drop(job: Job, store: Store, first: int, progress: Progress | None = None) -
     return dropped_names(first, job.rules.num_rounds)
 
 
+def drop_regrets(job: Job, folder: Path, store: Store) -> tuple[str, ...]:
+    """Drop regrets and sums of a solve, and give the disk its room back; return the names of what was dropped.
+
+    Args:
+        job: the job that the store was made for.
+        folder: folder of the solve; this process holds the folder's lock.
+        store: the solve's lockers, which no other process may have open.
+
+    Raises:
+        InputError: the job does not deal boards, or the strategy locker lacks some deals.
+        lockers.LockerError: another process has the store open, or what is there is damaged.
+    """
+    if not job.sampled:
+        raise InputError(
+            f"{job.name}: expected a whole game with [boards], whose regrets can be dropped; found another solve"
+        )
+    with LogFile(folder) as log:
+        store.require_alone()
+        store.require_sound()
+        _require_play(folder, saved_sweeps(store))
+        drop_numbers(store)
+        store.compact()
+        log.write(STOP, "regrets and sums dropped")
+    return ("regrets", "sums")
+
+
 def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progress: Progress | None) -> None:
     """Store what the dropped rounds' strategies are worth at each chunk that leads there, board by board."""
     t = first - 1 - layout.problem.first_round
@@ -80,3 +114,16 @@ def _keep_leaves(layout: Layout, store: Store, first: int, threads: int, progres
         write_leaves(layout, store, t, b, values)
         if progress is not None:
             progress(b + 1, total)
+
+
+def _require_play(folder: Path, deals: int) -> None:
+    """Refuse to drop what is not in the strategy locker too."""
+    there = 0
+    if holds_store(folder / FOLDER):
+        with StrategyLocker.open(folder / FOLDER) as play:
+            there = play.saved.deals
+    if not deals or there != deals:
+        raise InputError(
+            f"folder {path_text(folder)}: expected a strategy locker with the strategies of all deals, "
+            f"found {there:,} of {deals:,} deals in it; spewy solve goes on and saves the rest"
+        )

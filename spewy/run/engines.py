@@ -20,11 +20,11 @@ from spewy.learn.engine import Engine
 from spewy.learn.live import LiveEngine
 from spewy.learn.visit import VisitSettings
 from spewy.records import strategy_locker
-from spewy.run.cluster import open_cluster
 from spewy.run.sampled_plan import SampledPlan
 from spewy.run.start_from import start_from
 from spewy.run.stores import Stores
 from spewy.run.walked_plan import WalkedPlan
+from spewy.system.cluster import Cluster
 
 if TYPE_CHECKING:
     from buckets.abstraction import Abstraction
@@ -56,8 +56,8 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
 
         settings = visit_settings(solve, plan.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
-        cluster = open_cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
-        return StoredEngine(layout, store, settings, plan.solvers, cluster)
+        cluster = _cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
+        return StoredEngine(layout, store, settings, solve.order, plan.solvers, cluster)
     game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
     solver: Solver
     if exact:
@@ -116,7 +116,15 @@ def sampled_engine(
 def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
     """How a job has stored chunks solved."""
     iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
-    return VisitSettings(solve.integrate, solve.method, variant_name, iterations, solve.tremble, first_live)
+    return VisitSettings(
+        solve.integrate,
+        solve.method,
+        variant_name,
+        iterations,
+        solve.tremble,
+        first_live,
+        solve.estimate,
+    )
 
 
 def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note: Note) -> SampledEngine:
@@ -136,12 +144,12 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
             opened=stores.read,
             check_flops=dealing.check_flops,
         )
-    from spewy.learn.cluster_engine import ClusterEngine
+    from spewy.learn.flop_engine import FlopEngine
 
     settings = job.dask or DaskSection()
     with ExitStack() as opened:
-        cluster = opened.enter_context(open_cluster(settings, note))
-        engine = ClusterEngine(
+        cluster = opened.enter_context(_cluster(settings, note))
+        engine = FlopEngine(
             job.rules,
             plan.rounds,
             found,
@@ -156,3 +164,15 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
         )
         opened.pop_all()  # the engine closes the cluster
     return engine
+
+
+def _cluster(settings: DaskSection, note: Note) -> Cluster:
+    """Reach a job's cluster, or start one on this machine.
+
+    Raises:
+        MissingError: Dask is not installed.
+        InputError: there is no scheduler, or all of its workers are of another version.
+    """
+    from joblib import cpu_count  # a tenth of a second, which other jobs shall not pay
+
+    return Cluster(settings.address, settings.workers or cpu_count(), note)

@@ -10,11 +10,10 @@ from spewy.errors import PeerError, SolveError
 from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine, Stop
 from spewy.records.progress import forget_result, read_result, read_trace, write_trace
-from spewy.run.forecast import forecast
 from spewy.run.reporter import Reporter
 from spewy.run.saving import Saving
 from spewy.run.status import StatusWriter
-from spewy.run.stopping import INTERRUPTED, REACHED, Stopping
+from spewy.run.stopping import INTERRUPTED, REACHED, Stopping, forecast
 from spewy.run.stores import Stores
 
 Log = Callable[[str, str], None]

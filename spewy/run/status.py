@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,14 @@ from spewy.errors import InputError
 from spewy.job.job import Job
 from spewy.learn.engine import Check, Engine
 from spewy.records.status import Judged, Status, read_status, write_status
-from spewy.run.pace import TELL_SECONDS, WRITE_SECONDS, Pace
 from spewy.run.reporter import Reporter
 from spewy.run.saving import Saving
 from spewy.run.stopping import Stopping
+
+TELL_SECONDS, WRITE_SECONDS = 1.0, 3.0
+"""Seconds between two reports to listeners, and between two writes of the status file."""
+LATELY = 10.0
+"""Seconds over which the speed is measured."""
 
 
 class StatusWriter:
@@ -42,7 +47,7 @@ class StatusWriter:
         self._job, self._stopping, self._engine, self._saving = job, stopping, engine, saving
         self._folder, self._report = folder, report
         self._told = self._written = -math.inf
-        self._pace = Pace()
+        self._pace = _Pace()
         self._judged: Judged | None = None
         self._value: float | None = None
         self._target_in: float | None = None
@@ -129,3 +134,28 @@ class StatusWriter:
         if self._target_in is not None:
             left.append(self._target_in)
         return min(left, default=None)
+
+
+class _Pace:
+    """The speed of a solve in sweeps or deals a second, over the last few seconds."""
+
+    def __init__(self) -> None:
+        self._counted: deque[tuple[float, int]] = deque()
+
+    def count(self, now: float, done: int) -> None:
+        """Note that ``done`` sweeps or deals are done at a time of `time.perf_counter`."""
+        self._counted.append((now, done))
+        while len(self._counted) > 2 and self._counted[1][0] < now - LATELY:
+            self._counted.popleft()
+
+    def clear(self) -> None:
+        """Forget all counts, so that the time until the next count does not lower the speed."""
+        self._counted.clear()
+
+    @property
+    def per_second(self) -> float | None:
+        """Sweeps or deals a second; None before the second count."""
+        if len(self._counted) < 2 or self._counted[-1][0] <= self._counted[0][0]:
+            return None
+        (begun, first), (ended, last) = self._counted[0], self._counted[-1]
+        return (last - first) / (ended - begun)

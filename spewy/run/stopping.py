@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from spewy.job.job import Job
 from spewy.job.sections import WalkedSolve
 from spewy.job.units import parse_target, unit_chips
 from spewy.learn.engine import Check, Engine, Goal
 
+FLAT = 0.05
+"""A curve that falls slower than sweeps^-0.05 has no forecast."""
 REACHED, INTERRUPTED = "target reached", "interrupted"
 """Why a run ended, as status and log tell it; `Stopping.exhausted` has the other reasons."""
 
@@ -100,3 +105,28 @@ class Stopping:
     def in_unit(self, chips: float) -> float:
         """An exploitability in chips, in the job's unit."""
         return chips / self.unit_chips
+
+
+def forecast(trace: Sequence[tuple[int, float, float]], target: float) -> float | None:
+    """Seconds until a solve reaches its target, by the power law through two checks a factor of two apart.
+
+    Args:
+        trace: (sweeps or deals, seconds, exploitability in chips) of each check.
+        target: exploitability in chips.
+
+    Returns:
+        The seconds, infinite if they are more than a number can hold; None if the checks do not tell.
+    """
+    if len(trace) < 2 or target <= 0:
+        return None
+    last = trace[-1]
+    first = next((row for row in reversed(trace[:-1]) if row[0] <= last[0] / 2), trace[0])
+    if not (0 < last[2] < first[2]):
+        return None
+    slope = np.log(first[2] / last[2]) / np.log(last[0] / first[0])
+    if slope < FLAT:
+        return None
+    with np.errstate(over="ignore"):
+        sweeps = float(last[0] * np.exp(np.log(last[2] / target) / slope))
+    pace = (last[1] - first[1]) / (last[0] - first[0])
+    return max(0.0, (sweeps - last[0]) * pace)

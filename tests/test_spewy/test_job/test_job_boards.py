@@ -123,7 +123,7 @@ def test_what_is_no_time(text):
         ({"solve": {"leaves": "live"}}, "job: solve.leaves has no effect with [boards]"),
         ({"solve": {"iterations": 5}}, "job: solve.iterations has no effect with [boards]"),
         ({"solve": {"tremble": 0.1}}, "job: solve.tremble has no effect with [boards]"),
-        ({"solve": {"order": "top-down"}}, "job: unknown key solve.order"),
+        ({"solve": {"order": "top-down"}}, "job: solve.order has no effect with [boards]"),
         ({"solve": {"symmetry": False}}, "job: solve.symmetry has no effect with [boards]"),
         (
             {"solve": {"precision": "double"}},

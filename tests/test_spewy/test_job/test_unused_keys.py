@@ -42,8 +42,12 @@ WHOLE = {
         (LIMIT | {"bets": {"flop": {"donk": "a"}}}, "bets.flop: expected no sizes"),
         (LIMIT | {"tree": {"merge": 0.1}}, "tree.merge: expected none, the limit game 'leduc'"),
         (LIMIT | {"tree": {"min_bet": 2}}, "tree.min_bet: expected none"),
-        (LIMIT | {"solve": {"iterations": 5}}, "solve.iterations: expected stored leaves"),
-        (LIMIT | {"solve": {"order": "top-down"}}, "job: unknown key solve.order"),
+        (
+            LIMIT | {"solve": {"iterations": 5, "order": "top-down", "estimate": "closest"}},
+            "solve.iterations: expected stored leaves",
+        ),
+        (LIMIT | {"solve": {"order": "top-down"}}, "solve.order: expected stored leaves"),
+        (LIMIT | {"solve": {"leaves": "stored", "estimate": "closest"}}, "solve.estimate has no effect with"),
         (LIMIT | {"solve": {"tremble": 0.1}}, 'solve.tremble: expected solve.integrate = "average"'),
     ],
 )
@@ -62,7 +66,7 @@ def test_keys_without_effect(data, message):
         spot({"flop": A | {"oop": {"donk": "a"}}}, "Td 9d 6h 2c"),
         WHOLE | {"bets": {"preflop": {"raise": "a", "donk": "a"}}},
         LIMIT | {"tree": {"merge": 0.0}},
-        LIMIT | {"solve": {"leaves": "stored", "iterations": 5}},
+        LIMIT | {"solve": {"leaves": "stored", "iterations": 5, "order": "top-down", "estimate": "closest"}},
         LIMIT | {"solve": {"integrate": "average", "tremble": 0.1}},
     ],
 )

@@ -774,7 +774,7 @@ def test_regrets_that_are_needed_are_not_dropped(leduc, solved, tmp_path):
     assert "found 0 of 3,000 deals in it" in refused("drop", folder, "--regrets")
     assert numbers_in(folder) == numbers_in(solved[1])
     good("solve", write(tmp_path, LEDUC), "--out", tmp_path / "walked", "--set", "solve.max_sweeps=1")
-    assert "--regrets: expected a whole game with [boards]" in refused(
+    assert "expected a whole game with [boards], whose regrets can be dropped" in refused(
         "drop", tmp_path / "walked", "--regrets"
     )
     for options in ((), ("--regrets", "--round", "flop")):

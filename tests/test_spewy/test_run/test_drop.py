@@ -178,7 +178,7 @@ def test_what_needs_all_rounds_says_so(turn, tmp_path):
 def test_bad_input(turn, tmp_path):
     whole, small = turn
     for name, found in (("turn", "turn"), ("flop", "flop"), ("ocean", "ocean")):
-        assert f"--round: expected a round after the root's, river, found {found}" in refused(
+        assert f"round: expected one after the root's, river, found {found}" in refused(
             "drop", whole, "--round", name
         )
     assert "expected a store" in refused("drop", tmp_path, "--round", "river")

@@ -15,8 +15,8 @@ from spewy.batch.batch import Batch
 from spewy.batch.run import run_batch
 from spewy.cli.progress import check_text
 from spewy.records.progress import saved_sweeps
-from spewy.run.forecast import forecast
 from spewy.run.session import Session
+from spewy.run.stopping import forecast
 
 FAR = ["--set", "solve.target=0%", "--set", "solve.max_sweeps=400"]
 

@@ -1,0 +1,123 @@
+"""Best responses, hand by hand: every hand's value at every leaf, and p's best action at every decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.records import record_at
+from compiled.several import clamped, int32_each, load_each, scaled, shifted, stepped, store_each
+from compiled.vector import WIDTH, Address, fill16, int64_at, load16, maximum, store
+from solvers.sampled.folds import FOUR
+from solvers.sampled.views import BLOCK, Cursor, all_hands, other_width
+
+_ZERO: Any = np.float32(0)
+
+
+@inlined
+def respond(c: Cursor, first: int, n: int) -> None:
+    """Best responses of ``n <= BLOCK`` hands from ``first`` on, in a round that boards follow: ``work.nodes[0]``."""
+    work, batch, program = c.work, c.batch, c.round.program
+    for h in range(first, first + n, 4):
+        hands = clamped(stepped(FOUR, h, 1), first + n - 1)
+        rows = shifted(scaled(int32_each(c.board.rows, hands), other_width(c)), c.at_rows)
+        pay = batch.pay + WIDTH * batch.n_show_leaves
+        for k in range(batch.n_fold_leaves):
+            leaf = record_at(program.leaves, batch.fold_leaves + k)
+            met = _met(c, hands, leaf.lane)
+            if c.board.two:
+                sigma = load_each(work.other, shifted(rows, int64_at(program.lanes, batch.lanes + leaf.lane)))
+                met = met + sigma * load_each(work.reach, shifted(scaled(hands, WIDTH), c.at_hands))
+            to = BLOCK * leaf.node + WIDTH * (h - first)
+            store_each(work.nodes, stepped(FOUR, to, WIDTH), met * load16(program.pay, pay))
+            pay += WIDTH
+    for e in range(batch.n_exits):
+        to = BLOCK * int64_at(program.exit_nodes, batch.exit_nodes + e)
+        at = WIDTH * ((batch.first_exit + e) * work.n_most + first)
+        for i in range(0, WIDTH * n, WIDTH):
+            store(work.nodes, to + i, load16(work.continuation, at + i))
+    _best_up(c, n)
+
+
+@inlined
+def respond_last(c: Cursor, first: int, n: int, row: int) -> None:
+    """`respond` in the last round after `advance_level`, for hands of one row."""
+    work, batch, two = c.work, c.batch, c.board.two
+    moved = batch.n_folds + 2 * batch.n_shows
+    for h in range(first, first + n, 4):
+        hands = clamped(stepped(FOUR, h, 1), first + n - 1)
+        shows, folds = batch.show_leaves, batch.fold_leaves
+        to = WIDTH * (h - first)
+        pay = batch.pay + WIDTH * batch.n_show_leaves
+        _leaves(
+            c, hands, row, shows, batch.n_show_leaves, batch.n_folds, moved, work.within, True, batch.pay, to
+        )
+        _leaves(c, hands, row, folds, batch.n_fold_leaves, 0, 0, work.reach, two, pay, to)
+    _best_up(c, n)
+
+
+@inlined
+def _leaves(
+    c: Cursor,
+    hands: Any,
+    row: int,
+    first: int,
+    n: int,
+    first_lane: int,
+    totals: int,
+    reach: Address,
+    same: bool,
+    pay: int,
+    to: int,
+) -> None:
+    """Values of four hands at n showdowns or folds.
+
+    Args:
+        c: the batch.
+        hands: the hands.
+        row: their row.
+        first: the first leaf.
+        n: number of leaves.
+        first_lane: the first lane of such leaves.
+        totals: the first lane of their totals.
+        reach: reach of each hand that is added in its own segment.
+        same: whether it is.
+        pay: offset of the chips.
+        to: offset of the values in ``work.nodes``.
+    """
+    work, program = c.work, c.round.program
+    sigmas, own = row * other_width(c), load_each(reach, scaled(hands, WIDTH))
+    for k in range(n):
+        leaf, sigma = record_at(program.leaves, first + k), fill16(_ZERO)
+        if same:
+            lane = c.batch.lanes + first_lane + leaf.lane
+            sigma = load16(work.other, sigmas + int64_at(program.lanes, lane))
+        met = _met(c, hands, totals + leaf.lane) + own * sigma
+        at = stepped(FOUR, BLOCK * leaf.node + to, WIDTH)
+        store_each(work.nodes, at, met * load16(program.pay, pay + WIDTH * k))
+
+
+@inlined
+def _met(c: Cursor, hands: Any, lane: int):  # type: ignore[no-untyped-def]
+    """The totals of a lane that four hands meet: all of them less those that share a card."""
+    totals, d = c.work.totals, lane * c.board.stride
+    a = shifted(scaled(int32_each(c.board.cards, scaled(hands, 2)), WIDTH), d)
+    b = shifted(scaled(int32_each(c.board.cards, shifted(scaled(hands, 2), 1)), WIDTH), d)
+    return load16(totals, d + all_hands(c.board)) - (load_each(totals, a) + load_each(totals, b))
+
+
+@inlined
+def _best_up(c: Cursor, n: int) -> None:
+    """Values of all nodes for n hands: p's best action, the sum of q's actions."""
+    nodes, batch = c.work.nodes, c.batch
+    for k in range(batch.up, batch.up + batch.n_up):
+        step = record_at(c.round.program.value_steps, k)
+        node, child = BLOCK * step.node, BLOCK * step.child
+        for i in range(0, WIDTH * n, WIDTH):
+            value = load16(nodes, child + i)
+            for a in range(1, step.n_actions):
+                other = load16(nodes, child + WIDTH * BLOCK * a + i)
+                value = maximum(value, other) if step.own == 1 else value + other
+            store(nodes, node + i, value)

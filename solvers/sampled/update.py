@@ -1,0 +1,76 @@
+"""Values of a batch's nodes row by row, and the traverser's regrets.
+
+v = Σ_a σ_a v_a at p's decisions, v = Σ_a v_a at q's          R_a ← (keep · R_a + v_a − v) · (1, or ``sink`` below 0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiled import inlined
+from compiled.precision import load_as, store_as
+from compiled.records import record_at
+from compiled.vector import WIDTH, fill16, int64_at, load16, maximum, store, where_positive
+from solvers.program import ValueStep
+from solvers.sampled.views import Cursor, VisitFactors
+from solvers.state import FLOOR
+
+_ZERO: Any = np.float32(0)
+_FLOOR: Any = np.float32(FLOOR)
+
+
+@inlined
+def update_regrets(c: Cursor, f: VisitFactors) -> None:
+    """Update p's regrets in all rows, from ``work.values`` and ``work.row_exits``."""
+    batch, program, node = c.batch, c.round.program, c.work.node
+    start = c.board.class_ * program.own_size + batch.own_first
+    for row in range(program.n_rows):
+        leaf_values(c, row)
+        for k in range(batch.up, batch.up + batch.n_up):
+            step = record_at(program.value_steps, k)
+            if step.own == 0:
+                total = load16(node, step.child)
+                for a in range(1, step.n_actions):
+                    total = total + load16(node, step.child + WIDTH * a)
+                store(node, step.node, total)
+            else:
+                _update(c, f, step, start + WIDTH * (row * batch.own_slots + step.slot))
+
+
+@inlined
+def leaf_values(c: Cursor, row: int) -> None:
+    """Fill ``work.node`` at the leaves, for one row."""
+    work, batch, program, pay = c.work, c.batch, c.round.program, c.batch.pay
+    shows = WIDTH * (row * (batch.n_folds + batch.n_shows) + batch.n_folds)
+    folds = WIDTH * row * (batch.n_folds + batch.n_shows)
+    for k in range(batch.n_show_leaves):
+        leaf = record_at(program.leaves, batch.show_leaves + k)
+        worth = load16(work.values, shows + WIDTH * leaf.lane)
+        store(work.node, leaf.node, worth * load16(program.pay, pay))
+        pay += WIDTH
+    for k in range(batch.n_fold_leaves):
+        leaf = record_at(program.leaves, batch.fold_leaves + k)
+        worth = load16(work.values, folds + WIDTH * leaf.lane)
+        store(work.node, leaf.node, worth * load16(program.pay, pay))
+        pay += WIDTH
+    for e in range(batch.n_exits):
+        at = c.at_exits + WIDTH * (row * batch.n_exits + e)
+        store(work.node, int64_at(program.exit_nodes, batch.exit_nodes + e), load16(work.row_exits, at))
+
+
+@inlined
+def _update(c: Cursor, f: VisitFactors, step: ValueStep, at: int) -> None:
+    """The value of one of p's decisions by regret matching, and its new regrets, which lie at ``at``."""
+    x, node, total, mean = c.round, c.work.node, fill16(_ZERO), fill16(_ZERO)
+    for a in range(step.n_actions):
+        weight = maximum(load_as(x.kind, x.own, at + WIDTH * a), fill16(_FLOOR))
+        total = total + weight
+        mean = mean + weight * load16(node, step.child + WIDTH * a)
+    mean = mean / total
+    store(node, step.node, mean)
+    for a in range(step.n_actions):
+        regret = load_as(x.kind, x.own, at + WIDTH * a) * f.keep
+        regret = regret + (load16(node, step.child + WIDTH * a) - mean) * x.own_gain
+        store_as(x.kind, x.own, at + WIDTH * a, where_positive(regret, regret, regret * f.sink), f.dither)
