@@ -99,7 +99,7 @@ def sampled_engine(
         InputError, MissingError: as `walked_engine`, or as `start_from`.
         lockers.LockerError: what the stores hold is damaged.
     """
-    found = made or abstraction(plan.wish, progress)
+    found = made or abstraction(plan.spec, progress)
     with ExitStack() as opened:
         engine = _dealing_engine(plan, stores, found, note)
         opened.callback(engine.close)
