@@ -1,4 +1,4 @@
-"""Arrays under keys on disk: concurrent LMDB lockers with a memory twin.
+"""Arrays under keys on disk, in LMDB, with a memory twin.
 
 A *locker* is a name, such as ``payoff``; it holds arrays under keys of bytes. The writes of one transaction appear
 together or not at all:

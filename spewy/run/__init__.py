@@ -1,1 +1,1 @@
-"""A solve from plan to result: cost, engine, checks, saves, and when to stop."""
+"""A solve from its plan and cost to its result."""
