@@ -105,7 +105,7 @@ def course(engine: ExactCfr, pot: float, most: int) -> tuple[np.ndarray, np.ndar
 
 
 def crossing(iterations: np.ndarray, pct: np.ndarray, target: float, most: int) -> float:
-    """Return the iteration at which exploitability reaches the target, interpolated logarithmically between two checks."""
+    """Return the iteration that reaches the target; exploitability is interpolated logarithmically between checks."""
     below = np.flatnonzero(pct <= target)
     if not len(below):
         return float(most)
