@@ -79,7 +79,7 @@ def board_strength(board: Ints, hands: Ints) -> NDArray[np.int32]:
 
 @lru_cache(maxsize=128)  # the final boards of a flop add at most 91 pairs of ranks
 def _by_ranks(board: tuple[int, ...], hole: int, n_cards: int) -> Ints:
-    """Return ``[rank, rank]``, the strength of hole cards with a board's ranks without suits; one card: ``[rank, 1]``."""
+    """Return ``[rank, rank]``, the strength of hole cards with a board's ranks, without suits; or ``[rank, 1]``."""
     one = two = three = four = np.array(0)
     on_board: list[Ints] = [np.array(1 << rank) for rank in board]
     for bit in (*on_board, *_BITS[:hole]):

@@ -59,7 +59,7 @@ class Maps(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers for one board: strength ``[1, hand]``; order, spare, grade, row, rank ``[hand]``; counts; places, board."""
+    """Buffers for one board: strength ``[1, hand]``; order, spare, grade, row and rank ``[hand]``; and more."""
 
     strength: NDArray[np.int32]
     order: NDArray[np.int16]

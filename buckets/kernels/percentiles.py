@@ -109,7 +109,7 @@ def fill_grades(boards: Ints, hands: Ints, out: Array) -> None:
 
 @kernel
 def count_grades(grades: Array, counts: Ints, classes: Ints, out: Ints) -> None:
-    """Count the hands of each class and grade, weighted by the counts of their boards: adds to ``out[class, grade]``."""
+    """Add the count of each board to ``out[class, grade]`` for the grade of each of its hands."""
     for b in range(len(grades)):
         for grade in grades[b]:
             out[classes[b], grade] += counts[b]
