@@ -10,7 +10,7 @@ from buckets.abstraction.abstraction import Abstraction, Dealt
 from buckets.abstraction.agglomeration import MergeTree, merge_tree
 from buckets.abstraction.board_tree import BoardTree, canonical_board
 from buckets.abstraction.cut import cut_labels
-from buckets.abstraction.flop_subset import FlopSubset, flop_subset
+from buckets.abstraction.flop_subset import FlopSubset, flop_features, flop_subset
 from buckets.abstraction.grouping import GROUPINGS, Grouping
 from buckets.abstraction.outcomes import outcomes
 from buckets.abstraction.spec import AbstractionSpec
@@ -32,6 +32,7 @@ __all__ = [
     "OutcomeClustering",
     "canonical_board",
     "cut_labels",
+    "flop_features",
     "flop_subset",
     "merge_tree",
     "outcomes",
