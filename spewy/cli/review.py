@@ -98,7 +98,7 @@ def review(
         reviewed = review_hands(strategy, played, player)
     finally:
         strategy.close()
-    players = summary(reviewed, rules.big_blind, player)
+    players = summary(reviewed, player)
     if as_json:
         totals = {name: asdict(total) for name, total in players.items()}
         decisions = [_json(each) for each in reviewed.decisions]
