@@ -1,4 +1,4 @@
-"""Compiled functions: the decorators for Numba, and the folder of their machine code.
+"""Numba and LLVM: decorators, vectors, threads, the cache of machine code.
 
 Knows nothing of what is compiled, so `buckets` and `solvers`, which are strangers, share it.
 """

@@ -1,4 +1,4 @@
-"""Read-only views of solves: decisions, grids, reports, comparisons, exports, exploitability.
+"""Solutions: decisions, reports, comparisons, exports, exploitability.
 
 >>> from spewy.look import BoardBuckets
 >>> BoardBuckets.of("Ks 7d 2c", rows=40).n_rows

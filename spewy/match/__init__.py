@@ -1,1 +1,1 @@
-"""Matches: tables, dealers, opponents, scores and what tells skill from luck."""
+"""Matches: tables, entrants, opponents, scores without luck."""

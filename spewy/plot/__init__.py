@@ -1,4 +1,4 @@
-"""Pictures, for commands and notebooks: charts that draw on axes, and whole figures of them.
+"""Charts on axes and whole figures, for commands and notebooks.
 
 Each chart takes ``ax``, matplotlib's axes to draw on, and gives them back; without, it makes a figure of its own.
 

@@ -114,7 +114,7 @@ def sampled_engine(
 
 
 def visit_settings(solve: SolveSection, variant_name: str, first_live: int | None = None) -> VisitSettings:
-    """How a job has stored chunks solved."""
+    """Settings of the visits to stored chunks."""
     iterations = solve.iterations or (1 if solve.integrate == "regret" else 50)
     return VisitSettings(
         solve.integrate,

@@ -14,7 +14,7 @@ from buckets.abstraction import Wish
 from buckets.abstraction.board_features import start_kinds
 from buckets.cards import board_map, count_boards
 from buckets.cards.boards import MAX_NUMBERS
-from lockers import SHARD_BYTES, DiskSize
+from lockers import STORE_BYTES, DiskSize
 from spewy.chunks.rounds import LineForest
 from spewy.job.job import Job
 from spewy.job.sections import SolveSection
@@ -104,7 +104,7 @@ def sampled_cost(
         disk = with_class_numbers(disk, t, n, [item * size for size in pair])
         play = with_class_bytes(play, t, n, s, k)
     boards = _abstraction_bytes(wish, classes, rows)
-    play_bytes, (judged, found) = play.total + boards + SHARD_BYTES, _judged_bytes(wish, rounds, job.solve)
+    play_bytes, (judged, found) = play.total + boards + STORE_BYTES, _judged_bytes(wish, rounds, job.solve)
     tables = boards + _buffer_bytes(rounds, strips, rows, wish, job.solve) + found
     final = 0 if made else count_boards(wish.deck, wish.n_board)
     making = int(MAKING * final * comb(len(wish.deck), wish.hole))
@@ -112,7 +112,7 @@ def sampled_cost(
     memory = max(making, state * (SENT if job.solve.workers == "dask" else 1) + tables + COPIES)
     memory += 2 * state // PORTIONS  # two portions of a save: one is written while the next is copied
     clusters = not made and any(k not in ("all", "hands") for k in (*wish.classes, *wish.rows))
-    rest = boards + SHARD_BYTES + judged + SHARD_BYTES
+    rest = boards + STORE_BYTES + judged + STORE_BYTES
     return SampledCost(
         lines=tuple(len(one.lines) for one in rounds),
         classes=tuple(classes),
@@ -134,7 +134,7 @@ def sampled_cost(
 
 
 def n_classes(wish: Wish) -> tuple[int, ...]:
-    """Classes of each round, at most."""
+    """Upper bound on the number of board buckets of each round."""
     found = []
     for t, asked in enumerate(wish.classes):
         groups = wish.groups(t)
@@ -148,7 +148,7 @@ def n_classes(wish: Wish) -> tuple[int, ...]:
 
 
 def n_rows(wish: Wish) -> tuple[int, ...]:
-    """Rows of a class of each round, at most."""
+    """Upper bound on the number of rows of a board bucket of each round."""
     found = []
     for t, asked in enumerate(wish.rows):
         hands = comb(len(wish.deck) - wish.n_cards(t), wish.hole)
@@ -161,12 +161,12 @@ def n_rows(wish: Wish) -> tuple[int, ...]:
 
 
 def _n_kinds(wish: Wish) -> int:
-    """Hands before any card, up to suits."""
+    """Number of hands before any board card, up to suits."""
     return int(start_kinds(wish.deck, wish.hole).max()) + 1
 
 
 def _histories(wish: Wish, groups: Sequence[int]) -> int:
-    """Boards of several groups up to suits; a lower bound where there are too many to be numbered."""
+    """Number of boards of several groups up to suits; a lower bound if they are too many to be numbered."""
     ways = prod(comb(len(wish.deck), size) for size in groups)
     return len(board_map(wish.deck, groups).boards) if ways <= MAX_NUMBERS else ways // 24
 
@@ -177,7 +177,7 @@ def itemsize(job: Job) -> int:
 
 
 def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
-    """Of one core, roughly: strips are walked over with all hands, for either player."""
+    """Rough seconds of one core for a deal, which walks over all line batches with all hands, for either player."""
     hands = comb(len(wish.deck) - wish.n_board, wish.hole)
     shapes = [s.shape_of(i) for s in strips for i in range(len(s))]
     runs = sum(map(len, chain.from_iterable(s.runs for s in strips)))
@@ -186,7 +186,7 @@ def _seconds_per_deal(wish: Wish, strips: Sequence[Strips]) -> float:
 
 
 def _abstraction_bytes(wish: Wish, classes: Sequence[int], rows: Sequence[int]) -> int:
-    """Maps from boards to classes, and rows by board and hand, of class and grade or none."""
+    """Bytes of the maps from boards to buckets, and of the rows of hands."""
     hands, total, last = comb(len(wish.deck), wish.hole), 0, len(classes) - 1
     for t, k in enumerate(wish.rows):
         groups = wish.groups(t)
@@ -205,7 +205,7 @@ def _buffer_bytes(
     wish: Wish,
     solve: SolveSection,
 ) -> int:
-    """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
+    """Bytes of the buffers of threads for deals and checks, measured on a game without board buckets."""
     from solvers.sampled.engine import PORTION
     from solvers.sampled.numbers import Numbers
     from solvers.sampled.rig import Rig
@@ -223,7 +223,7 @@ def _buffer_bytes(
 
 
 def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection) -> tuple[int, int]:
-    """Bytes that judging keeps of all first boards on disk, and a check in memory of those that it draws.
+    """Bytes on disk of the responses on all first boards, and bytes in memory of those that a check draws.
 
     Suits that rows tell apart are walked one by one.
     """
@@ -240,11 +240,11 @@ def _judged_bytes(wish: Wish, rounds: Sequence[LineForest], solve: SolveSection)
         last, left = last * comb(left, more), left - more
     size = judged_size(boards, lines, kinds)
     drawn = boards if last <= FEW_BOARDS else min(boards, solve.check_flops)
-    return size.total + SHARD_BYTES, FOUND * size.total * drawn // boards
+    return size.total + STORE_BYTES, FOUND * size.total * drawn // boards
 
 
 def _below_first(wish: Wish) -> int:
-    """Boards that can follow a first one, all rounds together."""
+    """Number of boards of all later rounds that can follow a first board."""
     left, ways, total = len(wish.deck), 1, 0
     dealt = [size for size in wish.board_sizes if size]
     for t, size in enumerate(dealt):

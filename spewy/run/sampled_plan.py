@@ -23,7 +23,7 @@ from spewy.run.sampled_cost import SampledCost, itemsize, n_classes, n_rows, sam
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPlan(Plan):
-    """What a run of a job whose boards are dealt will do.
+    """The plan of a job whose boards are dealt.
 
     Attributes:
         dealing: how boards are dealt.
@@ -76,7 +76,7 @@ class SampledPlan(Plan):
 
 
 def wish_of(game: Game, dealing: Dealing) -> Wish:
-    """The classes and rows that a job asks for."""
+    """The board buckets and rows that a job asks for."""
     return Wish(
         game.deck,
         game.num_hole_cards,
@@ -99,7 +99,7 @@ def _refusal(job: Job, cost: SampledCost) -> str | None:
 
 
 def _require_possible(job: Job, classes: Sequence[int], rows: Sequence[int]) -> None:
-    """Refuse what its lines, counted but not built, make too large."""
+    """Refuse a job whose number of lines, counted without building the tree, makes it too large."""
     count = job.tree_count
     per_class = [k * sum(one.slots) for k, one in zip(rows, count.rounds, strict=False)]
     least = 2 * itemsize(job) * int(np.dot(per_class, classes[: len(per_class)]))
