@@ -92,9 +92,9 @@ def report(
     if write is not None:
         write(found.frame())
     if plot is not None:
-        from spewy.plot import boards_figure, report_figure
+        from spewy.plot import report_figure
 
-        draw(plot, (boards_figure if found.by == "board" else report_figure)(found, found.words, size))
+        draw(plot, report_figure(found, found.words, size))
     click.echo(json_text(found.to_json()) if as_json else f"{_head(job, found)}\n{render(_table(found))}")
 
 

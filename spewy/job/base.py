@@ -188,7 +188,7 @@ class JobBase(Section):
             data["rows"][name] = "hands" if rows is None else rows
         if not self.sampled:
             return {"spewy": 1, "job": data}
-        from buckets.abstraction.making import (
+        from buckets.abstraction.build import (
             METHOD,  # of classes and rows, which decides what the numbers of either mean
         )
 

@@ -15,9 +15,9 @@ from pydantic import Field, model_validator
 
 from buckets.cards import History, blocked, cards_name, hand_name, hands, parse_cards
 from buckets.errors import CardError
+from buckets.types import Ints
 from solvers.tree import Floats
 from spewy.chunks.locks import NodeLock
-from spewy.chunks.problem import Ints
 from spewy.errors import InputError
 from spewy.game.gamefile import Game
 from spewy.game.lines import read_action, read_line

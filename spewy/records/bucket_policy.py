@@ -159,7 +159,7 @@ def board_abstraction(game: Game, arrays: Mapping[str, np.ndarray]) -> Abstracti
         lockers.DamagedLockerError: an array is missing.
     """
     from buckets.abstraction import Abstraction
-    from buckets.abstraction.making import ARRAYS
+    from buckets.abstraction.build import ARRAYS
 
     missing = [name for name in ARRAYS if name not in arrays]
     if missing:

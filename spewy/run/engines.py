@@ -47,34 +47,34 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
         InputError: the job asks for a cluster that is not there, or is of another version.
     """
     solve, layout = plan.job.solve, plan.layout
-    if plan.engine == "program":
+    if plan.setup.engine == "program":
         from spewy.learn.lp import LpEngine
 
-        return LpEngine(layout, store, plan.solvers)
-    if plan.engine == "stored":
+        return LpEngine(layout, store, plan.setup.threads)
+    if plan.setup.engine == "stored":
         from spewy.learn.stored import StoredEngine
 
-        settings = visit_settings(solve, plan.variant, plan.job.first_live)
+        settings = visit_settings(solve, plan.setup.variant, plan.job.first_live)
         on_cluster = solve.workers == "dask"
         cluster = _cluster(plan.job.dask or DaskSection(), note) if on_cluster else None
-        return StoredEngine(layout, store, settings, solve.order, plan.solvers, cluster)
-    game, schedule, exact = layout.live, variant(plan.variant), plan.engine == "exact"
+        return StoredEngine(layout, store, settings, solve.order, plan.setup.threads, cluster)
+    game, schedule, exact = layout.live, variant(plan.setup.variant), plan.setup.exact
     solver: Solver
     if exact:
         kept = plan.memory_plan.kept
         solver = ExactCfr(
             game,
             schedule,
-            threads=plan.solvers,
+            threads=plan.setup.threads,
             short=solve.short,
             folder=folder if kept < 1 else None,
             kept=kept,
         )
     else:
         dtype = np.float32 if solve.precision == "single" else np.float64
-        solver = Cfr(game, schedule, threads=plan.solvers, dtype=dtype)
+        solver = Cfr(game, schedule, threads=plan.setup.threads, dtype=dtype)
     layout.forget_live()  # the solver has what it needs of it
-    return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.solvers)
+    return LiveEngine(layout, store, solver, game.locks, exact=exact, threads=plan.setup.threads)
 
 
 def sampled_engine(
@@ -99,7 +99,7 @@ def sampled_engine(
         InputError, MissingError: as `walked_engine`, or as `start_from`.
         lockers.LockerError: what the stores hold is damaged.
     """
-    found = made or abstraction(plan.wish, progress)
+    found = made or abstraction(plan.spec, progress)
     with ExitStack() as opened:
         engine = _dealing_engine(plan, stores, found, note)
         opened.callback(engine.close)

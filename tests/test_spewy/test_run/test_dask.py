@@ -27,7 +27,7 @@ from spewy.learn import flop_share  # noqa: E402
 from spewy.learn.flop_engine import FlopEngine, owner_of, require_learnt  # noqa: E402
 from spewy.learn.flop_parts import averaged, part_of  # noqa: E402
 from spewy.run.reporter import Silent  # noqa: E402
-from spewy.run.sampled_plan import wish_of  # noqa: E402
+from spewy.run.sampled_plan import spec_of  # noqa: E402
 from spewy.run.session import Session  # noqa: E402
 from spewy.system import cluster as cluster_module  # noqa: E402
 from spewy.system import dask_connection  # noqa: E402
@@ -351,7 +351,7 @@ def test_buckets_that_forget_the_flop_are_refused(tmp_path, cluster):
 
 def setup_of(text):
     job = Job.of(tomllib.loads(text))
-    made = abstraction(wish_of(job.rules, job.dealing))
+    made = abstraction(spec_of(job.rules, job.dealing))
     return flop_share.Setup("x", job.rules, line_forests(job.betting_tree), made, 7, False, 0.0)
 
 

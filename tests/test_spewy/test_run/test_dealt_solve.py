@@ -350,7 +350,7 @@ def test_classes_that_no_deal_has_met_are_played_at_random(tmp_path, unjudged):
 def unmade(tmp_path, monkeypatch):
     """An empty bucket locker, as on another machine, and nobody makes classes and rows."""
     monkeypatch.setenv("SPEWY_BUCKETS", str(tmp_path / "empty"))
-    monkeypatch.setattr(Abstraction, "of", lambda *asked: pytest.fail("they were made"))
+    monkeypatch.setattr(Abstraction, "build", lambda *asked: pytest.fail("they were made"))
 
 
 def test_classes_and_rows_of_a_folder_are_not_made_again(leduc, solved, tmp_path, unmade):
@@ -804,9 +804,9 @@ def test_a_folder_of_other_classes(leduc, solved):
 
 
 def test_classes_that_were_made_in_another_way(leduc, solved, tmp_path, monkeypatch):
-    import buckets.abstraction.making
+    import buckets.abstraction.build
 
-    monkeypatch.setattr(buckets.abstraction.making, "METHOD", buckets.abstraction.making.METHOD + 1)
+    monkeypatch.setattr(buckets.abstraction.build, "METHOD", buckets.abstraction.build.METHOD + 1)
     assert "abstraction" in refused("solve", leduc[0], "--out", solved[1])
 
 
