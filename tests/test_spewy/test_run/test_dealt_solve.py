@@ -961,9 +961,10 @@ def test_an_estimate_of_disk_counts_what_judging_keeps(tmp_path, rows, boards, k
     told = good_json("estimate", job, "--set", "solve.memory=100 GiB")
     assert told["disk_bytes"] > told["judged_bytes"] > told["play_bytes"]
     finding = FlopFinding(np.random.default_rng(0).random((2, 7, kinds)), 0.0, 1.0)
-    with ResponseCache.within(tmp_path, {"any": "job"}) as kept:
+    with ResponseCache.of(tmp_path, {"any": "job"}) as kept:
+        kept.begin("0" * 24)
         for first in range(boards // part):
-            kept.keep("0" * 24, first, finding)
+            kept.keep(first, finding)
     assert disk_bytes(tmp_path / "judged") == pytest.approx(told["judged_bytes"] / part, rel=0.2)
 
 
