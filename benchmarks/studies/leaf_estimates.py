@@ -35,9 +35,9 @@ from spewy.chunks.boards import BoardHands
 from spewy.chunks.layout import Layout
 from spewy.chunks.live_game import with_ranges
 from spewy.chunks.subgame import Subgames
+from spewy.learn.bucket_boards import BucketBoard, BucketGame, Drawn, drawn_boards
+from spewy.learn.bucket_matrices import trembling
 from spewy.learn.chunk_matrices import build_chunk, per_pair
-from spewy.learn.class_boards import ClassBoard, ClassGame, Drawn, drawn_boards
-from spewy.learn.class_matrices import trembling
 from spewy.learn.estimates import ClosestLine, Lines, NoMoreBetting, Regression
 from spewy.learn.playdown import PlayDown
 from spewy.look.folder import strategy_folder
@@ -128,7 +128,7 @@ class Game:
         return {name: _or_stored(some, one) for name, one in found.items()}, known
 
 
-def bucket_shares(game: ClassGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
+def bucket_shares(game: BucketGame, boards: Callable[[int, int], Drawn]) -> Callable[[int, int], Floats]:
     """Make a function (t, class) → ``[row, row]``: what player 0 wins of a stake of 1 without more betting.
 
     Shares are means over boards of a class of the last two rounds.
@@ -243,8 +243,8 @@ class Flop:
 
     def __init__(self, game: Game, cards: Sequence[int], r: int) -> None:
         self._game, self._r = game, r
-        self._board: ClassBoard = game.game.board(FLOP, cards)
-        layout, classes = self._board.layout, self._board.classes
+        self._board: BucketBoard = game.game.board(FLOP, cards)
+        layout, classes = self._board.layout, self._board.buckets
         play_down = PlayDown(layout, lambda i, b, r: game.work.strategies(i, int(classes[i][b]), r))
         both = play_down.ranges(FLOP, 0)
         first, second = both[0][r], both[1][r]
@@ -258,7 +258,7 @@ class Flop:
 
     def solved(self, leaves: Matrices) -> tuple[Floats, Floats]:
         """The flop's strategy ``[slot, hand]`` of both players, with these leaves."""
-        layout, classes = self._by_hand, self._board.classes
+        layout, classes = self._by_hand, self._board.buckets
         weighing = trembling(layout, FLOP, self._ranges)
         chunk = build_chunk(
             layout, FLOP, 0, self._r, weighing, lambda i, b, r: leaves(i, int(classes[i][b]), r)[None]
@@ -270,7 +270,7 @@ class Flop:
     def averages(self) -> tuple[Floats, Floats]:
         """What the solve's averages do there."""
         layout = self._board.layout
-        found = self._game.work.strategies(FLOP, int(self._board.classes[FLOP][0]), self._r)
+        found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands
         out = []
         for p in (0, 1):

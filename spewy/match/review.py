@@ -338,10 +338,10 @@ class _Pairs:
 
     def of(self, public: Hand) -> Floats:
         """``[hand of the other]``: chips that are won if both go on by the strategy."""
-        mine = public.to_act == self.player
+        is_own = public.to_act == self.player
         out = np.zeros(len(self.margin))
         for action, frequencies in self.reviewed.frequencies(public).items():
-            share = np.full_like(out, frequencies[self.number]) if mine else frequencies
+            share = np.full_like(out, frequencies[self.number]) if is_own else frequencies
             if share.any():
                 out += share * self.after(public, action)
         return out
