@@ -138,10 +138,8 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
         disk = _with_round(disk, layout, t, setup, counts)
         kept = disk if setup.first_dropped is None or table.round < setup.first_dropped else kept
     n_kinds = len(setup.kinds)
-    padded, information_sets = (
-        sum(counts.padded for counts in rounds),
-        sum(counts.information_sets for counts in rounds),
-    )
+    padded = sum(counts.padded for counts in rounds)
+    information_sets = sum(counts.information_sets for counts in rounds)
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * setup.itemsize * n_kinds
     stored = at_once = disk.total
