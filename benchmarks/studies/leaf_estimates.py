@@ -1,4 +1,4 @@
-"""What to take for a chunk's payoffs where none are stored: the paper's open question, measured.
+"""Estimates of a chunk's payoffs where none are stored: the paper's open question, measured.
 
     python -m benchmarks.studies.leaf_estimates make FOLDER      # solves the small game and its matrices: minutes
     python -m benchmarks.studies.leaf_estimates errors FOLDER    # estimates against stored matrices
@@ -77,7 +77,7 @@ workers = 1
 BOARDS, SEED = 4, 0
 FLOP, TURN = 1, 2
 SHARES = 0.05, 0.3
-"""Of turn matrices that are taken as stored."""
+"""Shares of the turn matrices that count as stored."""
 ITERATIONS = 300
 SHARES_KEPT = 4096
 Matrices = Callable[[int, int, int], Floats]
@@ -87,11 +87,14 @@ class Game:
     """The solved game, its stored matrices, and boards of its turn classes."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = Work(strategy_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.work, self.kept = (
+            Work(strategy_folder(folder / "solved")),
+            BucketPayoffs.of_solve(folder / "solved"),
+        )
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
-            c: self.kept.get(TURN, c, self.work.shape(TURN)).astype(np.float64)
+            c: self.kept.matrices(TURN, c, self.work.shape(TURN)).astype(np.float64)
             for c in range(self.work.n_classes[TURN])
         }
         self.lines = Lines(self.game.betting, 0.0)
@@ -201,7 +204,7 @@ def errors(folder: Path) -> None:
 
 
 def costs(folder: Path, flops: int) -> None:
-    """What flops cost that are solved with estimates for leaves, in % of the pot."""
+    """Measure the cost of flops that are solved with estimates as leaves, in % of the pot."""
     game = Game(folder)
     boards = [boards[0][0] for boards in drawn_boards(game.work.abstraction, FLOP, SEED + 1, 1)[:flops]]
     leaves: dict[str, tuple[float, Matrices]] = {"all stored": (1.0, game.stored)}
@@ -268,7 +271,7 @@ class Flop:
         return normalise(chunk, sums)
 
     def averages(self) -> tuple[Floats, Floats]:
-        """What the solve's averages do there."""
+        """Return the strategy of the solve's averages on a flop."""
         layout = self._board.layout
         found = self._game.work.strategies(FLOP, int(self._board.buckets[FLOP][0]), self._r)
         rows = layout.board(FLOP, 0).hands

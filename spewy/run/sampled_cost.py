@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from solvers.sampled.strips import Strips
 
 ANSWERING = 1.5  # times as long a deal takes with answers (measured)
-SENT = 3  # times the state, where all of it is sent to a cluster while some comes back
+SENT = 2
+"""Times the state that a solve on a cluster holds: what a share sends is held until the share is whole."""
 MAKING = 6.5  # bytes of a hand on a final board, while classes and rows are made (measured)
 MAKING_SECONDS = 1e-3  # of a final board, roughly
 JUDGING = 60  # bytes of a hand on each board that can follow a first one, while that is judged
