@@ -87,11 +87,14 @@ class Game:
     """The solved game, its stored matrices, and boards of its turn classes."""
 
     def __init__(self, folder: Path) -> None:
-        self.work, self.kept = Work(strategy_folder(folder / "solved")), BucketPayoffs.open(folder / "solved")
+        self.work, self.kept = (
+            Work(strategy_folder(folder / "solved")),
+            BucketPayoffs.of_solve(folder / "solved"),
+        )
         self.game = self.work.game
         self._drawn: list[Drawn] = drawn_boards(self.work.abstraction, TURN, SEED, BOARDS)
         self._read = {
-            c: self.kept.get(TURN, c, self.work.shape(TURN)).astype(np.float64)
+            c: self.kept.matrices(TURN, c, self.work.shape(TURN)).astype(np.float64)
             for c in range(self.work.n_classes[TURN])
         }
         self.lines = Lines(self.game.betting, 0.0)

@@ -121,7 +121,7 @@ def make_payoffs(
     with closing(Work(play)) as work:
         rounds = _rounds(work.game, first)
         mark, home = f"{work.strategies.mark()}|{boards}|{seed}", _payoffs_home(folder)
-        with BucketPayoffs.within(home, work.locker.manifest, "payoffs") as kept:
+        with BucketPayoffs.of(home, work.locker.manifest, "payoffs") as kept:
             kept.begin(mark)
             missing = {t: sorted(set(range(work.n_classes[t])) - kept.done(t)) for t in rounds}
             total = sum(map(len, missing.values()))
@@ -134,7 +134,7 @@ def make_payoffs(
                     drawn = drawn_boards(work.abstraction, t, seed, boards) if missing[t] else []
                     tasks = [(play, home, t, c, drawn[c]) for c in missing[t]]
                     for number, matrices in _made(pool, tasks):
-                        kept.put(t, missing[t][number], matrices)
+                        kept.keep(t, missing[t][number], matrices)
                         done += 1
                         left = (time.monotonic() - begun) / done * (total - done)
                         report.made(ROUND_NAMES[t], done, total, left)
@@ -190,8 +190,8 @@ def _task(parent: Parent, play: Path, home: Path, t: int, class_: int, boards: D
     work = _opened(play)
     if t + 1 == work.game.n_rounds:
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, _nothing_below)
-    with BucketPayoffs.open(home) as kept:
-        read = lru_cache(CLASSES)(lambda t, c: kept.get(t, c, work.shape(t)))
+    with BucketPayoffs.of_solve(home) as kept:
+        read = lru_cache(CLASSES)(lambda t, c: kept.matrices(t, c, work.shape(t)))
         return bucket_payoffs(work.game, t, class_, boards, work.strategies, lambda t, c, r: read(t, c)[r])
 
 

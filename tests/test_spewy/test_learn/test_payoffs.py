@@ -110,33 +110,33 @@ def test_matrices_are_made_and_told(folder):
     assert result.stderr.splitlines()[0].startswith(
         "leduc: 2 classes of flop to do, 4 boards each, 1 at a time; "
     )
-    with BucketPayoffs.open(folder) as kept:
-        found = kept.get(1, 0, (5, 3, 3))
+    with BucketPayoffs.of_solve(folder) as kept:
+        found = kept.matrices(1, 0, (5, 3, 3))
     assert np.isfinite(found).all()
     assert np.abs(found).max() <= 13
 
 
 def test_what_was_made_is_kept_until_other_strategies_are_saved(folder, monkeypatch):
     before = good_json("payoffs", folder, "--workers", 1)
-    with BucketPayoffs.open(folder) as kept:
+    with BucketPayoffs.of_solve(folder) as kept:
         mark = kept.mark
     monkeypatch.setattr(payoffs, "_task", None)  # nothing is left to be made
     assert good_json("payoffs", folder, "--workers", 1) | {"seconds": 0} == before | {"seconds": 0}
     monkeypatch.undo()
     stored(folder, *JOBS["classes"], deals=4, seed=1)
     assert "2 classes of flop to do" in spewy("payoffs", folder, "--workers", 1).stderr
-    with BucketPayoffs.open(folder) as kept:
+    with BucketPayoffs.of_solve(folder) as kept:
         assert kept.mark != mark
 
 
 def test_ctrl_c_keeps_what_was_made(folder, monkeypatch):
-    put = BucketPayoffs.put
+    put = BucketPayoffs.keep
 
     def put_and_interrupt(*args):
         put(*args)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(BucketPayoffs, "put", put_and_interrupt)
+    monkeypatch.setattr(BucketPayoffs, "keep", put_and_interrupt)
     assert spewy("payoffs", folder, "--workers", 1).exit_code == 130
     monkeypatch.undo()
     assert "1 classes of flop to do, 1 kept from before" in spewy("payoffs", folder, "--workers", 1).stderr
@@ -146,20 +146,23 @@ def test_one_process_and_two_make_the_same(folder, tmp_path_factory):
     copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "leduc")
     good("payoffs", folder, "--workers", 1)
     good("payoffs", copy, "--workers", 2)
-    with BucketPayoffs.open(folder) as alone, BucketPayoffs.open(copy) as together:
+    with BucketPayoffs.of_solve(folder) as alone, BucketPayoffs.of_solve(copy) as together:
         for class_ in (0, 1):
-            np.testing.assert_array_equal(alone.get(1, class_, (5, 3, 3)), together.get(1, class_, (5, 3, 3)))
+            np.testing.assert_array_equal(
+                alone.matrices(1, class_, (5, 3, 3)), together.matrices(1, class_, (5, 3, 3))
+            )
 
 
 def test_damage_is_told(folder):
     good("payoffs", folder, "--workers", 1)
     with open_store(folder / FOLDER) as store:
-        store.transact(lambda txn: txn.put("payoff", b"1.0", np.zeros(3)))
+        key = next(key for key in store.keys("payoff") if key.endswith(b"|1.0"))
+        store.transact(lambda txn: txn.put("payoff", key, np.zeros(3)))
     with (
-        BucketPayoffs.open(folder) as kept,
-        pytest.raises(DamagedLockerError, match=r"key 1\.0: expected float32 of shape"),
+        BucketPayoffs.of_solve(folder) as kept,
+        pytest.raises(DamagedLockerError, match=r"\|1\.0: expected float32 of shape"),
     ):
-        kept.get(1, 0, (5, 3, 3))
+        kept.matrices(1, 0, (5, 3, 3))
 
 
 def test_another_solve_has_no_classes(tmp_path):
