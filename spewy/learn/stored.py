@@ -226,9 +226,9 @@ class StoredEngine:
                     if message is None or task is None or message.kind != "done":
                         yield 0
                         continue
-                    made = self._remote.commit(task, number, message.value, f"{cluster.name}, a worker")
-                    done += made
-                    yield made
+                    n_visits = self._remote.commit(task, number, message.value, f"{cluster.name}, a worker")
+                    done += n_visits
+                    yield n_visits
             yield 0
             attempts.ended(fruitful=done > 0)
             self._sent = None  # who had it may be gone
