@@ -80,7 +80,7 @@ def walked_engine(plan: WalkedPlan, store: Store, folder: Path | None, note: Not
 def sampled_engine(
     plan: SampledPlan,
     stores: Stores,
-    made: Abstraction | None,
+    kept: Abstraction | None,
     start: Path | None,
     note: Note,
     progress: Callable[[int, int], object],
@@ -90,7 +90,7 @@ def sampled_engine(
     Args:
         plan: plan of the job.
         stores: stores of the solve, from which the engine goes on.
-        made: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
+        kept: board buckets and rows that the strategy locker holds; None: the user's, which may have to be made.
         start: folder of another solve, from whose numbers a new solve begins.
         note: told what takes long, and of a cluster's workers that come and go.
         progress: told (boards done, boards in all) while board buckets are made.
@@ -99,15 +99,15 @@ def sampled_engine(
         InputError, MissingError: as `walked_engine`, or as `start_from`.
         lockers.LockerError: what the stores hold is damaged.
     """
-    found = made or abstraction(plan.spec, progress)
+    board_buckets = kept or abstraction(plan.spec, progress)
     with ExitStack() as opened:
-        engine = _dealing_engine(plan, stores, found, note)
+        engine = _dealing_engine(plan, stores, board_buckets, note)
         opened.callback(engine.close)
         if start is not None and not engine.done:
-            mark = start_from(start, plan, engine, found)
+            mark = start_from(start, plan, engine, board_buckets)
             note(f"{plan.job.name}: starting from {mark.deals:,} deals of {start}")
         with stores.play_or_new() as store:
-            strategy_locker.begin(store, engine.lines, found.n_classes, found.arrays)
+            strategy_locker.begin(store, engine.lines, board_buckets.n_classes, board_buckets.arrays)
         engine.save_to(stores.use, stores.play)
         opened.pop_all()
     return engine
@@ -127,7 +127,9 @@ def visit_settings(solve: SolveSection, variant_name: str, first_live: int | Non
     )
 
 
-def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note: Note) -> SampledEngine:
+def _dealing_engine(
+    plan: SampledPlan, stores: Stores, board_buckets: Abstraction, note: Note
+) -> SampledEngine:
     """The engine, with threads here or with a cluster's workers."""
     job, dealing = plan.job, plan.dealing
     if job.solve.workers != "dask":
@@ -136,7 +138,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
         return SampledEngine(
             job.rules,
             plan.rounds,
-            found,
+            board_buckets,
             dealing.seed,
             threads=job.solve.workers,
             short=job.solve.short,
@@ -152,7 +154,7 @@ def _dealing_engine(plan: SampledPlan, stores: Stores, found: Abstraction, note:
         engine = FlopEngine(
             job.rules,
             plan.rounds,
-            found,
+            board_buckets,
             dealing.seed,
             short=job.solve.short,
             cfr_br=dealing.cfr_br,

@@ -133,36 +133,39 @@ def walked_cost(layout: Layout, setup: EngineSetup, program: LpSize | None = Non
     disk = kept = DiskSize()
     rounds = []
     for t, table in enumerate(layout.boards):
-        one = _round_cost(layout, t, setup)
-        rounds.append(one)
-        disk = _with_round(disk, layout, t, setup, one)
+        counts = _round_cost(layout, t, setup)
+        rounds.append(counts)
+        disk = _with_round(disk, layout, t, setup, counts)
         kept = disk if setup.first_dropped is None or table.round < setup.first_dropped else kept
     n_kinds = len(setup.kinds)
-    padded, information_sets = sum(one.padded for one in rounds), sum(one.information_sets for one in rounds)
+    padded = sum(counts.padded for counts in rounds)
+    information_sets = sum(counts.information_sets for counts in rounds)
     tables = _table_bytes(layout) + BYTES_PER_NODE * sum(bets.forest.n_nodes for bets in layout.betting)
     state = padded * setup.itemsize * n_kinds
     stored = at_once = disk.total
     if setup.exact:
-        held = footprint(layout.live, threads=setup.threads, short=setup.itemsize == 2)
-        largest = max(one.largest_board for one in rounds)
-        state, tables = held.state, tables + held.tables
+        engine_bytes = footprint(layout.live, threads=setup.threads, short=setup.itemsize == 2)
+        largest = max(counts.largest_board for counts in rounds)
+        state, tables = engine_bytes.state, tables + engine_bytes.tables
         at_once = stored if state <= AT_ONCE else min(stored, BOARDS_AT_ONCE * largest)
-        memory = state + tables + held.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
+        memory = (
+            state + tables + engine_bytes.buffers + int(WAITING * at_once) + min(TOUCHED * disk.tree, stored)
+        )
     elif setup.live:
         memory = state + tables + int(WAITING * stored)  # all is saved in one go
         memory += program.memory_bytes if program is not None else 0
     else:  # the sums, while exploitability is measured; before that what visits to live chunks improve, and save
         improved = 8 * n_kinds * _most_cells(layout, setup.first_live, setup.threads)
         memory = max(padded * 8, int((1 + WAITING) * improved)) + tables
-        state = sum(one.cells for one in rounds) * 8 * n_kinds
+        state = sum(counts.cells for counts in rounds) * 8 * n_kinds
     return WalkedCost(
         boards=tuple(len(table.boards) for table in layout.boards),
-        chunks=tuple(one.chunks for one in rounds),
-        short_boards=tuple(one.short_boards for one in rounds),
+        chunks=tuple(counts.chunks for counts in rounds),
+        short_boards=tuple(counts.short_boards for counts in rounds),
         information_sets=information_sets,
         state_bytes=state,
         table_bytes=tables,
-        payoff_bytes=sum(one.payoffs for one in rounds),
+        payoff_bytes=sum(counts.payoffs for counts in rounds),
         memory_bytes=memory,
         process_bytes=memory + PROCESS_BYTES + CLUSTERING_BYTES * _clusters(layout.problem),
         disk_bytes=stored + STORE_BYTES,
@@ -224,14 +227,14 @@ def _round_cost(layout: Layout, t: int, setup: EngineSetup) -> _Round:
     )
 
 
-def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, one: _Round) -> DiskSize:
+def _with_round(disk: DiskSize, layout: Layout, t: int, setup: EngineSetup, counts: _Round) -> DiskSize:
     """Add the chunks of round ``t`` to the size of a folder."""
-    hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(one.rows))])
+    hands = np.array([sum(hands_on(layout, t, b)) for b in range(len(counts.rows))])
     counted = not setup.exact if setup.live else setup.is_visited(layout.boards[t].round)
     for r, chunk in enumerate(layout.betting[t].chunks):
         empty = setup.exact and chunk.forest.n_slots == (0, 0)  # which the exact engine does not save
-        arrays = setup.saved_itemsize * (one.rows @ np.array(chunk.forest.n_slots))
-        matrices, key = 8 * one.views if one.payoffs else None, layout.key(t, 0, r)
+        arrays = setup.saved_itemsize * (counts.rows @ np.array(chunk.forest.n_slots))
+        matrices, key = 8 * counts.views if counts.payoffs else None, layout.key(t, 0, r)
         disk = with_chunks(disk, key, [] if empty else setup.kinds, arrays, matrices, counted=counted)
         if setup.live and setup.engine != "program":
             disk = with_leaves(disk, key, len(chunk.exits), hands)
@@ -269,8 +272,8 @@ def _table_bytes(layout: Layout) -> int:
     for table in layout.boards:
         total += BYTES_PER_BOARD * len(table.boards)
         for board in table.boards:
-            for held in board.hands:
-                total += sum(a.nbytes for a in (held.numbers, held.strength, held.row, held.weight))
+            for hands in board.hands:
+                total += sum(a.nbytes for a in (hands.numbers, hands.strength, hands.row, hands.weight))
     total += live_bytes(layout.problem, layout.boards)
     if not layout.problem.locks:
         return total

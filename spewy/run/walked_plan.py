@@ -150,9 +150,9 @@ def _by_hand(layout: Layout, t: int, p: int) -> bool:
     if layout.problem.rows[layout.boards[t].round] is None:
         return True
     rows = [board.hands[p] for board in layout.boards[t].boards]
-    width = max(len(mine.numbers) for mine in rows)
-    padded = (np.pad(mine.row, (0, width - len(mine.numbers))) for mine in rows)
-    return max(mine.n_rows for mine in rows) == width and all(
+    width = max(len(hands.numbers) for hands in rows)
+    padded = (np.pad(hands.row, (0, width - len(hands.numbers))) for hands in rows)
+    return max(hands.n_rows for hands in rows) == width and all(
         np.array_equal(group, np.arange(width)) for group in padded
     )
 
@@ -208,9 +208,9 @@ def _refusal(job: Job, needed: int, streaming: int | None) -> str:
         streaming: bytes that a solve which streams from disk must keep in memory; None: it cannot stream.
     """
     if streaming is None:
-        told, found = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
+        needs, limit = f"{needed / 2**20:.0f} MiB beside the interpreter", job.solve.memory
     else:
         most = f"{needed / 2**20:,.0f} MiB to keep everything in memory"
-        told = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
-        found = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
-    return f"solve.memory: this job needs {told}, found {found}"
+        needs = f"at least {streaming / 2**20:,.0f} MiB beside the interpreter ({most})"
+        limit = f"{parse_memory(job.solve.memory) / 2**20:,.0f} MiB"
+    return f"solve.memory: this job needs {needs}, found {limit}"

@@ -255,6 +255,7 @@ def test_time_for_the_last_check_is_left(leduc, tmp_path, monkeypatch):
         result = solve(leduc[0], tmp_path / "out", "solve.max_sweeps=1000000000", f"solve.max_time={until} s")
         return result, read_status(tmp_path / "out").seconds - until
 
+    took = read_status(tmp_path / "out").judged.seconds
     same, over = go_on(took - 0.1)  # too short for another check
     assert (same.sweeps, same.trace) == (first.sweeps, first.trace)
     assert over < 0
