@@ -258,7 +258,7 @@ class ExactCfr:
     ) -> Plan:
         """The next iterations, and measurements after ``every`` so many into ``found``."""
         numbers, fractions = _numbers(self.variant, self.iteration, iterations, self._short)
-        clip = self.variant.clip
+        clip = self.variant.discount.clip
         return Plan(UPDATE, iterations, every, numbers, fractions, clip, float(target), found, NO_VALUES, -1)
 
 

@@ -27,17 +27,18 @@ from typing import Protocol
 import numpy as np
 
 from compiled.records import Packed
+from solvers.discount import Discount
 from solvers.sampled.boards import paths
+from solvers.sampled.context import Context
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import Rig
 from solvers.sampled.strips import all_strips
 from solvers.tree import Forest, Ints
 
 PORTION, TURNS = 16, 4
 """Deals that a thread is given at once, at most; and how often each is given some, at least, where they are enough."""
 
-DEFAULT_SCHEDULE = Schedule(averaging=2.0, forgetting=0.0, sinking=0.5)
+DEFAULT_DISCOUNT = Discount(beta=0.5, gamma=2.0)
+"""Earlier visits of a class are not discounted, but negative regrets sink back to 0."""
 
 
 class Dealt(Protocol):
@@ -78,7 +79,8 @@ class SampledCfr:
         n_hands: that a deal leaves.
         n_cards: that a deal leaves.
         deal: the deals.
-        schedule: how much earlier visits count.
+        discount: how much earlier visits count.
+        cfr_br: share of the opponent's play on the last round that is its best answer, see `solvers.sampled.answer`.
         threads: how many walk at once.
         short: whether numbers are kept in 16 bits.
         numbers: what was learnt before, which goes on growing; None: nothing.
@@ -97,7 +99,8 @@ class SampledCfr:
         n_cards: int,
         deal: Dealer,
         *,
-        schedule: Schedule = DEFAULT_SCHEDULE,
+        discount: Discount = DEFAULT_DISCOUNT,
+        cfr_br: float = 0.0,
         threads: int = 1,
         short: bool = False,
         numbers: Numbers | None = None,
@@ -106,7 +109,7 @@ class SampledCfr:
         self.numbers = numbers or Numbers.zeros(self.strips, n_classes, n_rows, short=short)
         self.iteration = 0
         n_rounds = len(forests)
-        rig = Rig(
+        context = Context(
             forests,
             self.strips,
             n_rows,
@@ -116,14 +119,17 @@ class SampledCfr:
             [1.0] * n_rounds,
             gains(forests, n_rows, n_hands),
         )
-        self._rig, self._deal, self._schedule, self._n_cards = rig, deal, schedule, n_cards
-        self._desks = [(rig.scratch(mirrored=schedule.answering > 0), rig.out()) for _ in range(threads)]
+        self._context, self._deal, self._n_cards = context, deal, n_cards
+        self._discount, self._cfr_br = discount, cfr_br
+        self._buffers = [
+            (context.packed_workspaces(mirrored=cfr_br > 0), context.out()) for _ in range(threads)
+        ]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     @property
     def threads(self) -> int:
         """How many walk at once."""
-        return len(self._desks)
+        return len(self._buffers)
 
     def run(self, n: int) -> None:
         """Do so many deals more."""
@@ -150,11 +156,11 @@ class SampledCfr:
             self._pool.shutdown()
 
     def _work(self, thread: int, portions: Iterable[tuple[int, int]]) -> None:
-        scratch, out = self._desks[thread]
+        works, out = self._buffers[thread]
         for first, n in portions:
             dealt = self._deal(first, n)
             boards = paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, self._n_cards)
-            self._rig.learn(self._schedule, scratch, Packed(boards), n, out, first)
+            self._context.learn(self._discount, self._cfr_br, works, Packed(boards), n, out, first)
 
 
 def portions_of(first: int, n: int, threads: int) -> list[tuple[int, int]]:

@@ -240,7 +240,7 @@ class ClusterEngine(SampledEngine):
                 self._standing.clear()
                 self._settled = True
                 return None
-            exchange = Exchange(self.numbers, self.schedule, cut.alone)
+            exchange = Exchange(self.numbers, self.discount, cut.alone)
             for what, worker, answer in zip(asked, workers, answers, strict=True):
                 require_share(answer, what, cut, self.numbers, worker, threads=there[worker])
             self._settled = False
@@ -268,7 +268,7 @@ class ClusterEngine(SampledEngine):
         wanted = [[cut.visited(share, t) for t in range(len(self._changed))] for share in shares]
         orders = self._orders(workers, wanted, cut.alone)
         asked = [Asked(interval, share) for share in shares]
-        exchange = Exchange(self.numbers, self.schedule, cut.alone)
+        exchange = Exchange(self.numbers, self.discount, cut.alone)
         before, seconds, lost = self._exchange, 0.0, list[int]()
         with closing(self._answers(asked, workers, orders, there)) as answers:
             for what, worker, answer in zip(asked, workers, answers, strict=True):

@@ -153,7 +153,7 @@ class Copy(SampledEngine):
             while self._before[t]:
                 before = self._before[t].pop()
                 after = copied(self.numbers, t, before.classes)
-                parts.append(added(before, after, self.schedule, alone=self._cut.alone[t][before.classes]))
+                parts.append(added(before, after, self.discount, alone=self._cut.alone[t][before.classes]))
         return Share(asked, parts, time.perf_counter() - begun)
 
     def _dealt(self, first: int, n: int) -> Dealt:

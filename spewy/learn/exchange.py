@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import poch
 
+from solvers.discount import Discount
 from solvers.sampled.numbers import Numbers, Pair
-from solvers.sampled.passes import Schedule
 from solvers.tree import Ints
 
 
@@ -69,19 +69,19 @@ def put(numbers: Numbers, part: Part) -> None:
     numbers.visits[part.t][:, part.classes] = part.visits
 
 
-def added(before: Part, after: Part, schedule: Schedule, *, alone: np.ndarray) -> Part:
+def added(before: Part, after: Part, discount: Discount, *, alone: np.ndarray) -> Part:
     """The part that a copy sends: its regrets, the number of its own visits, and the average over its own visits.
 
     Args:
         before: the classes' numbers before the copy's visits.
         after: the classes' numbers after the copy's visits.
-        schedule: weights of visits.
+        discount: weights of earlier visits.
         alone: ``[n]``, whether no other copy visits a class; its sums are then sent as they are.
     """
     made = after.visits - before.visits
     sums = []
     for p, (then, now) in enumerate(zip(before.sums, after.sums, strict=True)):
-        left = weight_left(before.visits[1 - p], made[1 - p], schedule.averaging)[:, None]
+        left = weight_left(before.visits[1 - p], made[1 - p], discount.gamma)[:, None]
         played = (now - left * then) / np.maximum(1 - left, np.finfo(np.float64).tiny)
         sums.append(
             np.where(alone[:, None], now, played).astype(np.float32)
@@ -111,12 +111,12 @@ class Exchange:
 
     Args:
         numbers: with which they began; they become what all have learnt.
-        schedule: of learning.
+        discount: weights of earlier visits while learning.
         alone: per round ``[class]``, as `added` takes it.
     """
 
-    def __init__(self, numbers: Numbers, schedule: Schedule, alone: Sequence[np.ndarray]) -> None:
-        self._numbers, self._schedule, self._alone = numbers, schedule, alone
+    def __init__(self, numbers: Numbers, discount: Discount, alone: Sequence[np.ndarray]) -> None:
+        self._numbers, self._discount, self._alone = numbers, discount, alone
         self._copies = [np.zeros(visits.shape[1], dtype=np.int64) for visits in numbers.visits]
 
     def take(self, part: Part) -> None:
@@ -132,7 +132,7 @@ class Exchange:
         )
         sums = []
         for p, (old, new) in enumerate(zip(now.sums, part.sums, strict=True)):
-            left = weight_left(now.visits[1 - p], part.visits[1 - p], self._schedule.averaging)[:, None]
+            left = weight_left(now.visits[1 - p], part.visits[1 - p], self._discount.gamma)[:, None]
             merged = np.maximum(left * old + (1 - left) * new, 0)
             sums.append(np.where(alone, new, merged).astype(np.float32))
         put(
@@ -160,7 +160,7 @@ class Exchange:
 def weight_left(visits: Ints, more: Ints, averaging: float) -> np.ndarray:
     """The weight of the average over ``visits`` visits in the average after ``more`` further ones; 0 without visits.
 
-    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``averaging``.
+    By `solvers.sampled.passes.share`, n visits together weigh ``n (n + 1) .. (n + a)``, where ``a`` is ``gamma``.
     """
     weight: np.ndarray = poch(visits, averaging + 1) / poch(np.maximum(visits + more, 1), averaging + 1)
     return weight

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.errors import SolverError
-from solvers.sampled.engine import DEFAULT_SCHEDULE, Dealt, SampledCfr
+from solvers.sampled.engine import DEFAULT_DISCOUNT, Dealt, SampledCfr
 from solvers.sampled.numbers import Numbers
 from solvers.sampled.quantise import Bytes, ByteTables, byte_tables, quantise
 from solvers.tree import Ints
@@ -50,7 +50,7 @@ class SampledEngine(Closing):
 
     Attributes:
         numbers: regrets and averages.
-        schedule: how much earlier visits count.
+        discount: how much earlier visits count.
         lines: positions of lines in the bytes of a class, by round.
         earlier: deals and seconds of earlier runs, as the store has them.
         changing: a lock that deals hold while they change numbers; a class that is copied under it is whole.
@@ -77,7 +77,7 @@ class SampledEngine(Closing):
     ) -> None:
         n_rows = abstraction.n_rows
         self._game, self._rounds, self._abstraction, self._seed = game, rounds, abstraction, seed
-        self.schedule = DEFAULT_SCHEDULE._replace(answering=cfr_br)
+        self.discount = DEFAULT_DISCOUNT
         self._cfr = SampledCfr(
             [one.forest for one in rounds],
             abstraction.n_classes,
@@ -85,7 +85,8 @@ class SampledEngine(Closing):
             abstraction.n_hands,
             len(abstraction.deck) - sum(abstraction.board_sizes),
             self._dealt,
-            schedule=self.schedule,
+            discount=self.discount,
+            cfr_br=cfr_br,
             threads=threads,
             short=short,
         )

@@ -206,16 +206,16 @@ def _buffer_bytes(
     solve: SolveSection,
 ) -> int:
     """Bytes that threads walk with, dealing and judging, measured on a game of no classes."""
+    from solvers.sampled.context import Context
     from solvers.sampled.engine import PORTION
     from solvers.sampled.numbers import Numbers
-    from solvers.sampled.rig import Rig
 
     forests = [one.forest for one in rounds]
     n, left = len(rounds), len(wish.deck) - wish.n_board
     hands = comb(left, wish.hole)
     nothing = Numbers.zeros(strips, [0] * n, rows, short=False)
-    rig = Rig(forests, strips, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
-    parts = rig.scratch_parts()
+    context = Context(forests, strips, rows, nothing, [hands] * n, left, [1.0] * n, [1.0] * n)
+    parts = context.workspaces()
     held = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
     dealt = PORTION * hands * (2 * (2 * n + 4 * n) + 4 * (2 + 2 + 1 + 1 + 1))
     views = 3 if solve.cfr_br > 0 else 2

@@ -9,11 +9,11 @@ from random_games import random_tree
 from sampled_walk import learn_once
 
 from compiled.records import Packed
+from solvers.discount import Discount
 from solvers.game import Deal, Hands, LiveGame, Round
 from solvers.sampled.boards import Board, paths, tree
+from solvers.sampled.context import LARGEST_SUM, Context
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule
-from solvers.sampled.rig import LARGEST_SUM, Rig
 from solvers.sampled.strips import all_strips
 from solvers.tree import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 
@@ -115,7 +115,7 @@ class Game:
 
     def rig(self, numbers, gains=(1.0, 1.0)):
         most = [len(self.every), max(len(h) for h in self.live)]
-        return Rig(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
+        return Context(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
 
     def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
@@ -239,7 +239,9 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
         for best_from in range(3):
             reach = np.ones(len(one.every))
             expected = naive.node_values(one.game, p, strategies, 0, 0, 0, reach, best_from < 2, best_from)
-            found = rig.values(p, rig.scratch(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from)
+            found = rig.values(
+                p, rig.packed_workspaces(), Packed(boards), 1 + DECK, rig.out(), best_from=best_from
+            )
             found = found[0, :, 0]
             np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
@@ -248,7 +250,7 @@ def test_values_and_best_responses_are_those_of_loops_over_hands(seed, k, order)
 @pytest.mark.parametrize(("only", "sinking"), [(None, -1.0), (4, -1.0), (4, 0.5)])
 def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinking):
     one = Game(seed, k, order=order, only=only, n_classes=DECK if only is None else 1)
-    schedule, gains = Schedule(1.5, 2.0, sinking), (0.5, 0.25)
+    discount, gains = Discount(2.0, max(sinking, 0.0), 1.5, clip=sinking < 0), (0.5, 0.25)
     for p in (0, 1):
         numbers = one.numbers(seed)
         before = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
@@ -259,7 +261,7 @@ def test_a_visit_learns_what_loops_over_hands_learn(seed, k, order, only, sinkin
         learnt(one.game, p, strategies, 0, 0, 0, np.ones(len(one.every)), gained, summed)
         rig = one.rig(numbers, gains)
         boards = one.boards() if only is None else one.path(only)
-        learn_once(rig, schedule, p, rig.scratch(), Packed(boards), 1 + len(one.cards), rig.out())
+        learn_once(rig, discount, p, rig.packed_workspaces(), Packed(boards), 1 + len(one.cards), rig.out())
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             classes = [0] if t == 0 else [int(one.classes[card]) for card in one.cards]
@@ -291,8 +293,8 @@ def test_a_visit_against_answers_learns_what_loops_over_hands_learn(seed, k, ord
             learnt(one.game, p, played, 0, 0, 0, np.ones(len(one.every)), gains, sums)
         rig = one.rig(numbers)
         boards = one.boards() if only is None else one.path(only)
-        schedule, scratch = Schedule(1.0, 0.0, -1.0, answering=weight), rig.scratch(mirrored=True)
-        learn_once(rig, schedule, p, scratch, Packed(boards), 1 + len(one.cards), rig.out())
+        discount, works = Discount(gamma=1.0, clip=True), rig.packed_workspaces(mirrored=True)
+        learn_once(rig, discount, p, works, Packed(boards), 1 + len(one.cards), rig.out(), cfr_br=weight)
         after = one.unfolded(numbers.regrets), one.unfolded(numbers.sums)
         for t in (0, 1):
             regrets = before[0][t][p] + (1 - weight) * gained[0][t] + weight * gained[1][t]
@@ -356,7 +358,7 @@ def test_numbers_too_small_to_divide_by_are_played_evenly():
     boards = Packed(one.boards())
     for p in (0, 1):
         found, expected = (
-            rig.values(p, rig.scratch(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
+            rig.values(p, rig.packed_workspaces(), boards, 1 + DECK, rig.out(), best_from=2) for rig in rigs
         )
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(found, expected)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from dealt_jobs import DEALT_LEDUC
 
-from solvers.sampled.engine import DEFAULT_SCHEDULE
+from solvers.sampled.engine import DEFAULT_DISCOUNT
 from solvers.sampled.numbers import Numbers
 from spewy.chunks.abstractions import abstraction
 from spewy.chunks.rounds import line_forests
@@ -110,7 +110,7 @@ def test_averages_in_16_bits_stay_right_over_many_exchanges():
     whole, alone = numbers(), [np.zeros(1, dtype=bool)]
     for _ in range(3000):
         before = copied(whole, 0, np.zeros(1, dtype=np.int64))
-        exchange = Exchange(whole, DEFAULT_SCHEDULE, alone)
+        exchange = Exchange(whole, DEFAULT_DISCOUNT, alone)
         for _ in range(2):
             left = weight(before.visits) / weight(before.visits + more)
             played = rng.binomial(more, 0.3, 16) / more * 100
@@ -120,6 +120,6 @@ def test_averages_in_16_bits_stay_right_over_many_exchanges():
                 quantum = np.spacing(sums).astype(float)
                 moved.append((np.floor(now / quantum + rng.random(32)) * quantum).astype(np.float16))
             after = before._replace(sums=(moved[0], moved[1]), visits=before.visits + more)
-            exchange.take(added(before, after, DEFAULT_SCHEDULE, alone=alone[0]))
+            exchange.take(added(before, after, DEFAULT_DISCOUNT, alone=alone[0]))
     found = whole.sums[0][0].astype(float).reshape(2, 16)
     assert (found[0] / found.sum(axis=0)).mean() == pytest.approx(0.3, abs=0.008)

@@ -10,9 +10,10 @@ import numpy as np
 from compiled.precision import HALF, SINGLE
 from compiled.records import Packed
 from compiled.vector import WIDTH, aligned
-from solvers.reference.kernels import BEST, EVALUATE
+from solvers.discount import NO_DISCOUNT, Discount
+from solvers.reference.kernels import BEST, EVALUATE, UPDATE
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.passes import Schedule, learn_paths, walk
+from solvers.sampled.passes import Walk, learn_paths, walk
 from solvers.sampled.program import program, sizes
 from solvers.sampled.strips import Strips
 from solvers.sampled.views import BLOCK, RoundView, Workspace
@@ -22,14 +23,13 @@ from solvers.tree import Floats, Forest
 LARGEST_SUM = 32768.0
 """Stored average of a row that holds all hands and always takes the same action."""
 
-NO_SCHEDULE = Schedule(1.0, 0.0, -1.0)
 BOARDS_AT_ONCE = 8
 """Boards walked between two calls of ``stopped``; a board of hold'em takes up to some hundredths of a second."""
-Views = tuple[Packed, Packed]
+Works = tuple[Packed, Packed]
 """Buffers of a traverser and of its mirror."""
 
 
-class Rig:
+class Context:
     """Walks over a game's numbers.
 
     Args:
@@ -62,7 +62,7 @@ class Rig:
         ]
         kind = HALF if numbers.short else SINGLE
 
-        def tables(p: int, current: Any) -> Packed:
+        def views(p: int, current: Any) -> Packed:
             q = 1 - p
             return Packed(
                 tuple(
@@ -82,36 +82,44 @@ class Rig:
                 )
             )
 
-        self._learning = (tables(0, numbers.regrets), tables(1, numbers.regrets))
-        self._judging = (tables(0, numbers.sums), tables(1, numbers.sums))
+        self._learning = (views(0, numbers.regrets), views(1, numbers.regrets))
+        self._judging = (views(0, numbers.sums), views(1, numbers.sums))
         self._n_strips = [len(s) for s in strips]
 
-    def scratch(self, *, mirrored: bool = False) -> Views:
+    def packed_workspaces(self, *, mirrored: bool = False) -> Works:
         """Buffers for one thread; mirrored: to learn against answers (`solvers.sampled.answer`)."""
-        parts = self.scratch_parts()
+        parts = self.workspaces()
         packed = Packed(parts)
         if not mirrored:
             return packed, packed
         return packed, Packed(tuple(self._mirror(t, part) for t, part in enumerate(parts)))
 
-    def scratch_parts(self) -> tuple[Workspace, ...]:
+    def workspaces(self) -> tuple[Workspace, ...]:
         """The same, round by round, for whoever looks into them."""
-        return tuple(self._scratch(t) for t in range(self.n_rounds))
+        return tuple(self._workspace(t) for t in range(self.n_rounds))
 
     def out(self) -> np.ndarray:
         """Room for the values of the first round's hands."""
         return aligned(WIDTH * self._n_strips[0] * self._most_hands[0])
 
     def learn(
-        self, schedule: Schedule, scratch: Views, boards: Packed, n: int, out: np.ndarray, number: int
+        self,
+        discount: Discount,
+        cfr_br: float,
+        works: Works,
+        boards: Packed,
+        n: int,
+        out: np.ndarray,
+        number: int,
     ) -> None:
         """Learn from n deals, the first of which is deal ``number`` of all."""
-        learn_paths(schedule, self._learning, scratch, boards, 0, n, self.n_rounds, out.ctypes.data, number)
+        job = Walk(UPDATE, 0, discount, cfr_br, self._learning, works, boards, self.n_rounds, out.ctypes.data)
+        learn_paths(job, 0, n, number)
 
     def values(
         self,
         p: int,
-        scratch: Views,
+        works: Works,
         boards: Packed,
         n_boards: int,
         out: np.ndarray,
@@ -127,25 +135,22 @@ class Rig:
         Raises:
             StoppedError: ``stopped()``, which is called every few boards, returned True.
         """
+        job = Walk(
+            BEST if best_from < self.n_rounds else EVALUATE,
+            best_from,
+            NO_DISCOUNT,
+            0.0,
+            (self._judging[p], self._judging[1 - p]),
+            works,
+            boards,
+            self.n_rounds,
+            out.ctypes.data,
+        )
         depth = -1
         for first in range(0, n_boards, BOARDS_AT_ONCE):
             go_on(stopped)
             last = min(first + BOARDS_AT_ONCE, n_boards)
-            depth = walk(
-                BEST if best_from < self.n_rounds else EVALUATE,
-                best_from,
-                NO_SCHEDULE,
-                (self._judging[p], self._judging[1 - p]),
-                scratch,
-                boards,
-                first,
-                last,
-                self.n_rounds,
-                out.ctypes.data,
-                0,
-                depth,
-                last == n_boards,
-            )
+            depth = walk(job, first, last, 0, depth, last == n_boards)
         return out.reshape(-1, self._most_hands[0], WIDTH).astype(np.float64)
 
     def _mirror(self, t: int, mine: Workspace) -> Workspace:
@@ -155,9 +160,9 @@ class Rig:
             *("segment_end", "segment_row", "segment_level", "tie_end", "open"),
             *("nodes", "row_exits", "hand_values", "hand_exits", "continuation"),
         )
-        return self._scratch(t)._replace(**{name: getattr(mine, name) for name in shared})
+        return self._workspace(t)._replace(**{name: getattr(mine, name) for name in shared})
 
-    def _scratch(self, t: int) -> Workspace:
+    def _workspace(self, t: int) -> Workspace:
         size, n_hands, n_rows = self._sizes[t], self._most_hands[t], self._n_rows[t]
         last = t == self.n_rounds - 1
         n_groups, n_strips = (max(n_rows, n_hands), 1) if last else (1, self._n_strips[t])
