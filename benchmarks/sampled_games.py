@@ -52,7 +52,7 @@ def real_game(job: Job, found: Abstraction, cfr: SampledCfr) -> RealGame:
     return RealGame(
         job.rules,
         [one.forest for one in line_forests(job.betting_tree)],
-        cfr.strips,
+        cfr.batches,
         found,
         found.n_classes,
         found.n_rows,

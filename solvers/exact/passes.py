@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiled import inlined, kernel
-from compiled.mapped import let_go
+from compiled.mapped import release_pages
 from compiled.precision import size_of
 from compiled.records import Packed, unpack, unpack_at
 from compiled.threads import CALLED_OFF, CLAIMS, JUDGED, STOP, look, meet, now, take
@@ -325,10 +325,10 @@ def _release(x: RoundView, first: int, last: int) -> None:
     n_bytes = WIDTH * size_of(x.kind)
     own, other = n_bytes * x.program.n_own_slots, n_bytes * x.program.n_other_slots
     start, stop = int64_at(x.own.first_block, first), int64_at(x.own.first_block, last + 1)
-    let_go(x.own_current, own * start, own * stop)
+    release_pages(x.own_current, own * start, own * stop)
     start, stop = int64_at(x.other.first_block, first), int64_at(x.other.first_block, last + 1)
-    let_go(x.other_current, other * start, other * stop)
-    let_go(x.other_sums, other * start, other * stop)
+    release_pages(x.other_current, other * start, other * stop)
+    release_pages(x.other_sums, other * start, other * stop)
 
 
 @inlined

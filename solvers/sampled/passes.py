@@ -1,7 +1,7 @@
-"""Walks over boards one below another: down round by round, up as soon as all boards below are done.
+"""Walks over boards one below another: down round by round, and up as soon as all boards below are done.
 
-`walk` takes boards in depth-first order. `learn_paths` is what sampling does: each deal is a path of one board per
-round, walked once for either player; hands are those that the last board leaves, in all rounds the same.
+`walk` takes boards in depth-first order. `learn_paths` learns from deals: each deal is a path of one board per round,
+walked once for either player, with the hands that the last board leaves in all rounds.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def share(visit: int, gamma: float) -> float:
 
 @inlined
 def rounding(visits: int) -> np.floating[Any]:
-    """`VisitFactors.rounding` after some visits: multiples of the golden section, which lie evenly in [0, 1)."""
+    """`VisitFactors.rounding` after some visits: multiples of the golden ratio, spread evenly over [0, 1)."""
     return min(np.float32(visits * GOLDEN % 1.0), BELOW_ONE)
 
 

@@ -23,11 +23,11 @@ import numpy as np
 
 from buckets.abstraction.row_kinds import BY_HAND
 from buckets.cards import History
+from solvers.sampled.batches import LineBatches
 from solvers.sampled.boards import tree
 from solvers.sampled.first_round import FirstRound
 from solvers.sampled.judge import BoardJudge, Buffers
 from solvers.sampled.numbers import Pair
-from solvers.sampled.strips import Strips
 from solvers.stopping import Stopped, StoppedError, never
 from solvers.tree import Chance, Floats, Forest
 from spewy.errors import InputError
@@ -56,7 +56,7 @@ class RealGame:
     Args:
         game: the rules.
         forests: the betting, round by round.
-        strips: of the forests.
+        batches: of the forests.
         classes: of boards, and rows of hands there.
         n_classes, n_rows: per round.
         sums: average strategies as `solvers.sampled.numbers.Numbers` has them; they may change between two checks.
@@ -67,7 +67,7 @@ class RealGame:
         self,
         game: Game,
         forests: Sequence[Forest],
-        strips: Sequence[Strips],
+        batches: Sequence[LineBatches],
         classes: BoardAbstraction,
         n_classes: Sequence[int],
         n_rows: Sequence[int],
@@ -78,7 +78,7 @@ class RealGame:
         trees = BoardTrees(game, classes, symmetric=symmetric)
         self.trees, self._forests, self._n_rows, self._sums = trees, forests, n_rows, sums
         self._judge = BoardJudge(
-            forests, strips, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
+            forests, batches, n_classes, n_rows, sums, trees.most_hands, trees.most_cards, trees.probabilities
         )
 
     @cached_property

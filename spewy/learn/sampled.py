@@ -105,13 +105,13 @@ class SampledEngine(Closing):
             raise
         self._cfr.iteration = self.earlier.deals
         self.lines = [
-            LineIndex.of(one.lines, strips, k)
-            for one, strips, k in zip(rounds, self._cfr.strips, n_rows, strict=True)
+            LineIndex.of(one.lines, batches, k)
+            for one, batches, k in zip(rounds, self._cfr.batches, n_rows, strict=True)
         ]
         self._n_rows = n_rows
         self._tables: list[tuple[ByteTables, ByteTables]] = [
-            (byte_tables(strips, 0, k), byte_tables(strips, 1, k))
-            for strips, k in zip(self._cfr.strips, n_rows, strict=True)
+            (byte_tables(batches, 0, k), byte_tables(batches, 1, k))
+            for batches, k in zip(self._cfr.batches, n_rows, strict=True)
         ]
 
     @property
@@ -181,9 +181,9 @@ class SampledEngine(Closing):
         from buckets.abstraction.overlap import overlaps
         from solvers.sampled.inherit import inherit
 
-        learnt = Numbers.zeros(self._cfr.strips, old.n_classes, old.n_rows, short=short)
+        learnt = Numbers.zeros(self._cfr.batches, old.n_classes, old.n_rows, short=short)
         read_buckets(opened, learnt)
-        inherit(self._cfr.strips, learnt, self.numbers, overlaps(old, new))
+        inherit(self._cfr.batches, learnt, self.numbers, overlaps(old, new))
         self._cfr.iteration, self._inherited = mark.deals, mark.seconds
 
     def copied(self, t: int, class_: int) -> BucketNumbers:
@@ -295,7 +295,7 @@ class SampledEngine(Closing):
         return RealGame(
             self._game,
             [one.forest for one in self._rounds],
-            self._cfr.strips,
+            self._cfr.batches,
             made,
             made.n_classes,
             made.n_rows,

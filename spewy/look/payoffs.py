@@ -216,7 +216,7 @@ class Work:
             symmetry = not rows_know_suits(self.abstraction.arrays)
             self.game = ClassGame(job.problem, betting, self.abstraction, saved.rows, symmetry)
             self.n_classes = saved.classes
-            self.strategies = ClassStrategies(self.locker, decoder.strips)
+            self.strategies = ClassStrategies(self.locker, decoder.batches)
         except BaseException:
             self.close()
             raise

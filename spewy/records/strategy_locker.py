@@ -1,11 +1,11 @@
 """The play locker: average strategies by class of boards, as bytes, and what it takes to find one decision's.
 
 It is a folder of its own, so that it can be copied alone, and one job writes it while others read. A class's bytes of
-each player (`sampled.quantise`) lie in *portions*, each of a few strips and some tens of KiB, so that one decision is
+each player (`sampled.quantise`) lie in *portions*, each of a few batches and some tens of KiB, so that one decision is
 one read of little. What a class had at one save appears together; other classes may be of an earlier save.
 
 Lockers: ``play`` under ``ROUND.CLASS|PLAYER.PORTION``; ``lines``, once for each round: the lines that enter it, one
-below another, where they lie ``[strip, lane]``, and the free slots ``[player, strip]``; ``classes``: the arrays that
+below another, where they lie ``[batch, lane]``, and the free slots ``[player, batch]``; ``classes``: the arrays that
 tell a board's class and a hand's row; ``meta``: when it was saved last.
 """
 
@@ -29,13 +29,13 @@ from spewy.records.keys import CLASSES, LINES, META, PLAY, SAVED_KEY
 from spewy.system.closing import Closing
 
 if TYPE_CHECKING:
+    from solvers.sampled.batches import LineBatches
     from solvers.sampled.quantise import Bytes
-    from solvers.sampled.strips import Strips
 
 FOLDER = "play"
 """Within a solve's folder."""
 PORTION = 1 << 16
-"""Bytes of a portion, at least where a strip has so many: what is read and checked for one decision."""
+"""Bytes of a portion, at least where a batch has so many: what is read and checked for one decision."""
 LANES, MOST = 16, 255
 """As `solvers.sampled.quantise` has them; that would load its kernels."""
 
@@ -61,8 +61,8 @@ class LineIndex:
 
     Args:
         names: the line of each root of the round's forest.
-        lanes: ``[strip, lane]``: roots, or -1.
-        free: ``[player, strip]``: free slots.
+        lanes: ``[batch, lane]``: roots, or -1.
+        free: ``[player, batch]``: free slots.
         n_rows: of every class of the round.
     """
 
@@ -70,42 +70,42 @@ class LineIndex:
         self.names, self.lanes, self.free, self.n_rows = tuple(names), lanes, free, n_rows
 
     @classmethod
-    def of(cls, names: Sequence[str], strips: Strips, n_rows: int) -> LineIndex:
-        """Those of a round whose forest has these strips."""
+    def of(cls, names: Sequence[str], batches: LineBatches, n_rows: int) -> LineIndex:
+        """Those of a round whose forest has these batches."""
         from solvers.sampled.quantise import byte_tables
 
-        free = np.stack([byte_tables(strips, p, n_rows).n_free for p in (0, 1)])
-        return cls(names, strips.lines, free, n_rows)
+        free = np.stack([byte_tables(batches, p, n_rows).n_free for p in (0, 1)])
+        return cls(names, batches.lines, free, n_rows)
 
     @cached_property
     def place(self) -> Mapping[str, tuple[int, int]]:
         """Strip and lane of each line."""
         found = np.argwhere(self.lanes >= 0).tolist()
-        return {self.names[int(self.lanes[strip, lane])]: (strip, lane) for strip, lane in found}
+        return {self.names[int(self.lanes[batch, lane])]: (batch, lane) for batch, lane in found}
 
     @cached_property
     def portions(self) -> tuple[Ints, Ints]:
-        """Per player ``[portion + 1]``: strips at which portions begin."""
+        """Per player ``[portion + 1]``: batches at which portions begin."""
         return self._cut(0), self._cut(1)
 
     def sizes(self, p: int) -> Ints:
-        """``[strip]``: bytes."""
+        """``[batch]``: bytes."""
         out: Ints = LANES * self.n_rows * self.free[p]
         return out
 
     def free_bytes(
-        self, found: Bytes, p: int, strip: int, lane: int, first_free: int, n_actions: int
+        self, found: Bytes, p: int, batch: int, lane: int, first_free: int, n_actions: int
     ) -> Bytes:
-        """``[row, action but the last]`` of a decision, from bytes that begin with its strip."""
-        size = self.sizes(p)[strip]
-        mine = found[:size].reshape(self.n_rows, self.free[p, strip], LANES)
+        """``[row, action but the last]`` of a decision, from bytes that begin with its batch."""
+        size = self.sizes(p)[batch]
+        mine = found[:size].reshape(self.n_rows, self.free[p, batch], LANES)
         return mine[:, first_free : first_free + n_actions - 1, lane]
 
     def _cut(self, p: int) -> Ints:
         begins, held = [0], 0
-        for strip, size in enumerate(self.sizes(p).tolist()):
+        for batch, size in enumerate(self.sizes(p).tolist()):
             if held and held + size > PORTION:
-                begins.append(strip)
+                begins.append(batch)
                 held = 0
             held += size
         return np.array([*begins, len(self.lanes)], dtype=np.int64)
@@ -179,13 +179,13 @@ class StrategyLocker(Closing):
             lockers.DamagedLockerError: the stored bytes are not those that were written.
         """
         lines = self.lines(t)
-        strip, lane = _strip_and_lane(lines, t, line)
+        batch, lane = _batch_and_lane(lines, t, line)
         sizes, begins = lines.sizes(p), lines.portions[p]
-        portion = int(np.searchsorted(begins, strip, side="right")) - 1
+        portion = int(np.searchsorted(begins, batch, side="right")) - 1
         first, end = begins[portion : portion + 2]
         stored = self._portion(t, bucket, p, portion, int(sizes[first:end].sum()))
-        stored = stored[int(sizes[first:strip].sum()) :]
-        return [_whole(lines.free_bytes(stored, p, strip, lane, *decision)) for decision in decisions]
+        stored = stored[int(sizes[first:batch].sum()) :]
+        return [_whole(lines.free_bytes(stored, p, batch, lane, *decision)) for decision in decisions]
 
     def frequencies(self, t: int, bucket: int, line: str, p: int, first_free: int, n_actions: int) -> Floats:
         """``[action, row]``: the strategy of player p at one decision; arguments and errors as `chunk`."""
@@ -209,8 +209,8 @@ class StrategyLocker(Closing):
         begins = np.concatenate([[0], np.cumsum(lines.sizes(p))])
         out = []
         for line, first_free, n_actions in decisions:
-            strip, lane = _strip_and_lane(lines, t, line)
-            out.append(lines.free_bytes(found[begins[strip] :], p, strip, lane, first_free, n_actions))
+            batch, lane = _batch_and_lane(lines, t, line)
+            out.append(lines.free_bytes(found[begins[batch] :], p, batch, lane, first_free, n_actions))
         return out
 
     def many_frequencies(
@@ -384,7 +384,7 @@ def _read_lines(store: Reads, t: int, n_rows: int) -> LineIndex:
     return LineIndex(names.tobytes().decode().split("\n"), lanes, free.astype(np.int64), n_rows)
 
 
-def _strip_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
+def _batch_and_lane(lines: LineIndex, t: int, line: str) -> tuple[int, int]:
     """Where the chunk is that a line enters."""
     if line not in lines.place:
         raise InputError(f"line {line!r}: expected one that enters round {t} of this game, found another")

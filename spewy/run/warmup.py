@@ -99,10 +99,10 @@ def _compile_sampled(n_rounds: int, short: bool) -> None:
     engine = SampledCfr(forests, one, one, 2, 4, lambda first, n: dealt, short=short)
     engine.run(1)
     numbers, evens, hands = engine.numbers, [1.0] * n_rounds, [2] * n_rounds
-    context = Context(forests, engine.strips, one, numbers, hands, 4, evens, evens)
+    context = Context(forests, engine.batches, one, numbers, hands, 4, evens, evens)
     boards = Packed(paths(dealt.classes, dealt.rows, dealt.cards, dealt.strength, 4))
     context.values(0, context.packed_workspaces(), boards, n_rounds, context.out(), best_from=0)
-    quantise(numbers.sums[0][0], 1, byte_tables(engine.strips[0], 0, 1))
+    quantise(numbers.sums[0][0], 1, byte_tables(engine.batches[0], 0, 1))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from sampled_walk import learn_once
 from compiled.records import Packed
 from solvers.discount import Discount
 from solvers.game import Deal, Hands, LiveGame, Round
+from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, paths, tree
 from solvers.sampled.context import LARGEST_SUM, Context
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.strips import all_strips
 from solvers.tree import CHANCE, DECISION, Chance, Decision, Fold, Forest, Showdown
 
 DECK, N_ROWS = 9, (5, 7)
@@ -35,7 +35,7 @@ class Game:
         shapes = [random_tree(rng, lambda: Showdown(float(rng.random()) + 0.5), depth=3) for _ in range(3)]
         second = [rescaled(rng, shapes[int(rng.integers(3))]) for _ in targets]
         self.forests = [Forest.build([first]), Forest.build(second)]
-        self.strips = all_strips(self.forests)
+        self.batches = line_batches(self.forests)
         self.cards = range(DECK) if only is None else [only]
         every = np.array(list(combinations(range(DECK), k)))
         if only is not None:  # a path: hands that the dealt card leaves, in both rounds
@@ -115,11 +115,13 @@ class Game:
 
     def rig(self, numbers, gains=(1.0, 1.0)):
         most = [len(self.every), max(len(h) for h in self.live)]
-        return Context(self.forests, self.strips, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains)
+        return Context(
+            self.forests, self.batches, N_ROWS, numbers, most, DECK, (1.0, self.probability), gains
+        )
 
     def numbers(self, seed, short=False, floor=0.0):
         rng = np.random.default_rng(seed)
-        numbers = Numbers.zeros(self.strips, (1, self.n_classes), N_ROWS, short=short)
+        numbers = Numbers.zeros(self.batches, (1, self.n_classes), N_ROWS, short=short)
         for pairs in (numbers.regrets, numbers.sums):
             for pair in pairs:
                 for a in pair:
@@ -144,15 +146,15 @@ class Game:
         return averages + share * (scale * played - averages)
 
     def of_class(self, numbers, t, p, class_):
-        strips, forest = self.strips[t], self.forests[t]
-        first = strips.first(p, N_ROWS[t])
+        batches, forest = self.batches[t], self.forests[t]
+        first = batches.first(p, N_ROWS[t])
         mine = numbers[t][p].reshape(-1, first[-1])[class_].astype(float)
         out = np.zeros((forest.n_slots[p], N_ROWS[t]))
-        for strip, lane in strips.place.values():
-            shape = strips.shape_of(strip)
-            block = mine[first[strip] : first[strip + 1]].reshape(N_ROWS[t], -1, 16)
+        for batch, lane in batches.place.values():
+            shape = batches.shape_of(batch)
+            block = mine[first[batch] : first[batch + 1]].reshape(N_ROWS[t], -1, 16)
             for n in np.flatnonzero((shape.kind == DECISION) & (shape.player == p)):
-                node = strips.nodes[strip][n, lane]
+                node = batches.nodes[batch][n, lane]
                 for a in range(shape.n_actions[n]):
                     out[forest.arrays.slot[node] + a] = block[:, shape.slot[n] + a, lane]
         return out
@@ -187,7 +189,7 @@ def learnt(game, p, strategies, t, b, n, reach, gains, sums):
     if kind == CHANCE:
         out = np.zeros(len(group))
         for c in r.deal.child:
-            origin = r.deal.origin[0][c, : game.rounds[t + 1].hands[0].n_hands[c]]
+            origin = r.deal.parent_row[0][c, : game.rounds[t + 1].hands[0].n_hands[c]]
             values = learnt(game, p, strategies, t + 1, c, a.target[n], reach[origin], gains, sums)
             out[origin] += r.deal.probability * values
         return out
@@ -316,7 +318,7 @@ def best_answers(one, q, strategies):
         a = top.forest.arrays
         if a.kind[n] == CHANCE:
             for c in top.deal.child:
-                origin = top.deal.origin[0][c, : game.rounds[1].hands[0].n_hands[c]]
+                origin = top.deal.parent_row[0][c, : game.rounds[1].hands[0].n_hands[c]]
                 answer(c, a.target[n], reach[origin])
         elif a.kind[n] == DECISION:
             for k in range(a.n_actions[n]):

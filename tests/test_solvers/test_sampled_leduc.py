@@ -10,11 +10,11 @@ from buckets.abstraction import Abstraction
 from buckets.cards import Deck, hand_index, hands, permute_cards
 from compiled.records import Packed
 from solvers.discount import Discount
+from solvers.sampled.batches import line_batches
 from solvers.sampled.boards import Board, tree
 from solvers.sampled.context import Context
 from solvers.sampled.engine import SampledCfr
 from solvers.sampled.numbers import Numbers
-from solvers.sampled.strips import all_strips
 from spewy.chunks.rounds import betting_rounds
 from spewy.job.job import Job
 
@@ -49,9 +49,9 @@ def boards():
 def test_every_board_in_turn_is_cfr_plus_without_sampling():
     job = Job.of({"name": "Leduc", "game": {"file": "leduc"}})
     forests = [betting.forest for betting in betting_rounds(job.betting_tree)]
-    strips = all_strips(forests)
-    numbers = Numbers.zeros(strips, (1, 3), (6, 6), short=False)
-    rig = Context(forests, strips, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
+    batches = line_batches(forests)
+    numbers = Numbers.zeros(batches, (1, 3), (6, 6), short=False)
+    rig = Context(forests, batches, (6, 6), numbers, (6, 5), 6, (1.0, 1 / 4), (1.0, 1.0))
     scratch, out, all_boards = rig.packed_workspaces(), rig.out(), boards()
     packed, n = Packed(tree(all_boards)), len(all_boards)
     found = {}
